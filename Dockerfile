@@ -16,12 +16,13 @@ COPY packages/dev-server/package.json packages/dev-server/
 COPY packages/doc-pages/package.json packages/doc-pages/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
+COPY packages/openapi-tools/package.json packages/openapi-tools/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/test-services/package.json packages/test-services/
 
 FROM manifests AS dependencies
-# The apps and what they need: neither the tools of the root nor packages/test-services with its embedded Postgres.
+# The apps and what they need: neither the tools of the root nor the packages of the tests with their tools and embedded Postgres.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
   npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
 # Of the packages what runs: source maps and types are four tenths of them.

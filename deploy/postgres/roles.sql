@@ -69,12 +69,17 @@ begin
   grant select on schema_migrations to orders_intake, orders_worker, orders_portal;
 
   -- Intake: checks keys and signatures, stores receipts, answers by them. It reads no customer's data of an order.
-  grant select on accounts, api_keys, signing_secrets to orders_intake;
+  grant select on accounts, api_keys, signing_secrets, sources to orders_intake;
+  grant select, insert, update (count, last_at, receipt_ids) on source_activity to orders_intake;
   grant update (last_used_at) on api_keys, signing_secrets to orders_intake;
   grant select, insert on receipts, receipt_payloads, idempotency_keys, outbox to orders_intake;
   -- The last three tell how long dispatching is held up.
   grant select (account_id, order_id, source_order_id, receipt_id, received_at, review_state, reviewed_at, confirmed_xid)
     on orders to orders_intake;
+  -- It cancels orders by these functions alone.
+  grant execute on function cancel_orders(integer, integer, integer, text, text[], text[]),
+    request_late_cancellations(integer, bigint[], timestamptz[]) to orders_intake;
+  grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
   -- What was sent under a used idempotency key is kept: dead where it names another order.
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
@@ -82,17 +87,22 @@ begin
   -- Refusals that were only counted are added to the newest row of their account.
   grant insert, select (account_id, rejection_id, more), update (more) on rejected_deliveries to orders_intake;
 
-  -- The worker: claims receipts, writes orders, keeps the tables. No key, no secret, no password, no session, no audit trail.
+  -- The worker: claims receipts, writes orders, keeps the tables. No key, no secret, no password, no session, and nothing of the audit
+  -- trail but adding to it.
   grant select on accounts to orders_worker;
   grant select, update, delete on outbox to orders_worker;
   -- A row that is locked for share takes the right to update some column of it.
   grant select, insert, update (written_at) on orders to orders_worker;
+  -- An order whose cancellation is held is written as cancelled, with audit.
+  grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
+  grant insert on audit_events to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete on resends to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
   grant select, update on activity_clock to orders_worker;
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;
   grant select, delete on rejected_deliveries to orders_worker;
+  grant select (day), delete on source_activity to orders_worker;
   grant select, insert, update, delete on workers to orders_worker;
   grant select (window_to), delete on sign_in_attempts to orders_worker;
   grant select (expires_at), delete on user_sessions, invitations to orders_worker;
@@ -101,8 +111,16 @@ begin
   -- nothing in it, and erases nothing.
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
-    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence,
-    workers to orders_portal;
+    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence, cancellation_requests,
+    workers, sources, source_mappings, source_activity to orders_portal;
+  grant insert, update (source_id, mapping, mapping_version, sealed, previous_sealed, previous_until, removed_at) on sources
+    to orders_portal;
+  grant insert, delete on source_mappings to orders_portal;
+  -- Redriving maps a delivery again, and carries out a cancellation.
+  grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid),
+    cancel_orders(integer, integer, integer, text, text[], text[]),
+    request_late_cancellations(integer, bigint[], timestamptz[]) to orders_portal;
+  grant update (closed_at, closed_by) on cancellation_requests to orders_portal;
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
@@ -117,6 +135,7 @@ begin
     on receipts to orders_portal;
   grant insert, delete on outbox to orders_portal;
   grant insert on orders to orders_portal;
+  grant execute on function take_held_cancellation(integer, text) to orders_portal;
   grant usage on sequence order_ids to orders_portal;
   grant delete on dead_letters to orders_portal;
   grant insert, update on activity to orders_portal;

@@ -84,6 +84,8 @@ test("a sender's key of npm start is taken with its address, and never sent to a
   await expect(readSenderConfig({ ORDERS_URL: 'https://me:secret@host' }, undefined, local)).rejects.toThrow(
     /^(?!.*secret).*ORDERS_URL must be an address/,
   );
+  const withRoute = readSenderConfig({}, 'https://orders.example.com/api/ingest/orders', local);
+  await expect(withRoute).rejects.toThrow('without a user, query, hash or route such as /ingest/orders');
 });
 
 test('the secrets key of npm start is never used on another database', async () => {

@@ -36,19 +36,24 @@ async function replyOf(url: string, path: string, init: RequestInit) {
   const text = await reply.text();
   const masked = JSON.stringify({ status: reply.status, headers, body: JSON.parse(text) })
     .replace(UUID, 'ID')
-    .replace(TIME, 'TIME');
-  // The receipt ids in the order of the reply: an id that repeats must repeat in both.
+    .replace(TIME, 'TIME')
+    .replace(/("order_id":)\d+/g, '$1"NUMBER"');
+  // The ids of receipts and orders in the sequence of the reply: an id that repeats must repeat in both.
   return {
     masked: JSON.parse(masked),
-    receiptIds: [...text.matchAll(/"(?:receipt_id|kept_as)":"([^"]+)"/g)].map(([, id]) => id as string),
+    ids: [...text.matchAll(/"(?:receipt_id|kept_as|order_id)":"?([\w-]+)/g)].map(([, id]) => id as string),
   };
 }
+
+const idOnly = (source_order_id: string) => ({ source_order_id });
 
 test('every reply is the one that the service gives: status, headers and body', async () => {
   const order = JSON.stringify({ source_order_id: 'like-1', total: 'free', gift: 1 });
   const other = order.replace('free', '12');
   const another = other.replace('like-1', 'like-2');
   const changed = other.replace('"gift":1', '"area":"Marina"');
+  const cancellation = JSON.stringify({ source_order_id: 'like-1', reason: 'Sold out' });
+  const list = JSON.stringify({ cancellations: ['like-3', 'like-2', 'like-4', 'like-3'].map(idOnly) });
   const bearer = { Authorization: `Bearer ${account.key}` };
   const json = { ...bearer, 'Content-Type': 'application/json' };
   const signed = (body: string) => ({ ...json, 'x-service-signature': sign(account.secret, body).toUpperCase() });
@@ -85,6 +90,27 @@ test('every reply is the one that the service gives: status, headers and body', 
     post('/ingest/webhook', json, order),
     post('/ingest/webhook', { ...json, 'x-service-signature': 'x' }, order),
     post('/ingest/webhook', signed(other), order),
+    post('/ingest/orders/cancel', { ...json, ...waiting, 'Idempotency-Key': 'a b' }, cancellation),
+    post('/ingest/webhook/cancel', signed(cancellation), cancellation),
+    post('/ingest/orders/cancel', json, '{"source_order_id":"like-3"}'),
+    post('/ingest/webhook/cancel', { ...signed(list), 'X-Request-Id': 'mine' }, list),
+    post('/ingest/orders', { ...json, ...waiting }, order.replace('like-1', 'like-3')),
+    post('/ingest/orders', { ...json, ...waiting }, order.replace('like-1', 'like-3').replace('free', '5')),
+    post('/ingest/webhook', { ...signed(other), ...waiting }, other),
+    post('/ingest/webhook/cancel', signed(list), list),
+    post('/ingest/orders/cancel', json, list.replace('like-3', '').replace('}]', '},7]')),
+    post('/ingest/orders/cancel', json, cancellation.replace('Sold out', 'x'.repeat(501))),
+    post('/ingest/orders/cancel', json, '{"cancellations":[]}'),
+    post('/ingest/orders/cancel', json, '{"cancellations":[],"source_order_id":"like-1"}'),
+    post('/ingest/orders/cancel', json, '[]'),
+    post('/ingest/orders/cancel', json, ''),
+    post('/ingest/orders/cancel', json, `"${'x'.repeat(1_048_576)}"`),
+    post('/ingest/orders/cancel', { ...json, 'Content-Type': 'text/plain' }, cancellation),
+    post('/ingest/orders/cancel', { 'Content-Type': 'application/json' }, cancellation),
+    post('/ingest/webhook/cancel', json, cancellation),
+    post('/ingest/webhook/cancel', signed(list), cancellation),
+    post('/ingest/webhook/cancel/', json, cancellation),
+    { path: '/ingest/orders/cancel', init: { headers: bearer } },
     post('/ingest/none', json, order),
     post('/ingest/orders/', json, order),
     { path: '/ingest/orders?x=1', init: { headers: bearer } },
@@ -92,19 +118,20 @@ test('every reply is the one that the service gives: status, headers and body', 
     { path: '/ingest/status/x', init: {} },
     { path: '/ingest/status/x', init: { method: 'DELETE', headers: bearer } },
   ];
-  /** The listener's receipt ids by those of the service. */
-  const receipts = new Map<string, string>();
+  /** The listener's ids by those of the service. */
+  const same = new Map<string, string>();
   for (const { path, init } of requests) {
     const theirs = await replyOf(intake.api.url, path, init);
     const ours = await replyOf(listener.url, path, init);
     expect({ path, init, reply: ours.masked }).toEqual({ path, init, reply: theirs.masked });
-    for (const [index, their] of theirs.receiptIds.entries()) {
-      const our = ours.receiptIds[index] as string;
-      expect(receipts.get(their) ?? our).toBe(our);
-      receipts.set(their, our);
+    for (const [index, their] of theirs.ids.entries()) {
+      const our = ours.ids[index] as string;
+      expect(same.get(their) ?? our).toBe(our);
+      same.set(their, our);
     }
   }
-  expect(receipts.size).toBe(7);
+  const receipts = [...same].filter(([id]) => id.match(UUID));
+  expect(receipts).toHaveLength(10);
   for (const [their, our] of receipts) {
     const theirs = await replyOf(intake.api.url, `/ingest/status/${their}`, { headers: { ...bearer, ...waiting } });
     const ours = await replyOf(listener.url, `/ingest/status/${our}`, { headers: { ...bearer, ...waiting } });

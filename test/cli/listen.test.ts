@@ -115,6 +115,24 @@ describe('what is wrong', () => {
       'body_reserialized',
     ],
     [
+      'a text with sorted members that was signed',
+      (to) =>
+        to.webhook(
+          '{"source_order_id":"x","emirate":"DXB"}',
+          signed(to.secret, '{"emirate":"DXB","source_order_id":"x"}'),
+        ),
+      401,
+      'invalid_signature',
+      'members_sorted',
+    ],
+    [
+      'a timestamp that was signed too',
+      (to) => to.webhook(body, { ...signed(to.secret, `1700000000.${body}`), 'X-Timestamp': '1700000000' }),
+      401,
+      'invalid_signature',
+      'timestamp_signed',
+    ],
+    [
       'the key as secret',
       (to) => to.webhook(body, signed(to.key, body)),
       401,

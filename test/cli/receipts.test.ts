@@ -42,6 +42,7 @@ describe('list', () => {
       'warnings',
       'error',
       'duplicate_of',
+      'order_state',
       'changes',
     ]);
     const { stdout } = await cli.run('receipts', 'list');
@@ -191,7 +192,7 @@ describe('redrive', () => {
     const theirs = oldestFirst([await seed.dead(market, 'redrive-5'), await seed.dead(market, 'redrive-6')]);
     expect(await cli.json('receipts', 'redrive', '--all-dead', '--account', 'Market')).toEqual({ receipt_ids: theirs });
     expect(idsOf(await cli.json('receipts', 'list', '--state', 'dead'))).toEqual([mine]);
-    expect((await cli.run('receipts', 'redrive', '--all-dead')).stdout).toContain('1 redriven');
+    expect((await cli.run('receipts', 'redrive', '--all-dead')).stdout).toContain('1 receipt redriven');
     expect(await cli.json('receipts', 'redrive', '--all-dead')).toEqual({ receipt_ids: [] });
   });
 

@@ -2,10 +2,24 @@ import { expect, test } from '@jest/globals';
 import { run } from './run.ts';
 
 const VERBS = {
-  '': ['migrate', 'accounts', 'keys', 'signing', 'receipts', 'orders', 'users', 'erase', 'send', 'listen'],
+  '': [
+    'migrate',
+    'accounts',
+    'keys',
+    'signing',
+    'sources',
+    'receipts',
+    'orders',
+    'users',
+    'erase',
+    'send',
+    'cancel',
+    'listen',
+  ],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
   keys: ['create', 'list', 'replace', 'revoke'],
   signing: ['enable', 'show', 'rotate', 'disable', 'reseal'],
+  sources: ['create', 'list', 'show', 'map', 'rotate', 'remove'],
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
   users: ['invite', 'list', 'remove'],

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePortBelowEphemeral } from '@orders/test-services';
+import { freePort } from '@orders/test-services';
 import { until } from '../harness/until.ts';
 import { run } from './run.ts';
 
@@ -83,7 +83,7 @@ export function openCompose(compose: Compose['compose'], signal: AbortSignal): C
 export async function prepareDeployment(signal: AbortSignal): Promise<Deployment> {
   const project = `orders-test-${randomBytes(3).toString('hex')}`;
   const directory = await mkdtemp(join(tmpdir(), `${project}-`));
-  const [intakePort, portalPort] = [await freePortBelowEphemeral(), await freePortBelowEphemeral()];
+  const [intakePort, portalPort] = [await freePort(), await freePort()];
   const intakeUrl = `http://127.0.0.1:${intakePort}`;
   const portalUrl = `http://127.0.0.1:${portalPort}`;
   const secrets: Record<string, string> = { SECRETS_KEY: randomBytes(32).toString('base64') };

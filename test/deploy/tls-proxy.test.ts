@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, freePortBelowEphemeral, startChild } from '@orders/test-services';
+import { type Child, freePort, startChild } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -30,7 +30,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     account = await stack.account();
     const intake = await stack.intake({ RATE_LIMIT: '100000/1s' });
     directory = await mkdtemp(join(tmpdir(), 'orders-tls-'));
-    [httpPort, httpsPort] = [await freePortBelowEphemeral(), await freePortBelowEphemeral()];
+    [httpPort, httpsPort] = [await freePort(), await freePort()];
     // Replaces the portal: returns what the proxy forwards, and answers the health check.
     echo = createServer(({ headers }, response) => response.end(JSON.stringify(headers)));
     const echoPort = await new Promise<number>((resolve) => {

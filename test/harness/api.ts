@@ -1,5 +1,5 @@
 import supertest from 'supertest';
-import { checkReplies } from './openapi-check.ts';
+import { checkAgainst } from './openapi-check.ts';
 import { sign } from './sign.ts';
 
 /** An account whose credentials a test uses. */
@@ -19,7 +19,7 @@ export interface Reply {
 type Headers = Record<string, string>;
 type Verb = 'get' | 'post' | 'put' | 'delete' | 'patch' | 'options' | 'head';
 
-/** A client of a running intake. It checks each reply against the OpenAPI document. */
+/** A client of a running intake. It checks each reply, and each request that was accepted, against the OpenAPI document. */
 export interface Api {
   url: string;
   /** Sends the body unchanged. */
@@ -28,6 +28,9 @@ export interface Api {
   /** Sends a batch: an array or a string as a JSON array, a buffer as NDJSON. */
   batch(account: TestAccount, orders: unknown[] | string | Buffer, headers?: Headers): Promise<Reply>;
   webhook(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
+  /** Sends `{ source_order_id, reason }` or `{ cancellations }`. */
+  cancel(account: TestAccount, body: unknown, headers?: Headers): Promise<Reply>;
+  webhookCancel(account: TestAccount, body: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
@@ -37,7 +40,7 @@ export interface Api {
 
 export async function openApi(url: string): Promise<Api> {
   const agent = supertest(url);
-  const check = checkReplies((await agent.get('/openapi.json')).body);
+  const check = checkAgainst((await agent.get('/openapi.json')).body);
 
   async function send(method: string, path: string, headers: Headers = {}, body?: string | Buffer): Promise<Reply> {
     const request = agent[method.toLowerCase() as Verb](path);
@@ -46,7 +49,7 @@ export async function openApi(url: string): Promise<Api> {
     if (body !== undefined) request.serialize((bytes: Buffer) => bytes as unknown as string).send(Buffer.from(body));
     const response = await request.buffer(true);
     const reply = { status: response.status, headers: response.headers, body: jsonOf(response) };
-    check(method, path, reply);
+    check(method, path, reply, { headers, body });
     return reply;
   }
 
@@ -54,6 +57,12 @@ export async function openApi(url: string): Promise<Api> {
   const json = { 'Content-Type': 'application/json' };
   const status: Api['status'] = (account, receiptId, headers = {}) =>
     send('GET', `/ingest/status/${receiptId}`, { ...bearer(account), ...headers });
+
+  function sendSigned(path: string, account: TestAccount, payload: unknown, headers: Headers): Promise<Reply> {
+    const body = textOf(payload);
+    const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };
+    return send('POST', path, { ...bearer(account), ...json, ...signature, ...headers }, body);
+  }
 
   return {
     url,
@@ -75,11 +84,10 @@ export async function openApi(url: string): Promise<Api> {
         { ...bearer(account), ...json, ...headers },
         JSON.stringify({ source_order_ids: ids }),
       ),
-    webhook(account, order, headers = {}) {
-      const body = textOf(order);
-      const signature = { 'x-service-signature': `sha256=${sign(account.secret, body)}` };
-      return send('POST', '/ingest/webhook', { ...bearer(account), ...json, ...signature, ...headers }, body);
-    },
+    webhook: (account, order, headers = {}) => sendSigned('/ingest/webhook', account, order, headers),
+    cancel: (account, body, headers = {}) =>
+      send('POST', '/ingest/orders/cancel', { ...bearer(account), ...json, ...headers }, textOf(body)),
+    webhookCancel: (account, body, headers = {}) => sendSigned('/ingest/webhook/cancel', account, body, headers),
     final: (account, receiptId) => status(account, receiptId, { Prefer: 'wait=30' }),
   };
 }

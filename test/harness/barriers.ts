@@ -45,8 +45,8 @@ export async function hold(knex: Knex, statement: string): Promise<Hold> {
   };
 }
 
-/** What a session waits for: a barrier, a table lock, or another transaction that wrote the same row. */
-export type Wait = 'advisory' | 'relation' | 'transactionid';
+/** What a session waits for: a barrier, a table lock, another transaction that wrote the same row, or those that wait for it too. */
+export type Wait = 'advisory' | 'relation' | 'transactionid' | 'tuple';
 
 /**
  * Waits until at least `count` Postgres backends wait for this kind of lock, and returns their process ids. There can be more, as orders that

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { freePortBelowEphemeral, startChild } from '@orders/test-services';
+import { freePort, startChild } from '@orders/test-services';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 
@@ -113,8 +113,6 @@ backend intakes_by_connection
     },
   };
 }
-
-const freePort = freePortBelowEphemeral;
 
 async function freePorts(): Promise<IntakePorts> {
   return { port: await freePort(), adminPort: await freePort() };

@@ -53,11 +53,16 @@ export const ALLOWED_COLUMNS: Record<string, string[]> = {
     'items',
     'delivery_instructions',
     'warnings',
+    'review_reason',
   ],
+  cancellation_requests: ['reason'],
+  // The reasons of rejections and cancellations.
+  audit_events: ['details'],
   receipts: ['source_order_id', 'warnings'],
   receipt_payloads: ['bodies'],
   idempotency_keys: ['idempotency_key'],
   dead_letters: ['source_order_id'],
+  sources: ['source_id'],
   // The pointers of warnings contain the names of a sender's own members.
   activity: ['warnings'],
 };

@@ -1,7 +1,7 @@
 import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Child, freePortBelowEphemeral, runAsUnprivileged, startChild } from '@orders/test-services';
+import { type Child, freePort, runAsUnprivileged, startChild } from '@orders/test-services';
 import pg from 'pg';
 import { POOLER_USERS } from './roles.ts';
 import { readShippedConfig } from './shipped-config.ts';
@@ -27,7 +27,7 @@ const ADMIN = 'pgbouncer_admin';
 export async function startPgBouncer(databaseUrl: string, { poolSize = 20 } = {}): Promise<TestPooler> {
   const postgres = new URL(databaseUrl);
   const directory = await mkdtemp(join(tmpdir(), 'orders-pgbouncer-'));
-  const port = await freePortBelowEphemeral();
+  const port = await freePort();
   const file = join(directory, 'pgbouncer.ini');
   const users = `"${postgres.username}" "${decodeURIComponent(postgres.password)}"\n${POOLER_USERS}"${ADMIN}" "${ADMIN}"\n`;
   const config = await readShippedConfig('pgbouncer/pgbouncer.ini', {

@@ -26,7 +26,7 @@ export interface PoliteLoad {
 export interface PoliteRun {
   /** Latencies of single orders. */
   orders: number[];
-  /** Latencies of previews, small batches, lists of ids, status look-ups and the portal's list: one in five requests. */
+  /** Latencies of previews, small batches, lists of ids, cancellations, status look-ups and the portal's list: one in five requests. */
   others: number[];
   /** Number of failed requests, by `<route> <status> <code>` or `<route> <connection error>`. */
   refused: Record<string, number>;
@@ -71,6 +71,7 @@ function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastRe
         [0, 1, 2].map((index) => orderOf(`${id}-${index}`)),
       ),
     () => call('reconcile', { source_order_ids: [`${prefix}-${number - 1}`, id] }),
+    () => call('cancel', { source_order_id: `${prefix}-${number - 1}` }, 'orders/cancel'),
     () => call('status', undefined, `status/${lastReceipt}`),
     () => ({ name: 'portal', url: portal.listUrl, headers: { Cookie: portal.cookie } }),
   ];

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePortBelowEphemeral, type LocalRedis, startRedis } from '@orders/test-services';
+import { freePort, type LocalRedis, startRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import { until } from './until.ts';
 
@@ -78,10 +78,10 @@ export async function startRedisCluster({ replicas = 1 } = {}): Promise<TestClus
 }
 
 async function startNode(directory: string): Promise<Node> {
-  const busPort = await freePortBelowEphemeral();
+  const busPort = await freePort();
   const redis = await startRedis({
     directory,
-    port: await freePortBelowEphemeral(),
+    port: await freePort(),
     settings: {
       'cluster-enabled': 'yes',
       'cluster-port': busPort,

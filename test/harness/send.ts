@@ -62,7 +62,7 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
 
 /** Removes the progress lines from stderr; they are only printed if a run takes long. */
 export function withoutProgress(stderr: string): string {
-  return stderr.replace(/^.*( orders, | outcomes known).*\n/gm, '');
+  return stderr.replace(/^.*( orders?, | outcomes? known).*\n/gm, '');
 }
 
 /** Starts `orders send` as a separate process. */

@@ -1,9 +1,5 @@
 import { join } from 'node:path';
-import {
-  freePortBelowEphemeral,
-  type FaultyPostgres as Server,
-  startFaultyPostgres as startServer,
-} from '@orders/test-services';
+import { freePort, type FaultyPostgres as Server, startFaultyPostgres as startServer } from '@orders/test-services';
 import pg from 'pg';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
@@ -36,7 +32,7 @@ export async function startStandby(primary: FaultyPostgres): Promise<Standby> {
   let server = await startServer({
     directory,
     password,
-    port: await freePortBelowEphemeral(),
+    port: await freePort(),
     settings: [
       'fsync=off',
       `primary_conninfo=host=${hostname} port=${port} user=${username} password=${password} application_name=standby`,

@@ -96,6 +96,7 @@ describe('a batch under an idempotency key', () => {
     account = await stack.account();
     const texts = orders('other', 3);
     const receiptIds = receiptIdsOf(await send(intakes[0], texts, 'other'));
+    await expectEnds(receiptIds);
     const spelledAgain = '{ "source_order_id" : "other 2" }';
     const again = await send(intakes[0], [texts[0] as string, order('other 1', { total: 7 }), spelledAgain], 'other');
     expect(again.body).toMatchObject({ accepted: 2, mismatched: 1, refused: 0 });

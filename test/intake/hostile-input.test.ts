@@ -7,7 +7,7 @@ import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';
 import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitrary-request.ts';
 import { countStored } from '../harness/count-stored.ts';
-import { checkReplies } from '../harness/openapi-check.ts';
+import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
@@ -370,7 +370,7 @@ describe('an intake process under hostile load', () => {
   let child: Child;
   let api: Api;
   let adminUrl: string;
-  let check: ReturnType<typeof checkReplies>;
+  let check: ReturnType<typeof checkAgainst>;
   let printed = '';
 
   beforeAll(async () => {
@@ -385,7 +385,7 @@ describe('an intake process under hostile load', () => {
     const url = `http://127.0.0.1:${port}`;
     api = await until('it answers', () => openApi(url).catch(() => null));
     adminUrl = `http://127.0.0.1:${adminPort}`;
-    check = checkReplies((await api.send('GET', '/openapi.json')).body);
+    check = checkAgainst((await api.send('GET', '/openapi.json')).body);
   });
   afterAll(async () => {
     await child.stop();

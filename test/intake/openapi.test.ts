@@ -19,6 +19,9 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
     '/ingest/orders',
     '/ingest/orders/batch',
     '/ingest/webhook',
+    '/ingest/orders/cancel',
+    '/ingest/webhook/cancel',
+    '/ingest/sources/{source_id}',
     '/ingest/preview',
     '/ingest/reconcile',
     '/ingest/status/{receipt_id}',
@@ -28,6 +31,15 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
   const ofAnyRoute = Object.keys(PROBLEMS).filter((code) => !['not_found', 'method_not_allowed'].includes(code));
   expect(ofAnyRoute.filter((code) => !ofRoutes.includes(`\`${code}\``))).toEqual([]);
   expect(body.servers).toEqual([{ url: '/delivery/api' }]);
+});
+
+test('each example of an order is read without a warning', async () => {
+  const { paths } = (await intake.api.send('GET', '/openapi.json')).body;
+  const { examples } = paths['/ingest/orders'].post.requestBody.content['application/json'];
+  const account = await stack.account();
+  for (const { value } of Object.values<{ value: object }>(examples)) {
+    expect((await intake.api.preview(account, value)).body).toMatchObject({ warnings: [] });
+  }
 });
 
 test('/docs refers only to scripts, styles and images that this service ships', async () => {

@@ -124,8 +124,8 @@ test('bodies that together exceed the share of their account are read one after 
 
 test('a body that waits to be read is not considered slow', async () => {
   const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
-  // A sixth of the timeout is 3 s.
-  intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
+  // A sixth of the timeout is 8 s.
+  intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '48s' });
   const beginTwo = () =>
     ['one', 'two'].map((id) => begin(PATH, account, `[{"source_order_id":"${id}"}]`.padEnd(60_000, ' '), 1));
   const complete = ({ socket }: RawConnection) => socket.write(' ');
@@ -136,7 +136,7 @@ test('a body that waits to be read is not considered slow', async () => {
   const first = beginTwo();
   await until('two bodies are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
   const waiting = [...beginTwo(), ...beginTwo()];
-  await sleep(1500);
+  await sleep(4000);
   first.map(complete);
   expect(await Promise.all(first.map(outcome))).toEqual([202, 202]);
   const outcomes: unknown[] = [];

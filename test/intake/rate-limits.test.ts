@@ -7,7 +7,7 @@ import { countStored } from '../harness/count-stored.ts';
 import { describeWith } from '../harness/programs.ts';
 import { leftOf, untilCountersShared } from '../harness/rate-limits.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
+import { lastSentBefore, until } from '../harness/until.ts';
 
 describeWith('redis-server')('rate limits', () => {
   let redis: FaultyRedis;
@@ -178,7 +178,7 @@ describeWith('redis-server')('rate limits', () => {
 
   test('replies state the remaining requests, and a request after Retry-After is accepted', async () => {
     const [{ api }] = limited as [RunningIntake];
-    const account = await accountWith({ requests: 2, seconds: 2 });
+    const account = await accountWith({ requests: 2, seconds: 5 });
     const replies = [];
     for (let index = 0; index < 3; index++)
       replies.push(await api.order(account, { source_order_id: `said-${index}` }));
@@ -187,10 +187,10 @@ describeWith('redis-server')('rate limits', () => {
       [202, 0],
       [429, 0],
     ]);
-    for (const { headers } of replies) expect(headers['ratelimit-policy']).toBe('"account";q=2;w=2');
+    for (const { headers } of replies) expect(headers['ratelimit-policy']).toBe('"account";q=2;w=5');
     const { headers } = replies[2] as Reply;
     const seconds = Number(headers['retry-after']);
-    expect([1, 2]).toContain(seconds);
+    expect([1, 2, 3, 4, 5]).toContain(seconds);
     expect(headers.ratelimit).toBe(`"account";r=0;t=${seconds}`);
     await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
     const again = await api.order(account, { source_order_id: 'said-2' });
@@ -216,8 +216,10 @@ describeWith('redis-server')('rate limits', () => {
     expect(await granted(account, 6, limited)).toBe(1);
     const changedAt = Date.now();
     await setRateLimit(stack.database.knex, account.id, { requests: 5, seconds: 3600 });
-    for (const intake of limited) await until('it is granted', async () => (await granted(account, 1, [intake])) === 1);
-    expect(Date.now() - changedAt).toBeLessThan(5000);
+    for (const intake of limited) {
+      const lastAt = await lastSentBefore('it is granted', async () => (await granted(account, 1, [intake])) === 1);
+      expect(lastAt - changedAt).toBeLessThan(5000);
+    }
   });
 
   test('with Redis frozen replies do not wait, and each intake counts alone until Redis is back', async () => {

@@ -9,7 +9,7 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
+import { lastSentBefore, until } from '../harness/until.ts';
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -71,10 +71,13 @@ describe('the key', () => {
       .pluck('key_id')
       .then(([keyId]) => revokeKey(stack.database.knex, keyId));
     const revokedAt = Date.now();
-    let reply = await intake.api.order(account, {});
-    while (reply.status === 422 && Date.now() - revokedAt < 6000) reply = await intake.api.order(account, {});
-    expectProblem(reply, 401, 'invalid_api_key');
-    expect(Date.now() - revokedAt).toBeLessThan(5000);
+    const lastAt = await lastSentBefore('the key is refused', async () => {
+      const reply = await intake.api.order(account, {});
+      if (reply.status === 422) return false;
+      expectProblem(reply, 401, 'invalid_api_key');
+      return true;
+    });
+    expect(lastAt - revokedAt).toBeLessThan(5000);
   });
 
   test('a replaced key works during its grace period and not afterwards', async () => {

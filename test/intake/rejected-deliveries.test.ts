@@ -127,6 +127,24 @@ describe('the log of rejected deliveries', () => {
     expect(found).toEqual(['another_secret', 'trailing_newline', 'previous_secret']);
   });
 
+  test('diagnoses a signature over a timestamp, and over sorted members', async () => {
+    const account = await stack.account({ signing: true });
+    const sent: [signed: string, headers: Record<string, string>][] = [
+      [`v0:1700000000:${ORDER}`, { 'X-Slack-Request-Timestamp': '1700000000' }],
+      ['{"customer":{"name":"Somebody"},"source_order_id":"rejected-1"}', {}],
+    ];
+    for (const [index, [signed, headers]] of sent.entries()) {
+      const signature = { 'x-service-signature': sign(account.secret, signed) };
+      expect((await intake.api.webhook(account, ORDER, { ...headers, ...signature })).body.code).toBe(
+        'invalid_signature',
+      );
+      await logOf(account, index + 1);
+    }
+    const rows = await logOf(account, 2);
+    expect(rows.map(({ diagnosis }) => diagnosis)).toEqual(['members_sorted', 'timestamp_signed']);
+    expect(JSON.stringify(rows)).not.toContain('1700000000');
+  });
+
   test('lists no accepted orders, other routes, unknown keys or rate limits', async () => {
     const account = await stack.account();
     await intake.api.order(account, ORDER);
@@ -178,7 +196,8 @@ describe('a flood of rejections', () => {
   });
 
   test('is counted completely by an intake that closes right afterwards', async () => {
-    const closing = await stack.intake();
+    // The log of rejections gets a twentieth of the time to close.
+    const closing = await stack.intake({ DRAIN_TIMEOUT: '200s' });
     const account = await stack.account();
     await refuse(closing.api, account, 30);
     await closing.close();
@@ -207,7 +226,7 @@ describe('a flood of rejections', () => {
 
   test('delays no reply and uses little memory while the table is locked', async () => {
     // A new intake with its full budget, and more accounts than may wait.
-    const fresh = await stack.intake();
+    const fresh = await stack.intake({ DRAIN_TIMEOUT: '200s', PG_QUERY_TIMEOUT: '50s' });
     const accounts = await Promise.all(Array.from({ length: 45 }, () => stack.account()));
     const ids = accounts.map(({ id }) => id);
     const refuse = async () => {

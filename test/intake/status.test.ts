@@ -34,6 +34,7 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
       error: null,
       duplicate_of: null,
       changes: [],
+      order_state: null,
     });
     const worker = await stack.worker();
     const after = await api.final(account, accepted.receipt_id);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { reviewOrders } from '@orders/database';
+import { cancelOrders, createAccount, createKey, reviewOrders } from '@orders/database';
 import pg from 'pg';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { createReviewDatabase, insertOrder, makeReviewOlder, type ReviewDatabase } from '../harness/review-list.ts';
@@ -11,7 +11,7 @@ import { until } from '../harness/until.ts';
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');
 // Roles belong to the whole server, which other tests use too.
 const ROLE = `dispatch_${randomUUID().slice(0, 8)}`;
-const [CREATE_ROLE = '', POLL = '', READ_AGAIN = ''] = readBlocks(PAGE)
+const [CREATE_ROLE = '', POLL = '', POLL_CANCELLATIONS = '', READ_AGAIN = ''] = readBlocks(PAGE)
   .filter(({ language }) => language === 'sql')
   .map(({ text }) => text.replaceAll(/\bdispatch\b/g, ROLE));
 
@@ -47,14 +47,47 @@ test('the SQL of the page returns each confirmed order once, behind the cursor',
   expect((await reader.query(READ_AGAIN, [accountId, order_id])).rows).toEqual([{ is_confirmed: true }]);
 });
 
+test('the SQL of the page returns each cancellation request once, and never before its order', async () => {
+  const { account_id: accountId } = await createAccount(db.knex, 'shop');
+  const { key_id } = await createKey(db.knex, accountId, 'shop');
+  const orderIds = [await insertOrder(db.knex, accountId), await insertOrder(db.knex, accountId)];
+  await reviewOrders(db.knex, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
+  await makeReviewOlder(db.knex, orderIds, 9);
+  const ids = await db.knex('orders').whereIn('order_id', orderIds).orderBy('order_id').pluck('source_order_id');
+  const cancellations = ids.map((sourceOrderId) => ({ sourceOrderId, reason: 'late' }));
+  const outcomes = await cancelOrders(db.database, {
+    accountId,
+    by: { keyId: key_id },
+    channel: 'rest',
+    cancellations,
+  });
+  expect([...outcomes.values()].map(({ outcome }) => outcome)).toEqual(['requested', 'requested']);
+  // The view compares with the clock, and a slow test must not reach the tenth second.
+  await makeReviewOlder(db.knex, orderIds, -60);
+  expect((await reader.query(POLL_CANCELLATIONS, ['0', 0])).rows).toEqual([]);
+  await makeReviewOlder(db.knex, orderIds, 71);
+  const rows = await until('both are shown', async () => {
+    const shown = (await reader.query(POLL_CANCELLATIONS, ['0', 0])).rows;
+    return shown.length === 2 && shown;
+  });
+  expect(rows).toMatchObject(
+    ids.map((source_order_id) => ({ source_order_id, reason: 'late', requested_by: 'key:shop' })),
+  );
+  const { request_xid, order_id } = rows[1];
+  expect((await reader.query(POLL_CANCELLATIONS, [request_xid, order_id])).rows).toEqual([]);
+});
+
 test('the role of the page can read nothing else', async () => {
-  for (const table of ['receipts', 'accounts', 'signing_secrets'])
+  for (const table of ['receipts', 'accounts', 'signing_secrets', 'cancellation_requests'])
     await expect(reader.query(`select * from ${table}`)).rejects.toMatchObject({ code: '42501' });
 });
 
-test('the page lists the columns of the view', async () => {
-  const { fields } = await reader.query('select * from dispatchable_orders limit 0');
-  const table = PAGE.split('## Columns')[1]?.split('\n## ')[0] ?? '';
+test.each([
+  ['dispatchable_orders', '## Columns'],
+  ['dispatch_cancellations', '## Cancellations'],
+])('the page lists the columns of %s', async (view, heading) => {
+  const { fields } = await reader.query(`select * from ${view} limit 0`);
+  const table = PAGE.split(heading)[1]?.split('\n## ')[0] ?? '';
   const listed = [...table.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );

@@ -190,7 +190,12 @@ describe.each(QUEUE_KINDS)('the load metrics of each intake, the queue on %s', (
       for (let index = 0; index < 5; index += 1) await one.api.order(account, { source_order_id: `waits-${index}` });
       await until('the wake-ups have arrived', async () => (await listJobs(stack.queue.url)).length > 0);
       for (const { adminUrl } of [one, other]) {
-        const metrics = await readMetrics(adminUrl);
+        // A reading that takes longer than its timeout shows no values.
+        const metrics = await until('the load is read', async () => {
+          const shown = await readMetrics(adminUrl);
+          const names = ['orders_receipts_waiting', 'orders_jobs_waiting'];
+          return names.every((name) => gaugeOf(shown, name) !== undefined) && shown;
+        });
         expect(gaugeOf(metrics, 'orders_receipts_waiting')).toBe(5);
         expect(gaugeOf(metrics, 'orders_jobs_waiting')).toBeGreaterThan(0);
         expect(gaugeOf(metrics, 'orders_oldest_waiting_seconds')).toBeGreaterThan(0);

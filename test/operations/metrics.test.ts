@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { PORTAL_PROBLEMS, PROBLEMS } from '@orders/domain';
+import { DELIVERY_OUTCOMES } from '@orders/database';
+import { PORTAL_PROBLEMS, PROBLEMS, SOURCE_PRESETS } from '@orders/domain';
 import { documentedMetrics } from '../harness/documented-metrics.ts';
 import { createPerson, openPortalClient } from '../harness/people.ts';
 import { poisonOrders } from '../harness/poison.ts';
@@ -44,6 +45,7 @@ async function traffic(): Promise<{ account: TestAccount; chosen: string[] }> {
   const states = (await Promise.all(finals)).map(({ body }) => body.status);
   expect(states).toEqual(['written', 'duplicate', 'duplicate', 'dead']);
 
+  await intake.api.cancel(account, { source_order_id: name, reason: MARK });
   await intake.api.order(account, `{"${MARK}`);
   await intake.api.order(account, { source_order_id: 7 });
   await intake.api.batch(account, Buffer.from(`{"${MARK}`));
@@ -109,12 +111,17 @@ test('no label contains a value chosen by a client, and other senders and paths 
 });
 
 const CODES = new Set(['', ...Object.keys(PROBLEMS), ...Object.keys(PORTAL_PROBLEMS)]);
+const OUTCOMES: ReadonlySet<string> = new Set([
+  ...['accepted', 'replayed', 'kept', 'written', 'duplicate', 'failed', 'dead', 'cancelled', 'requested', 'held'],
+  ...DELIVERY_OUTCOMES,
+]);
 const KNOWN: Record<string, (value: string) => boolean> = {
   // Patterns of the apps: words and names of parameters.
   route: (value) => value === 'none' || /^(\/|(\/:?[A-Za-z_-]+(\.json)?|\/\{?\*\w+\}?)+)$/.test(value),
   status: (value) => /^[2-5]\d\d$/.test(value),
   code: (value) => CODES.has(value),
-  outcome: (value) => ['accepted', 'replayed', 'kept', 'written', 'duplicate', 'failed', 'dead'].includes(value),
+  outcome: (value) => OUTCOMES.has(value),
+  preset: (value) => (SOURCE_PRESETS as readonly string[]).includes(value),
   kept_as: (value) => ['resend', 'dead'].includes(value),
   lane: (value) => ['prompt', 'bulk'].includes(value),
   state: (value) => ['waiting', 'active', 'delayed', 'busy', 'idle'].includes(value),
@@ -144,6 +151,7 @@ test('each order is counted by its outcome', async () => {
     replayed: await figure(intake, 'intake_receipts_total', { outcome: 'replayed' }),
     kept: await figure(intake, 'intake_receipts_total', { outcome: 'kept' }),
     mismatches: await figure(intake, 'intake_payload_mismatches_total', { kept_as: 'resend' }),
+    cancelled: await figure(intake, 'intake_cancellations_total', { outcome: 'cancelled' }),
     timed: await figure(intake, 'intake_accept_seconds_count'),
     malformed: await figure(intake, 'intake_requests_total', {
       route: '/ingest/orders',
@@ -167,6 +175,7 @@ test('each order is counted by its outcome', async () => {
     replayed: 1,
     kept: 1,
     mismatches: 1,
+    cancelled: 1,
     timed: 4,
     malformed: 1,
     written: 1,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { createPartitions, dropOldPartitions, openKnex } from '@orders/database';
+import { createPartitions, dropOldPartitions, openKnex, setMapping } from '@orders/database';
 import { ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
@@ -12,6 +12,7 @@ import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import type { RoleOf } from '../harness/roles.ts';
+import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -152,10 +153,41 @@ test('with a role for each app and an owner without superuser rights the accepta
   const dead = await api.order(account, { source_order_id: 'p', order_number: 'poison' }, wait);
   expect(dead.body).toMatchObject({ status: 'dead' });
   await stopPoisoning(owner);
+  const cancellations = ['p', 'c'].map((source_order_id) => ({ source_order_id }));
+  const cancelled = await api.cancel(account, { cancellations });
+  expect(cancelled.body.results).toMatchObject([{ outcome: 'held' }, { outcome: 'cancelled' }]);
   const redrive = `${at}/receipts/${dead.body.receipt_id}/redrive`;
   expect(statusOf(await client.post(`${redrive}-preview`))).toBe('success');
   expect(statusOf(await client.post(redrive))).toBe('success');
-  expect((await api.final(account, dead.body.receipt_id)).body).toMatchObject({ status: 'written' });
+  expect((await api.final(account, dead.body.receipt_id)).body).toMatchObject({
+    status: 'written',
+    order_state: 'cancelled',
+  });
+  const source = await createTestSource(stack, account, 'shopify');
+  const unmapped = await deliver(api, source, '{"key":"x"}', shopifyHeaders('{"key":"x"}'));
+  const toRedrive = `${at}/receipts/${unmapped.body.receipt_id}/redrive`;
+  expect(statusOf(await client.post(`${toRedrive}-preview`))).toBe('success');
+  expect(statusOf(await client.post(toRedrive))).toBe('409 no_order_id');
+  const setId = (source_order_id: string) =>
+    setMapping(owner, {
+      accountId: account.id,
+      sourceNumber: source.source_number,
+      mapping: { source_order_id },
+      by: 'x',
+    });
+  await setId('/key');
+  expect(statusOf(await client.post(toRedrive))).toBe('success');
+  expect((await api.final(account, unmapped.body.receipt_id)).body).toMatchObject({ source_order_id: 'x' });
+  const cancelling = await deliver(api, source, '{"other":"x"}', shopifyHeaders('{"other":"x"}', 'orders/cancelled'));
+  await setId('/other');
+  expect(statusOf(await client.post(`${at}/receipts/${cancelling.body.receipt_id}/redrive`))).toBe('success');
+  expect((await api.status(account, unmapped.body.receipt_id)).body).toMatchObject({ order_state: 'cancelled' });
+
+  const dispatched = { order_id: orderId, review_state: 'needs_review' };
+  await owner('orders')
+    .where(dispatched)
+    .update({ review_state: 'confirmed', confirmed_xid: '3', reviewed_at: new Date(0) });
+  expect((await api.cancel(account, { source_order_id: 'a' })).body).toMatchObject({ outcome: 'requested' });
 
   const operator = await signIn(portal, await createPerson(stack, null));
   expect(statusOf(await operator.post('/operator/accounts', { name: 'Another' }))).toBe('success');
@@ -248,6 +280,12 @@ describe('a role is not allowed', () => {
       'select * from rejected_deliveries',
       'select * from dispatchable_orders',
       "select nextval('order_ids')",
+      'select reason from cancellation_requests',
+      'delete from cancellation_requests',
+      "select take_held_cancellation(1, 'x')",
+      'update sources set mapping = mapping',
+      'select * from source_mappings',
+      "select map_unmapped_receipt(1, gen_random_uuid(), 'x', '', gen_random_uuid())",
     ],
     worker: [
       'select * from api_keys',
@@ -262,7 +300,11 @@ describe('a role is not allowed', () => {
       'delete from orders',
       'update accounts set suspended_at = null',
       "insert into idempotency_keys values (1, 'x', gen_random_uuid())",
+      "select cancel_orders(1, 1, null, 'rest', '{x}', '{x}')",
+      'select * from cancellation_requests',
       'select * from dispatchable_orders',
+      'select * from sources',
+      'select receipt_ids from source_activity',
     ],
     portal: [
       'update audit_events set actor = null',
@@ -280,6 +322,12 @@ describe('a role is not allowed', () => {
       'update api_keys set key_hash = null',
       'update signing_secrets set sealed = null',
       'update activity_clock set as_of = null',
+      'delete from sources',
+      'update sources set account_id = 1',
+      'update source_mappings set mapping = mapping',
+      'update source_activity set count = 0',
+      'delete from cancellation_requests',
+      'update cancellation_requests set reason = null',
     ],
   };
   const OF_ALL = [

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { enableSigning, fingerprintOf, unseal } from '@orders/database';
+import { enableSigning, fingerprintOf, removeSource, replaceSourceSecret, unseal } from '@orders/database';
 import { whoWait } from '../harness/barriers.ts';
+import { readMetrics } from '../harness/read-metrics.ts';
 import { openShop } from '../harness/review-list.ts';
+import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 let stack: Stack;
@@ -90,6 +92,33 @@ test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
   });
   const log = await knex('audit_events').where({ action: 'signing_resealed' }).orderBy('event_id');
   expect(log.map(({ details }) => details.resealed)).toEqual([3, 0]);
+});
+
+test('the present and the previous secret of a source are resealed; until then its deliveries get 503', async () => {
+  const { knex } = stack.database;
+  const old = stack.env.SECRETS_KEY as string;
+  const account = await stack.account();
+  const source = await createTestSource(stack, account, 'shopify');
+  const { source_number: sourceNumber } = source;
+  const replaced = { accountId: account.id, sourceNumber, secret: 'another secret', overlapMs: 3_600_000 };
+  await replaceSourceSecret(knex, stack.secretsKey, replaced);
+  const body = '{"id": 1}';
+  const statuses = async ({ api }: RunningIntake) =>
+    Promise.all(
+      [SOURCE_SECRET, 'another secret'].map(
+        async (secret) => (await deliver(api, source, body, shopifyHeaders(body, 'orders/create', secret))).status,
+      ),
+    );
+  const early = await stack.intake({ SECRETS_KEY: next });
+  expect(await statuses(early)).toEqual([503, 503]);
+  expect(await keyOf(early)).toMatchObject({ unreadable_signing_secrets: 2 });
+  // The platform sends them again, so the account sees no rejections.
+  const counted = (await readMetrics(early.adminUrl)).get('intake_source_deliveries_total')?.samples ?? [];
+  expect(counted.filter(({ value }) => value > 0)).toEqual([]);
+  const { stdout } = await reseal({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old });
+  expect(JSON.parse(stdout)).toMatchObject({ resealed: 2, unreadable: [] });
+  expect(await statuses(await stack.intake({ SECRETS_KEY: next }))).toEqual([202, 202]);
+  expect(await removeSource(knex, account.id, sourceNumber)).toBe(true);
 });
 
 test('a secret that is created with the old key during a reseal is resealed too', async () => {

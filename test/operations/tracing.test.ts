@@ -203,7 +203,7 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
       await until('the waiting write is canceled', async () => {
         const { rows } = await knex.raw(`
           select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
-          where relation = 'orders'::regclass and not granted and application_name = 'orders worker'`);
+          where relation = 'orders'::regclass and not granted and query like '%earlier_order_id%'`);
         return rows.length > 0;
       });
     } finally {

@@ -22,7 +22,10 @@ test('a receipt that a worker holds becomes an order without customer data', asy
   // The worker has claimed and read the receipt but cannot insert the order.
   held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
   const { body } = await intake.api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
-  await whoWait(stack.database.knex, 1, 'relation');
+  await until('the worker has claimed the receipt', async () => {
+    const row = await stack.database.knex('receipts').where({ receipt_id: body.receipt_id }).first();
+    return row.lease_id !== null;
+  });
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
   await held.release();
   expect(await intake.api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
@@ -35,15 +38,15 @@ test('search terms that are being created from the order are not kept', async ()
   const { knex } = stack.database;
   const account = await stack.account();
   await sendOrder(intake, account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
-  await knex('orders')
-    .where({ account_id: account.id })
-    .update({ written_at: new Date(Date.now() - 300_000) });
   await knex.raw(`
     create function wait_with_words() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$;
     create trigger wait_with_words before insert on order_words for each row
     when (new.words::text like '%zubayda%') execute function wait_with_words()`);
   held = await hold(knex, 'select pg_advisory_xact_lock(77)');
+  await knex('orders')
+    .where({ account_id: account.id })
+    .update({ written_at: new Date(Date.now() - 300_000) });
   // The worker may create search terms too. One of them has read the order.
   const filling = fillSearchTerms(knex);
   await whoWait(knex, 1, 'advisory');

@@ -214,9 +214,14 @@ describe('a test order', () => {
   });
 
   test('is limited to one a second and rejected for a suspended account', async () => {
-    const { client, base, account } = await holder();
-    const replies = await Promise.all([1, 2, 3].map(() => client.post(`${base}/test-orders`)));
-    expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 429, 429]);
+    const { client, base, account } = await until('three requests within a second', async () => {
+      const own = await holder();
+      const startedAt = performance.now();
+      const replies = await Promise.all([1, 2, 3].map(() => own.client.post(`${own.base}/test-orders`)));
+      if (performance.now() - startedAt >= 1000) return false;
+      expect(replies.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 429, 429]);
+      return own;
+    });
     await setSuspended(stack.database.knex, account.id, true);
     expect((await client.post(`${base}/test-orders`)).body.code).toBe('account_suspended');
     expect(await auditOf(account)).toHaveLength(1);

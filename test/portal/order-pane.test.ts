@@ -302,6 +302,8 @@ describeWith('chromium')('on a phone', () => {
         async (page) => {
           const bar = page.locator('.order-bar');
           const buttons = bar.getByRole('button');
+          // The steps appear once the list is loaded.
+          await buttons.nth(3).waitFor();
           expect(await buttons.count()).toBe(4);
           for (const button of await buttons.all()) {
             const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};

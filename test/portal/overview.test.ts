@@ -278,7 +278,8 @@ testInBrowser('the numbers with their words, each chart with its table, in both 
   expect(await tile('50% done within').textContent()).toMatch(/\d ?(ms|s)/);
   await page.getByRole('radio', { name: 'Last hour' }).check();
   await page.getByText('Show as a table').first().click();
-  await expect(page.locator('.chart-table table').first().locator('tbody tr').count()).resolves.toBe(12);
+  const rows = page.locator('.chart-table table').first().locator('tbody tr');
+  await until('the table shows the last hour', async () => (await rows.count()) === 12);
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'dark' });
   await expectAccessible(page);

@@ -181,7 +181,11 @@ describe('redriving dead receipts', () => {
 
   test('has a preview that does not wait for locks and counts locked receipts as undecided', async () => {
     const [held] = (await kill('held')) as [string];
-    const holder = await hold(stack.database.knex, `select 1 from receipts where receipt_id = '${held}' for update`);
+    // All of them, so that a preview takes a while.
+    const holder = await hold(
+      stack.database.knex,
+      `select 1 from receipts where account_id = ${account.id} and state = 'dead' for update`,
+    );
     const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
     expect(body).toMatchObject({ matching: 1, tried: 1, written: 0, undecided: 1 });
     const two = await Promise.all([1, 2].map(() => client.post(`${base}/dead-letters/redrive-preview`, {})));

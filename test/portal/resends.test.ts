@@ -416,7 +416,7 @@ describeWith('chromium')('on the page', () => {
       };
       await page.route('**/resends/*', fail, { times: 1 });
       await accept.press('Enter');
-      await page.getByText('The portal cannot be reached').waitFor();
+      await page.getByText('The portal cannot be reached').first().waitFor();
       await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
       await resend({ ...FIRST, total: '1' });
       await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();

@@ -79,6 +79,7 @@ describe('the list', () => {
           ],
         },
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
+        source_name: null,
         raw: { text: payload },
         notes: [],
         similar: [],
@@ -86,6 +87,7 @@ describe('the list', () => {
         erased_at: null,
         resends: [],
         hold_resends: false,
+        cancellation: null,
       },
     ]);
   });

@@ -3,6 +3,7 @@ import {
   countNeedingReview,
   countNotes,
   fillSearchTerms,
+  findCancellationRequest,
   findNotes,
   findOrderHistory,
   findReceiptBody,
@@ -11,6 +12,7 @@ import {
   findSimilar,
   listById,
   listMatchingIds,
+  listOpenRequests,
   listReview,
   listReviewSince,
   listSorted,
@@ -85,6 +87,15 @@ const fillResends = (orders: number) =>
     [orders],
   );
 
+/** A cancellation request of each order: of this account one in a hundred is open, of the other one all are. */
+const fillRequests = () =>
+  db.knex.raw(
+    `insert into cancellation_requests (account_id, order_id, request_xid, requested_at, requested_by, closed_at)
+     select account_id, order_id, pg_current_xact_id(), received_at, 'key:test',
+            case when account_id = ${ACCOUNT} and order_id % 100 <> 2 then now() end
+     from orders`,
+  );
+
 /** Queries of the list, and the maximum number of rows of each. A plan that scans the list reads 30,000. */
 const CASES: [string, number, () => Promise<unknown>][] = [
   ['open', FEW_ROWS, () => page({})],
@@ -115,6 +126,8 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['likely duplicates', 1500, () => findSimilar(db.database, ACCOUNT, ONE_ORDER)],
   ['its notes', FEW_ROWS, () => findNotes(db.database, ACCOUNT, 30_000)],
   ['numbers of notes', 200, () => countNotes(db.database, ACCOUNT, UPDATED.orderIds)],
+  ['open cancellation requests', 1200, () => listOpenRequests(db.database, ACCOUNT)],
+  ['its cancellation request', FEW_ROWS, () => findCancellationRequest(db.database, ACCOUNT, 30_000)],
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 
@@ -126,6 +139,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
   );
   await fill(60_000);
   await fillResends(20_000);
+  await fillRequests();
   await apart(db, async (knex) => {
     while ((await fillSearchTerms(knex)) > 0);
   });

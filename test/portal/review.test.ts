@@ -108,6 +108,8 @@ describe('a dispatcher', () => {
     await becomes(order.order_id, 'confirmed');
     expect(order.emirate_code).toBe('AE-SH');
 
+    // A key counts only after the order was painted.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     await page.keyboard.press('c');
     await page.getByText('All done').waitFor();
     await page.keyboard.press('u');
@@ -173,8 +175,15 @@ describe('a dispatcher', () => {
       await page.locator('.field-editor input').fill('Marina');
       const other = await signIn(portal, await createPerson(stack, shop.account.id));
       const [{ order_id: id }] = await stack.database.knex('orders').where({ source_order_id: 'F-1' });
+      // A poll that reports the change would close the field before Enter.
+      const sent = Promise.withResolvers<void>();
+      await page.route(/\/orders\/(updates\?.*|\d+)$/, async (route) => {
+        if (route.request().method() === 'GET') await sent.promise;
+        await route.continue();
+      });
       await other.post(`/accounts/${shop.account.id}/orders/review`, { order_ids: [id], to: 'confirmed' });
       await page.keyboard.press('Enter');
+      sent.resolve();
       await page.getByText('Somebody else changed this meanwhile').waitFor();
       await paneOf(page).getByText('Confirmed by').waitFor();
       expect(await paneOf(page).getByRole('button', { name: 'Confirm' }).count()).toBe(0);
@@ -275,7 +284,7 @@ describe('several orders', () => {
       await rowOf(page, 'O-2').waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('c');
-      await page.getByText('The portal cannot be reached').waitFor();
+      await page.getByText('The portal cannot be reached').first().waitFor();
       await rowOf(page, 'O-2').waitFor();
     });
   });

@@ -7,6 +7,7 @@ import {
   reviewOrders,
   undoReview,
 } from '@orders/database';
+import { whoWait } from '../harness/barriers.ts';
 import {
   createReviewDatabase,
   insertOrder,
@@ -141,10 +142,7 @@ test('an order that changes while search terms are created keeps its current ter
   const blocker = await db.knex.transaction();
   await blocker('order_words').insert({ account_id: accountId, order_id: blocked, words: '' });
   const filling = fillSearchTerms(db.knex);
-  await until('the batch waits', async () => {
-    const { rows } = await db.knex.raw('select from pg_locks where not granted');
-    return rows.length > 0;
-  });
+  await whoWait(db.knex, 1, 'transactionid');
   const edits = { '/customer/name': 'After' };
   await editStoredOrder(db.knex, { accountId, orderId: edited, edits, by: BY });
   await editStoredOrder(db.knex, { accountId, orderId: undone, edits, by: BY });

@@ -246,9 +246,12 @@ describe('a session that ends during work', () => {
     // Lists load again.
     await page.goto(portal.url + review);
     await rowOf(page, 'A-30').waitFor();
+    // The search, and no poll, finds the session ended.
+    await page.route('**/orders/updates*', (route) => route.abort());
     await endSessions(person);
     await page.getByRole('searchbox').fill('A-4');
     await endedDialog(page).waitFor();
+    await page.unroute('**/orders/updates*');
     await signInAgain(page, person);
     await rowOf(page, 'A-30').waitFor({ state: 'detached' });
     await rowOf(page, 'A-4').waitFor();
@@ -416,7 +419,7 @@ describe('small things', () => {
     await page.context().setOffline(true);
     await menuButton(page).click();
     await page.getByRole('radio', { name: 'العربية' }).click();
-    await page.getByRole('alert').getByText('The portal cannot be reached.').waitFor();
+    await page.locator('.notice', { hasText: 'The portal cannot be reached.' }).waitFor();
     expect(await page.locator('html').getAttribute('dir')).toBe('ltr');
     await page.getByRole('link', { name: 'Profile and sessions' }).waitFor();
     // The choice is shown as it is, and can be made again.

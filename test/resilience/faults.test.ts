@@ -20,7 +20,7 @@ const run = (...args: string[]) =>
 
 describeWith('redis-server')('the fault runner', () => {
   test(
-    'injects each fault, finds every accepted order written once, and writes a report',
+    'injects each fault, finds every accepted order written once and every cancellation kept, and writes a report',
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
       const json = join(directory, 'faults.json');
@@ -45,6 +45,9 @@ describeWith('redis-server')('the fault runner', () => {
       expect(new Set(figures.rows.map(({ fault }: { fault: string }) => fault))).toEqual(new Set(kinds));
       expect(figures.total.accepted).toBeGreaterThan(1000);
       expect(figures.total.replayed).toBeGreaterThan(10);
+      for (const outcome of ['held', 'cancelled', 'requested']) {
+        expect(figures.total.cancellations[outcome]).toBeGreaterThan(10);
+      }
       await rm(directory, { recursive: true });
     },
     RUN_MS,
@@ -64,6 +67,12 @@ describeWith('redis-server')('the fault runner', () => {
           'receipt-missing',
           'confirmed-behind-cursor',
           'confirmed-again',
+          'cancellation-undone',
+          'cancelled-confirmed',
+          'held-cancellation-removed',
+          'request-removed',
+          'request-behind-cursor',
+          'cancelled-by-nobody',
         ],
         code: 1,
       });

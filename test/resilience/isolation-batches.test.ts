@@ -61,4 +61,13 @@ test('long lists of ids, valid and invalid', async () => {
   await send(32, 'reconcile', (number) => bodies[number % bodies.length] as Buffer);
 });
 
+test.each(['of new ids', 'of the same ids'])('long lists of cancellations, %s', async (ids) => {
+  const reason = 'r'.repeat(500);
+  const listOf = (list: number | string) => ({
+    cancellations: times(1000, (index) => ({ source_order_id: `${list} ${index}`.padEnd(255, 'x'), reason })),
+  });
+  const same = Buffer.from(JSON.stringify(listOf('same')));
+  await send(120, 'orders/cancel', (number) => (ids === 'of new ids' ? JSON.stringify(listOf(number)) : same));
+});
+
 test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);

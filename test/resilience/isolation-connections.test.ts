@@ -81,9 +81,14 @@ test('2,000 unknown keys wait for a look-up at once, and more are rejected', asy
 
 test('1,000 waiters of one account end no wait of another', async () => {
   const { stack, intakeUrl, hostile, polite } = isolation;
+  // Orders are accepted but not written. The polite account's cancellations are still decided.
+  await stack.database.knex.raw(`
+    create function wait_to_write() returns trigger language plpgsql as
+    $$ begin perform pg_advisory_xact_lock_shared(78); return new; end $$;
+    create trigger wait_to_write before insert on orders for each row
+    when (new.review_state = 'needs_review') execute function wait_to_write()`);
   const held = await stack.database.knex.transaction();
-  // Orders are accepted but not written.
-  await held.raw('lock table orders in share row exclusive mode');
+  await held.raw('select pg_advisory_xact_lock(78)');
   const waits: (string | null)[] = [];
   await isolation.expectUnharmed(async (signal) => {
     const ending = new AbortController();

@@ -6,18 +6,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { revokeKey, rotateSigning, setSuspended, sqlstateOf } from '@orders/database';
+import { revokeKey, rotateSigning, type Source, setSuspended, sqlstateOf } from '@orders/database';
 import { createApiKey, PROBLEMS, REJECTIONS } from '@orders/domain';
 import type { Child } from '@orders/test-services';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
-import { lockTables, whoWait } from '../harness/barriers.ts';
+import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { ALLOWED_COLUMNS, markedOrder, PERSONAL, STRICT_ORDER, VERBOSE_REJECTIONS } from '../harness/marked-order.ts';
 import { findMarkers, formsOf, type Markers } from '../harness/markers.ts';
 import { startApp } from '../harness/processes.ts';
 import { findProgram } from '../harness/programs.ts';
 import { sign } from '../harness/sign.ts';
+import { createTestSource } from '../harness/sources.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { readFiles, readRedis, readTables } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
@@ -34,6 +35,7 @@ const SECRET = {
   'a wrong password': 'wrong-Marker-2218',
   'a wrong SECRETS_KEY': randomBytes(32).toString('base64'),
   'what is no SECRETS_KEY': 'no-secrets-key-Marker-4439',
+  'the secret of a source': 'source-secret-Marker-8814',
 };
 
 let postgres: FaultyPostgres;
@@ -128,6 +130,36 @@ async function final(app: App, account: TestAccount, receiptId: string) {
   return (await send(app, 'GET', `/ingest/status/${receiptId}`, headers)).body;
 }
 
+/** The body of a cancellation with personal data in its reason. */
+const cancellation = (source_order_id: string, rest = '') =>
+  JSON.stringify({ source_order_id, reason: `${PERSONAL.name}, ${PERSONAL.address}, ${PERSONAL.phone[1]}${rest}` });
+
+const cancel = (app: App, account: TestAccount, id: string, rest?: string) =>
+  send(app, 'POST', '/ingest/orders/cancel', bearer(account.key), cancellation(id, rest));
+
+/** Cancellations with each outcome, those that Postgres rejects with messages that contain their values, and one whose order is locked. */
+async function cancelOrders(intake: App, account: TestAccount, sourceOrderId: string): Promise<void> {
+  const { knex } = postgres;
+  for (const id of ['order:23514', 'order:P0001', 'order:42501'])
+    expect(await cancel(intake, account, `held ${id}`)).toMatchObject({ status: 500 });
+  expect(await cancel(intake, account, sourceOrderId, ' review:23514')).toMatchObject({ status: 500 });
+  const locked = await hold(knex, 'select from orders for update');
+  expect(await cancel(intake, account, sourceOrderId)).toMatchObject({ status: 503, body: { code: 'overloaded' } });
+  await locked.release();
+  const held = `held ${PERSONAL.source_order_id}`;
+  for (const [id, outcome] of [
+    [sourceOrderId, 'cancelled'],
+    [held, 'held'],
+  ])
+    expect(await cancel(intake, account, id as string)).toMatchObject({ status: 200, body: { outcome } });
+  expect((await final(intake, account, await accept(intake, account, 'held'))).order_state).toBe('cancelled');
+  const { source_order_id: dispatched } = await final(intake, account, await accept(intake, account, 'dispatched'));
+  await knex('orders')
+    .where({ source_order_id: dispatched })
+    .update({ review_state: 'confirmed', confirmed_xid: '3', reviewed_at: new Date(0) });
+  expect(await cancel(intake, account, dispatched)).toMatchObject({ body: { outcome: 'requested' } });
+}
+
 /** Every rejection that a client alone can cause, each with all values that it could repeat. */
 async function refuseAll(
   intake: App,
@@ -153,7 +185,10 @@ async function refuseAll(
   await post('/ingest/orders', key, body + ' '.repeat(300_000));
   await post('/ingest/orders', { ...key, Prefer: 'handling=strict' }, STRICT_ORDER);
   const malformed = [body.slice(0, -1), `${body}${body}`, `[${body}]`, Buffer.from(`${body}\xff`, 'latin1')];
-  for (const path of ['/ingest/orders', '/ingest/preview', '/ingest/reconcile']) {
+  await post('/ingest/webhook/cancel', signed(account.key, SECRET['a signature of another secret']));
+  await post('/ingest/orders/cancel', key, cancellation(PERSONAL.source_order_id, '\0'));
+  await post('/ingest/orders/cancel', key, `{"cancellations":[${cancellation(`\n${PERSONAL.source_order_id}`)}]}`);
+  for (const path of ['/ingest/orders', '/ingest/preview', '/ingest/reconcile', '/ingest/orders/cancel']) {
     for (const wrong of malformed) await post(path, key, wrong);
     await post(path, key, markedOrder(`${PERSONAL.source_order_id}\n${PERSONAL.address}`));
   }
@@ -169,6 +204,24 @@ async function refuseAll(
   await send(intake, 'GET', `/${address}?key=${account.key}`);
   await send(intake, 'GET', `/docs/${address}.js?name=${encodeURIComponent(PERSONAL.name)}`);
   await send(intake, 'GET', `/%E0%A4%A${PERSONAL.email}`);
+}
+
+/** Deliveries to a source: accepted, without an order id, with a wrong proof, and one that Postgres rejects. */
+async function deliverToSource(intake: App, source: Source): Promise<void> {
+  const secret = SECRET['the secret of a source'];
+  const deliver = (body: string | Buffer, headers: Headers, id = source.source_id) =>
+    send(intake, 'POST', `/ingest/sources/${id}`, { ...BESIDE, ...headers }, body);
+  const signatureOf = (body: string | Buffer) => ({ 'X-Signature': sign(secret, body) });
+  const body = markedOrder('delivered');
+  const { source_order_id: _, ...unmapped } = JSON.parse(body);
+  for (const sent of [body, JSON.stringify(unmapped), body.slice(0, -1)])
+    expect(await deliver(sent, signatureOf(sent))).toMatchObject({ status: 202 });
+  for (const wrong of [secret, SECRET['a signature of another secret'], SECRET['what is no signature']])
+    expect(await deliver(body, { 'X-Signature': wrong })).toMatchObject({ status: 401 });
+  expect(await deliver(body, {})).toMatchObject({ status: 401 });
+  expect(await deliver(body, signatureOf(body), `${source.source_id}x`)).toMatchObject({ status: 404 });
+  const refused = markedOrder('body:42501');
+  expect(await deliver(refused, signatureOf(refused))).toMatchObject({ status: 500 });
 }
 
 /** Requests that the HTTP parser of Node rejects. */
@@ -251,6 +304,7 @@ async function breakTheBackground(intake: App, worker: App, account: TestAccount
 const routesOf = (account: TestAccount, intake: App) => [
   () => send(intake, 'POST', '/ingest/orders', bearer(account.key), markedOrder('outage')),
   () => send(intake, 'POST', '/ingest/preview', bearer(account.key), markedOrder('outage')),
+  () => cancel(intake, account, `outage ${PERSONAL.source_order_id}`),
   () => send(intake, 'GET', '/ingest/status/01a1f9bd-9a17-7354-8023-e51a3a7d2f89', bearer(account.key)),
 ];
 
@@ -357,10 +411,12 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   await setSuspended(knex, others.suspended.id, true);
   await revokeKey(knex, (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
   const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+  const source = await createTestSource(stack, account, 'custom', { secret: SECRET['the secret of a source'] });
   const body = markedOrder();
   const markers: Markers = {
     ...PERSONAL,
     ...SECRET,
+    'the id of a source': source.source_id,
     'a key': account.key,
     'a revoked key': others.revoked.key,
     'the key of a suspended account': others.suspended.key,
@@ -382,7 +438,6 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   ]);
   const keyed = { ...bearer(account.key), 'Idempotency-Key': SECRET['an idempotency key'] };
   const first = await send(intake, 'POST', '/ingest/orders', keyed, body);
-  await send(intake, 'POST', '/ingest/orders', keyed, markedOrder(PERSONAL.source_order_id, { total: 7 }));
   // Two receipts in states that no normal operation causes: one without a body, and one that crashed its workers.
   const [bodiless, killer] = [await accept(intake, account, 'bodiless'), await accept(intake, account, 'killer')];
   const batch = knex('receipts').where({ receipt_id: bodiless }).select('batch_id');
@@ -393,6 +448,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   const worker = await start('worker', 'worker');
   const written = await final(intake, account, first.body.receipt_id);
   expect(written.status).toBe('written');
+  await send(intake, 'POST', '/ingest/orders', keyed, markedOrder(PERSONAL.source_order_id, { total: 7 }));
   for (const secret of [account.secret, newer?.secret as string]) {
     const headers = { ...signed(account.key, sign(secret, body)), Prefer: 'wait=20' };
     expect(await send(intake, 'POST', '/ingest/webhook', headers, body)).toMatchObject({ status: 202 });
@@ -405,6 +461,8 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   });
 
   await refuseAll(intake, account, others);
+  await deliverToSource(intake, source);
+  await cancelOrders(intake, account, written.source_order_id);
   await garble(intake, account);
   await overrun(smallIntake, account);
   for (const sqlstate of ['42501', '22023', '53100']) {
@@ -444,6 +502,8 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   expect(findMarkers(collected.sent, markers)).toEqual(Object.keys(markers));
   const kept = (table: string) => findMarkers(tables.apart[table] ?? '', markers);
   expect(kept('orders')).toEqual(Object.keys(PERSONAL));
+  for (const table of ['cancellation_requests', 'audit_events'])
+    expect([table, ...kept(table)]).toEqual([table, 'name', 'phone', 'address']);
   expect(kept('receipt_payloads')).toEqual(Object.keys(PERSONAL));
   expect(kept('receipts')).toEqual(['source_order_id', 'member']);
   expect(kept('idempotency_keys')).toEqual(['an idempotency key']);
@@ -463,4 +523,4 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   if (redis) expect(places['its files']).toContain('the batch failed, see the worker log');
   for (const [place, text] of Object.entries(places))
     expect({ place, says: text.length > 500 }).toEqual({ place, says: true });
-}, 120_000);
+});

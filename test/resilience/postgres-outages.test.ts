@@ -7,6 +7,7 @@ import { startFaultyRedis } from '@orders/test-services';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { testWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
+import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
@@ -56,6 +57,39 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     );
     const orders = await postgres.knex('orders').whereIn('receipt_id', accepted);
     expect(orders).toHaveLength(accepted.length);
+  });
+
+  test('under load of deliveries to a source: all with a 202 are stored with their bytes, and all others got 503', async () => {
+    const source = await createTestSource(stack, account, 'shopify');
+    const sent = new Map<string, string>();
+    const sender = (member: string, topic: string) => (name: string) => {
+      const body = JSON.stringify({ [member]: `${topic} ${name}` });
+      sent.set(name, body);
+      return deliver(intake.api, source, body, shopifyHeaders(body, topic));
+    };
+    const orders = Array(3).fill(sender('id', 'orders/create'));
+    const unmapped = ['orders/create', 'orders/cancelled'].map((topic) => sender('key', topic));
+    const { ledger, untilAccepted, stop } = startSteadyLoad([...orders, ...unmapped, sender('id', 'orders/cancelled')]);
+    await untilAccepted(50);
+    await postgres.kill();
+    await until('a delivery is rejected', async () =>
+      [...ledger.failed.values()].some((code) => code.startsWith('503')),
+    );
+    await postgres.start();
+    await untilAccepted(50);
+    await stop();
+
+    // A cancellation has no receipt.
+    expect(new Set(ledger.failed.values())).toEqual(new Set(['503 storage_unavailable', '200 without a code']));
+    const { rows } = await postgres.knex.raw(
+      `select receipt_id, convert_from(substring(bodies from body_start + case when raw_length is null then 0 else body_length end
+                                                 for coalesce(raw_length, body_length)), 'utf8') as raw
+       from receipts join receipt_payloads using (batch_id, account_id) where source_number = ?`,
+      [source.source_number],
+    );
+    const stored = new Map(rows.map(({ receipt_id, raw }: { receipt_id: string; raw: string }) => [receipt_id, raw]));
+    for (const [name, receiptId] of ledger.accepted)
+      expect([name, stored.get(receiptId)]).toEqual([name, sent.get(name)]);
   });
 });
 

@@ -102,7 +102,7 @@ describeWith('haproxy')('behind haproxy', () => {
 
 test('a draining intake is not ready, and accepts requests for DRAIN_DELAY while it closes each connection', async () => {
   const account = await stack.account();
-  const intake = await stack.intake({ DRAIN_DELAY: '3s' });
+  const intake = await stack.intake({ DRAIN_DELAY: '8s' });
   const body = (id: string) => JSON.stringify({ source_order_id: id });
   const send = ({ socket }: RawConnection, id: string) =>
     socket.write(

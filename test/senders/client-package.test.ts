@@ -7,6 +7,7 @@ import { basename, delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import * as client from '@orders/client';
 import { type Child, freePort } from '@orders/test-services';
 import { packClient } from '../harness/pack-client.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
@@ -32,10 +33,12 @@ const otherNode = [
   .flat()
   .find((node) => ![undefined, process.version].includes(versionOf(node)));
 
-/** The kinds of module resolution and the platform types that the declarations support. */
+/** The kinds of modules and of their resolution, and the platform types, that the declarations support. */
 const PROJECTS = [
-  { module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'], types: ['node'] },
-  { module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
+  { type: 'module', module: 'nodenext', moduleResolution: 'nodenext', lib: ['es2022'], types: ['node'] },
+  { type: 'module', module: 'esnext', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
+  { type: 'commonjs', module: 'node16', moduleResolution: 'node16', lib: ['es2022'], types: ['node'] },
+  { type: 'commonjs', module: 'commonjs', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
 ];
 
 let directory: string;
@@ -63,29 +66,38 @@ test('the published package is JavaScript with types, the documented metadata, a
   const files = await readdir(installed);
   const modules = (await readdir(join(PACKAGE, 'src'))).map((file) => file.replace(/\.ts$/, ''));
   const wanted = modules.flatMap((name) => [`${name}.d.ts`, `${name}.js`]);
-  expect(new Set(files)).toEqual(new Set([...wanted, 'LICENSE', 'README.md', 'package.json']));
+  const others = ['index.mjs', 'index.d.mts', 'LICENSE', 'README.md', 'package.json'];
+  expect(new Set(files)).toEqual(new Set([...wanted, ...others]));
   expect(JSON.parse(read(join(installed, 'package.json')))).toEqual({
     name: '@orders/client',
     version,
-    type: 'module',
+    type: 'commonjs',
     description: expect.any(String),
     keywords: expect.any(Array),
+    main: './index.js',
     types: './index.d.ts',
     license: 'MIT',
     engines: { node: '>=20' },
     sideEffects: false,
-    exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+    exports: {
+      '.': {
+        import: { types: './index.d.mts', default: './index.mjs' },
+        default: { types: './index.d.ts', default: './index.js' },
+      },
+      './package.json': './package.json',
+    },
   });
-  for (const file of wanted) expect(read(join(installed, file))).not.toMatch(/from ["'](?!\.\/[\w-]+\.js["'])/);
+  for (const file of wanted)
+    expect(read(join(installed, file))).not.toMatch(/(?:from |require\()["'](?!\.\/[\w-]+\.js["'])/);
 });
 
-describe.each(PROJECTS)('a project of $moduleResolution, on the types of $types$lib', (options) => {
+describe.each(PROJECTS)('a $type project of $moduleResolution, on the types of $types$lib', ({ type, ...options }) => {
   const check = async (source: string) => {
     await writeFile(join(project, 'first.ts'), source);
     const compilerOptions = { ...options, strict: true, exactOptionalPropertyTypes: true, noEmit: true };
     const typeRoots = [join(ROOT, 'node_modules/@types')];
     const config = { compilerOptions: { ...compilerOptions, target: 'es2022', typeRoots }, files: ['first.ts'] };
-    await writeFile(join(project, 'package.json'), JSON.stringify({ type: 'module' }));
+    await writeFile(join(project, 'package.json'), JSON.stringify({ type }));
     await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
     return run(process.execPath, [compiler, '-p', project]).then(
@@ -97,18 +109,25 @@ describe.each(PROJECTS)('a project of $moduleResolution, on the types of $types$
   const program = options.types.includes('node')
     ? firstOrder?.replace('= process.env', '= process.env as Record<string, string>')
     : environment + firstOrder;
-  const typed =
+  const withTypes =
     program?.replace('{ baseUrl, apiKey }', '{ baseUrl: baseUrl as string, apiKey: apiKey as string }') ?? '';
+  const typed = type === 'module' ? withTypes : withoutTopLevelAwait(withTypes);
 
   test('compiles the example', async () => {
     expect(await check(typed)).toBe('');
   });
 
   test('reports a misspelled field and an unknown status', async () => {
-    const wrong = `${typed.replace('emirate:', 'emirates:')}\nif (receipt.status === 'lost') throw new Error();\n`;
+    const wrong = `${typed.replace('emirate:', 'emirates:').replace('console.log', "if (receipt.status === 'lost') console.log")}`;
     expect(await check(wrong)).toMatch(/'emirates' does not exist[\s\S]*no overlap/);
   });
 });
+
+/** CommonJS has no top-level await. */
+function withoutTopLevelAwait(source: string): string {
+  const [imported = '', body = ''] = source.split(/(?<=from '@orders\/client';\n)/);
+  return `${imported}(async () => {\n${body}})();\n`;
+}
 
 /** Uses every export once. */
 const EVERYTHING = `
@@ -134,6 +153,15 @@ results.verified = await verifySignature('x', await signBody('x', 'new'), ['old'
 console.log(JSON.stringify(results));
 `;
 
+/** Compares what a CommonJS module gets with what an ES module gets. */
+const BOTH = `
+const required = require('@orders/client');
+import('@orders/client').then((imported) => {
+  const same = Object.keys(imported).filter((name) => imported[name] === required[name]);
+  console.log(JSON.stringify({ imported: Object.keys(imported), required: Object.keys(required), same }));
+});
+`;
+
 const NODES: [version: string, node: string | undefined][] = [
   [process.version, process.execPath],
   otherNode
@@ -150,7 +178,11 @@ describe.each(NODES)('on Node %s', (_, node) => {
 
   beforeAll(async () => {
     stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-    settings = { ...stack.env, PORT: `${await freePort()}`, ADMIN_PORT: `${await freePort()}` };
+    settings = {
+      ...stack.env,
+      PORT: `${await freePort()}`,
+      ADMIN_PORT: `${await freePort()}`,
+    };
     account = await stack.account({ signing: true });
     if (node) await startIntake();
   });
@@ -192,6 +224,18 @@ describe.each(NODES)('on Node %s', (_, node) => {
       });
     },
   );
+
+  testOnIt('require and import return the same classes and functions', async () => {
+    await writeFile(join(project, 'both.cjs'), BOTH);
+    // Newer versions can also require an ES module; the package must not need it.
+    const { stdout: canRequireModules } = await run(node as string, ['-p', 'process.features.require_module === true']);
+    const flags = canRequireModules === 'true\n' ? ['--no-experimental-require-module'] : [];
+    const { stdout } = await run(node as string, [...flags, 'both.cjs'], { cwd: project });
+    const { imported, required, same } = JSON.parse(stdout);
+    expect(imported).toEqual(Object.keys(client));
+    expect(same).toEqual(imported);
+    expect(new Set(required)).toEqual(new Set(imported));
+  });
 
   testOnIt('all of it works', async () => {
     const { stdout, stderr } = await start(EVERYTHING);

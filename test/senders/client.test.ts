@@ -92,7 +92,14 @@ describe('the client and the service', () => {
   );
 
   test('a batch has a result for each order, and sent again under its key it gets the same receipts', async () => {
-    const orders = [...ordersNamed('batch', 3), '{\n"source_order_id": "spaced"\n}', '', '{"source_order_id":7}'];
+    const bytes = new TextEncoder().encode('\ufeff{\n"source_order_id": "bytes"\n}');
+    const orders = [
+      ...ordersNamed('batch', 2),
+      bytes,
+      '{\n"source_order_id": "spaced"\n}',
+      '',
+      '{"source_order_id":7}',
+    ];
     const { accepted, refused, results } = await client.submitBatch(orders, { idempotencyKey: 'night' });
     expect([accepted, refused]).toEqual([4, 2]);
     expect(results.map(({ error }) => error?.code)).toEqual([
@@ -109,6 +116,29 @@ describe('the client and the service', () => {
     await expect(client.submitBatch(Array(1001).fill('{}'))).rejects.toMatchObject({ code: 'payload_too_large' });
   });
 
+  test('a batch sent again without a key creates no second order', async () => {
+    const orders = ordersNamed('batch again', 3);
+    const sent = await client.submitBatch(orders);
+    await Promise.all(sent.results.map((result) => client.waitForReceipt(result.receipt_id as string)));
+    const again = await client.submitBatch(orders);
+    expect(again).toMatchObject({ accepted: 3, refused: 0, mismatched: 0 });
+    const finals = await Promise.all(again.results.map((result) => client.waitForReceipt(result.receipt_id as string)));
+    expect(finals).toEqual(Array(3).fill(expect.objectContaining({ status: 'duplicate', changes: [] })));
+  });
+
+  test('a total is the same content under a used key as a number and as a string', async () => {
+    const options = { idempotencyKey: 'number-or-string' };
+    const send = (total: string | number) => client.submitOrder({ source_order_id: 'number', total }, options);
+    const { receipt_id } = await send(49);
+    expect(await send('49.00')).toMatchObject({ receipt_id, duplicate: true });
+    await expect(send('49.01')).rejects.toMatchObject({ code: 'payload_mismatch', accepted: { receipt_id } });
+  });
+
+  test('an address that ends within a route gets an error that names the path of the request', async () => {
+    const wrong = clientOf(`${intake.api.url}/ingest`, account).submitOrder({ source_order_id: 'nowhere' });
+    await expect(wrong).rejects.toThrow('The request went to /delivery/api/ingest/ingest/orders; check baseUrl');
+  });
+
   test.each(['submitOrder', 'sendWebhook', 'submitMany'] as const)(
     'the error of %s under a used key names the receipt that keeps the delivery',
     async (call) => {
@@ -120,7 +150,7 @@ describe('the client and the service', () => {
       };
       const first = { source_order_id: `used-${call}`, address: 'Villa 7' };
       await submit(first);
-      const { receipt_id } = await client.submitOrder(first, options);
+      const { receipt_id } = await client.submitOrder(first, { ...options, wait: 30 });
       const mismatch = (order: Order) =>
         submit(order).then(
           () => expect(order).toBe('refused'),
@@ -146,6 +176,7 @@ describe('the client and the service', () => {
     const [one, two, three] = ordersNamed('key-of-a-batch', 3) as [Order, Order, Order];
     const idempotencyKey = 'batch-used-before';
     const before = await client.submitBatch([one, two, three], { idempotencyKey });
+    await Promise.all(before.results.map((result) => client.waitForReceipt(result.receipt_id as string)));
     const after = await client.submitBatch([one, { ...two, total: '10' }, '{}'], { idempotencyKey });
     expect(after).toMatchObject({ accepted: 1, refused: 1, mismatched: 1 });
     expect(after.results).toEqual([
@@ -176,6 +207,27 @@ describe('the client and the service', () => {
       { source_order_id: 'forgotten', status: 'never_seen', receipt_id: null, order_id: null, received_at: null },
     ]);
     await expect(client.reconcile([])).rejects.toMatchObject({ name: 'ValidationError' });
+  });
+
+  test.each(['rest', 'webhook'] as const)('orders are cancelled by %s, before and after they arrive', async (via) => {
+    const id = `cancelled by ${via}`;
+    const { order_id, receipt_id } = await client.submitOrder({ source_order_id: id }, { wait: 30 });
+    const cancelled = { outcome: 'cancelled', source_order_id: id, order_id };
+    expect(await client.cancelOrder(id, { via, reason: 'Sold out ü' })).toEqual(cancelled);
+    expect(await client.getReceipt(receipt_id)).toMatchObject({ status: 'written', order_state: 'cancelled' });
+    const early = { source_order_id: `${id}, early`, reason: 'Late' };
+    const { results } = await client.cancelOrders([early, id], { via });
+    expect(results).toEqual([{ outcome: 'held', source_order_id: early.source_order_id, order_id: null }, cancelled]);
+    const order = { source_order_id: early.source_order_id };
+    expect(await client.preview(order)).toMatchObject({ duplicate_of: null, cancellation_held: true });
+    const arrived = await client.submitOrder(order, { wait: 30 });
+    expect(await client.getReceipt(arrived.receipt_id)).toMatchObject({ order_state: 'cancelled' });
+    const many = Array.from({ length: 1000 }, (_, index) => `${via} ${index}`);
+    expect((await client.cancelOrders(many, { via })).results).toHaveLength(1000);
+    await expect(client.cancelOrders([...many, 'too many'], { via })).rejects.toMatchObject({
+      name: 'ValidationError',
+      errors: [{ pointer: '/cancellations', code: 'not_a_list' }],
+    });
   });
 
   test('each code of the service becomes the error class of its status', async () => {

@@ -48,8 +48,8 @@ test('--json prints the report as one JSON value with matching sums', async () =
   ];
   const content = Buffer.concat(lines.flatMap((line) => [Buffer.from(line), Buffer.from('\n')]));
   const file = await files.write('mixed.ndjson', content);
-  // One request after the other, so that the first J-1 of the file is the order and the second its duplicate.
-  const { code, stdout, stderr } = await send(sender, [file, '--json', '--batch-size', '2', '--concurrency', '1']);
+  // In one request, so that the first J-1 of the file is the order and the second its duplicate.
+  const { code, stdout, stderr } = await send(sender, [file, '--json']);
   expect([code, withoutProgress(stderr)]).toEqual([1, 'Not all orders are written.\n']);
   const report = JSON.parse(stdout);
   expect(report).toMatchObject({
@@ -244,12 +244,11 @@ test.each(['utf16.ndjson', 'utf16.json', 'utf16.csv'])('%s in UTF-16 is rejected
 });
 
 const MAP = {
-  'Order no.': '/source_order_id',
-  Mobile: '/customer/phone',
-  'Item 1': '/items/0/name',
-  'Qty 1': '/items/0/quantity',
-  'Item 2': '/items/1/name',
-  Notes: null,
+  source_order_id: '/Order no.',
+  customer: { phone: '/Mobile' },
+  items: [{ name: '/Item 1', quantity: '/Qty 1' }, { name: '/Item 2' }],
+  total: '/total',
+  address: '/address',
 };
 
 test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty cells and numeric ids', async () => {
@@ -265,7 +264,7 @@ test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty
     '009;;;;;;;',
   ];
   const file = await files.write('till.csv', rows.join('\r\n'));
-  const args = [file, '--map', map, '--delimiter', ';', '--json'];
+  const args = [file, '--map', map, '--ignore-column', 'Notes', '--delimiter', ';', '--json'];
   const { code, stdout } = await send(sender, args);
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 4, refused: 1, statuses: { written: 3 } }]);
   const failure = JSON.parse(await files.read('till.csv.failed.jsonl'));
@@ -306,9 +305,8 @@ test('a row with a cell that has no heading is rejected', async () => {
   ]);
   expect(stdout).toContain('line 4 (H-3): malformed_body: Cell 5 of the row has no heading above it.');
   expect(await idsOf(sender)).toEqual(['H-1']);
-  await files.write('bare.json', '{"":null}');
   await files.write('bare.csv', table.replace(',,4', ','));
-  expect(await send(sender, [file, '--map', files.path('bare.json')])).toMatchObject({ code: 0 });
+  expect(await send(sender, [file, '--ignore-column', ''])).toMatchObject({ code: 0 });
   expect(await send(sender, [file, '--ignore-unmapped', '--dry-run'])).toMatchObject({ code: 0 });
 });
 
@@ -403,9 +401,7 @@ test('--dry-run shows the outcome of each order, sends nothing and needs no serv
       warnings_by_code: { emirate_corrected: { orders: 1, first_line: 1, pointer: '/emirate' } },
     },
   ]);
-  expect((await send(nobody, [file, '--dry-run'])).stdout).toContain(
-    '1 as they are, 1 with warnings, 2 would be refused',
-  );
+  expect((await send(nobody, [file, '--dry-run'])).stdout).toContain('1 as it is, 1 with warnings, 2 would be refused');
 });
 
 const TERMINAL = { isTTY: true, columns: 100 };
@@ -455,6 +451,6 @@ test('the run gives up on a service that never replies, and says how to resume',
   ]);
   // Without a terminal, progress is printed as occasional whole lines.
   for (const line of lines.slice(0, -1))
-    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused; waits( \d+ s)?: no connection \(ECONNREFUSED\)$/);
+    expect(line).toMatch(/^0 % 0 orders, 0\/s, 0 refused(; waits( \d+ s)?: no connection \(ECONNREFUSED\))?$/);
   expect(lines.length).toBeGreaterThan(1);
 });

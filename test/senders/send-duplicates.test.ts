@@ -153,6 +153,38 @@ test('after a change of its id the other order is sent by --only-failed', async 
   expect(await ordersOf(sender)).toEqual(['O-1', 'O-2', 'O-3']);
 });
 
+test('the whole file after --only-failed has nothing to do, and the report says so', async () => {
+  const sender = await newSender();
+  const ids = Array.from({ length: 20 }, (_, at) => `A-${at + 1}`);
+  const orders = (wrong: string) => ndjson(...ids.with(4, wrong).map((id): [string, string] => [id, 'Aisha']));
+  const file = await files.write('whole.ndjson', orders(''));
+  const batches = ['--batch-size', '5'];
+  expect(await send(sender, [file, ...batches])).toMatchObject({ code: 1 });
+  await files.write('whole.ndjson', orders('A-5'));
+  expect(await send(sender, [file, ...batches, '--only-failed'])).toMatchObject({ code: 0 });
+  const { code, stdout, stderr } = await send(sender, [file, ...batches]);
+  // The batch with the corrected order is another one; the others replay their receipts.
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout).toMatch(
+    /^ {2}20 {2}orders read\n {2}15 {2}written\n {3}5 {2}sent before, with the same content \(duplicate\)\nin .*\n$/,
+  );
+  expect(await ordersOf(sender)).toHaveLength(20);
+});
+
+test('duplicates with the same and with other content are counted separately', async () => {
+  const sender = await newSender();
+  const first = await files.write('first.ndjson', ndjson(['E-1', 'Aisha'], ['E-2', 'Omar'], ['E-3', 'Omar']));
+  await send(sender, [first]);
+  const second = await files.write('second.ndjson', ndjson(['E-1', 'Aisha'], ['E-2', 'Omar'], ['E-3', 'Fatima']));
+  const { code, stdout } = await send(sender, [second, '--batch-size', '2']);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(
+      /\n {2}2 {2}sent before, with the same content \(duplicate\)\n {2}1 {2}sent before, with other content \(duplicate\)\n/,
+    ),
+  ]);
+});
+
 test('a dry run lists repeated ids with their lines and fails', async () => {
   const file = await files.write('dry.ndjson', ndjson(['D-1', 'Aisha'], ['D-2', 'Omar'], ['D-1', 'Fatima']));
   const nowhere = { url: '', key: '' };

@@ -43,7 +43,7 @@ test.each([
   const sender = await newSender();
   const orders = 'source_order_id\nO-1\n';
   await files.write('in.ndjson', orders);
-  await files.write('map.json', '{}\n');
+  await files.write('map.json', '{"source_order_id":"/source_order_id"}\n');
   await files.write('notes.txt', 'milk\nbread\n');
   await files.write('notes.bare', '{"milk":1}');
   await files.write('other.ndjson', ndjson(['X-1']));

@@ -94,7 +94,7 @@ test('a dry run reports an order above the default size limit', async () => {
   const { code, stdout } = await send({ url: '', key: '' }, [file, '--dry-run']);
   expect([code, stdout]).toEqual([
     1,
-    expect.stringMatching(/1 × payload_too_large, first order 1, .*262,144.*by default/),
+    expect.stringMatching(/order 1, line 1 \(1\): payload_too_large: .*262,144.*by default/),
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, type FaultyRedis, freePortBelowEphemeral, startFaultyRedis } from '@orders/test-services';
+import { type Child, type FaultyRedis, freePort, startFaultyRedis } from '@orders/test-services';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -21,7 +21,7 @@ describeWith('redis-server')('a file is sent while everything is killed and rest
   const running = new Set<Child>();
 
   beforeAll(async () => {
-    [postgres, redis, port] = await Promise.all([startFaultyPostgres(), startFaultyRedis(), freePortBelowEphemeral()]);
+    [postgres, redis, port] = await Promise.all([startFaultyPostgres(), startFaultyRedis(), freePort()]);
     stack = await startStack('redis', { database: postgres, queue: redis });
     account = await stack.account();
   });

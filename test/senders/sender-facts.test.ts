@@ -4,14 +4,20 @@ import { describe, expect, test } from '@jest/globals';
 import { anchorOf } from '@orders/doc-pages';
 import {
   ATTEMPT_ERRORS,
+  CANCELLATION_ERRORS,
   FINAL_STATES,
   LIMITS,
   MAX_BATCH_ORDERS,
+  MAX_CANCEL_BYTES,
+  MAX_CANCELLATIONS,
+  MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
   normalizeOrder,
   PROBLEMS,
   parseBody,
+  REASON_ERRORS,
   RECEIPT_STATES,
+  REVIEW_STATES,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,
   WARNINGS,
@@ -19,6 +25,7 @@ import {
 import { readConfig, readSenderPages } from '@orders/intake';
 import { readConfig as readWorkerConfig } from '@orders/worker';
 
+const grouped = (value: number) => value.toLocaleString('en-US');
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
 const page = (name: string) => PAGES.get(name) ?? '';
 const headings = (markdown: string, depth: number) =>
@@ -66,6 +73,20 @@ describe('errors', () => {
   });
 });
 
+test('the codes, sizes and situations of a cancellation are complete', () => {
+  const listed = rows(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
+  const codes = [CANCELLATION_ERRORS, REASON_ERRORS].flatMap((errors) => Object.values(errors).map(({ code }) => code));
+  expect(listed).toEqual(codes);
+  const bytes = grouped(MAX_CANCEL_BYTES);
+  expect(page('limits')).toContain(`| ${grouped(MAX_CANCELLATIONS)} of them, and ${bytes} bytes |`);
+  expect(page('limits')).toContain(`The \`reason\` of a cancellation has at most ${MAX_REASON};`);
+  expect(page('errors')).toContain(`${bytes}\nfor a list of ids or cancellations`);
+  expect(page('errors')).toContain(`at most ${MAX_REASON} characters`);
+  const guide = page('corrections');
+  expect(guide).toContain(`up to ${MAX_REASON} characters`);
+  expect(guide).toContain(`1 to ${grouped(MAX_CANCELLATIONS)} cancellations`);
+});
+
 describe('statuses', () => {
   test('each status has its section in the order of the states, and says if it is final', () => {
     expect(headings(page('statuses'), 2).slice(0, RECEIPT_STATES.length)).toEqual([...RECEIPT_STATES]);
@@ -73,6 +94,11 @@ describe('statuses', () => {
     expect(table.map(([state]) => state)).toEqual([...RECEIPT_STATES]);
     const finalStates = table.filter(([, rest]) => !rest?.startsWith('no ')).map(([state]) => state);
     expect(finalStates).toEqual([...FINAL_STATES]);
+  });
+
+  test('each state of an order is listed', () => {
+    const states = rows(part(page('statuses'), 'order_state')).map(([state]) => state);
+    expect(states).toEqual([...REVIEW_STATES, 'null']);
   });
 
   test('the attempt errors and warnings are listed with their descriptions', () => {
@@ -97,7 +123,6 @@ const PLACES: Record<keyof typeof LIMITS, string> = {
   currency: 'currency',
   deliveryInstructions: 'delivery_instructions',
 };
-const grouped = (value: number) => value.toLocaleString('en-US');
 
 describe('limits', () => {
   test('the lengths of fields match the code', () => {

@@ -24,7 +24,9 @@ describe('the pages for senders', () => {
     const policy = page.headers['content-security-policy'] as string;
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('unsafe');
-    const references = [...String(page.body).matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
+    // Links lead elsewhere only when a reader follows them.
+    const body = String(page.body).replaceAll(/<a href="https:[^"]+"/g, '<a');
+    const references = [...body.matchAll(/ (?:src|href)="([^"]+)"/g)].map(([, one]) => one as string);
     expect(references.length).toBeGreaterThan(PATHS.length);
     for (const reference of new Set(references.filter((one) => !one.startsWith('#')))) {
       expect(reference).toMatch(/^\/delivery\/api\/docs/);
@@ -79,7 +81,7 @@ describe('the pages for senders', () => {
 
   test('the API reference links to the pages', async () => {
     expect((await intake.api.send('GET', '/docs')).body).toContain(`<a href="${AT}">`);
-    expect((await intake.api.send('GET', '/openapi.json')).body.externalDocs.url).toBe(AT);
+    expect((await intake.api.send('GET', '/openapi.json')).body.info.description).toContain(`](${AT})`);
   });
 });
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database';
+import { mapOrder, normalizeOrder, PRESETS, type SourcePreset, type SourceSettings } from '@orders/domain';
 import { readSenderPages } from '@orders/intake';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
@@ -11,6 +12,8 @@ import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startReply } from '../harness/reply.ts';
 import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
+import { RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/source-fixtures.ts';
+import { createTestSource } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -21,6 +24,9 @@ const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.ma
 /** The orders that the examples of each page create, with their channels. */
 const ORDERS: Record<string, Record<string, string>> = {
   'first-order': { 'FIRST-1': 'rest' },
+  shopify: { '5900000001001': 'webhook' },
+  woocommerce: { '731': 'webhook' },
+  'other-platforms': { 'OTHER-1': 'webhook', 'OTHER-2': 'webhook', ord_2N4pQr: 'webhook' },
   webhooks: {
     'HOOK-BASH-1': 'webhook',
     'HOOK-NODE-1': 'webhook',
@@ -43,12 +49,28 @@ const ORDERS: Record<string, Record<string, string>> = {
     'TILL-1': 'rest',
     'TILL-2': 'rest',
   },
-  corrections: { 'STATUS-1': 'rest' },
+  corrections: {
+    'STATUS-1': 'rest',
+    'CANCEL-1': 'rest',
+    // Cancellations that are held.
+    'CANCEL-2': 'rest',
+    'CANCEL-3': 'rest',
+    'CANCEL-4': 'webhook',
+  },
   sdk: {
     'SDK-1': 'rest',
     'SDK-3': 'rest',
+    'SDK-BATCH-1': 'rest',
+    'SDK-BATCH-2': 'rest',
     ...Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`SDK-MANY-${index + 1}`, 'rest'])),
   },
+};
+
+/** The recorded deliveries in which the payloads of the pages about sources are found. */
+const RECORDED_ON: Record<string, RecordedOrder['delivery']> = {
+  shopify: 'shopify/order',
+  woocommerce: 'woocommerce/order',
+  'other-platforms': 'standard-webhooks/order',
 };
 
 /** The four programs of the page about retries, with their languages. */
@@ -60,10 +82,22 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(4);
+  expect(settings).toHaveLength(10);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
+
+test.each(Object.entries(RECORDED_ON))(
+  'the payload on the page %s is a part of %s with its whole order',
+  (name, delivery) => {
+    const [, payload = ''] = /<<'END'\n([\s\S]*?)^END$/m.exec(markdownOf(name)) ?? [];
+    const shown = JSON.parse(payload);
+    expect(JSON.parse(readDeliveryFixture(delivery).toString())).toMatchObject(shown);
+    const [preset] = delivery.split('/') as [SourcePreset];
+    const { order } = normalizeOrder(mapOrder(shown, PRESETS[preset].mapping));
+    expect(order).toEqual(RECORDED_ORDERS.find((recorded) => recorded.delivery === delivery)?.order);
+  },
+);
 
 test('no example contains characters that an interactive shell interprets', () => {
   for (const script of WITH_EXAMPLES.flatMap(({ markdown }) => scriptsOf(markdown).flat())) {
@@ -99,6 +133,25 @@ describeWith(
     ORDERS_SIGNING_SECRET: secret ?? '',
   });
 
+  /** The variables of the pages about sources, with a new source for each. */
+  async function sourceVariables(account: TestAccount, page: string): Promise<Record<string, string>> {
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const open = async (preset: SourcePreset, settings?: SourceSettings) => {
+      const { source_id } = await createTestSource(stack, account, preset, { secret, ...(settings && { settings }) });
+      return `${intake.api.url}/ingest/sources/${source_id}`;
+    };
+    if (page === 'shopify' || page === 'woocommerce') return { SOURCE_URL: await open(page), SOURCE_SECRET: secret };
+    const token = { signature: { scheme: 'token', header: 'authorization', prefix: 'Bearer ' } } as const;
+    return {
+      SOURCE_URL: await open('custom'),
+      SOURCE_SECRET: secret,
+      TOKEN_URL: await open('custom', token),
+      TOKEN: secret,
+      STANDARD_URL: await open('standard-webhooks'),
+      STANDARD_SECRET: secret,
+    };
+  }
+
   /** The channels of an account's orders by source_order_id, after all its receipts are final. */
   async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
     const { knex } = stack.database;
@@ -117,7 +170,9 @@ describeWith(
       const account = await stack.account({ signing: true });
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
-      for (const script of scriptsOf(markdownOf(name))) ran.push(...(await paste(script, variables(account), files)));
+      const ofSources = RECORDED_ON[name] ? await sourceVariables(account, name) : {};
+      for (const script of scriptsOf(markdownOf(name)))
+        ran.push(...(await paste(script, { ...variables(account), ...ofSources }, files)));
       const shown = shownOutputs(markdownOf(name));
       expect(ran).toHaveLength(shown.length);
       const unlike = ran.filter((printed, index) => !isAsShown(printed, shown[index] ?? '…'));
@@ -163,7 +218,7 @@ describeWith(
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
-        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 5 });
+        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 15 });
         const front = await startLossyProxy(intake.api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);

@@ -98,7 +98,7 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
 
   test('a failed receipt states its next attempt and is written after the cause is removed', async () => {
     await worker.close();
-    const slow = await stack.worker({ RETRY_BASE: '1500ms', RETRY_CAP: '1500ms' });
+    const slow = await stack.worker({ RETRY_BASE: '8s', RETRY_CAP: '8s' });
     const receiptId = await send(order('later', { order_number: 'poison for a while' }));
     const failed = await until('a failed attempt', async () => {
       const { body } = await intake.api.status(account, receiptId);
@@ -236,6 +236,8 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     const first = await send(order('same'));
     const others = await Promise.all(Array.from({ length: 30 }, () => send(order('same'))));
     const neighbour = await send(order('neighbour'));
+    // The sweeper would send some of them to the other lane.
+    await stack.database.knex('outbox').update({ due_at: new Date(Date.now() + 20_000) });
     worker = await stack.worker({ RETRY_ATTEMPTS: '3' });
     const { status, order_id } = await final(first);
     expect(status).toBe('written');

@@ -7,10 +7,11 @@ import {
   findOrderHistory,
   findResends,
   findReviewedOrder,
+  type ReviewDecision,
   reviewOrders,
   setHoldResends,
 } from '@orders/database';
-import type { OrderEdits, ReviewState } from '@orders/domain';
+import type { OrderEdits } from '@orders/domain';
 import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -58,7 +59,7 @@ const orderOf = (orderId: number) => stack.database.knex('orders').where({ order
 const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
 const edit = (orderId: number, edits: OrderEdits) =>
   editStoredOrder(stack.database.knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
-const review = (orderIds: number[], to: ReviewState) =>
+const review = (orderIds: number[], to: ReviewDecision) =>
   reviewOrders(stack.database.knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
   decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });

@@ -19,6 +19,7 @@ import {
   migrate,
   openDatabase,
   openKnex,
+  type ReviewDecision,
   recordReceipts,
   redriveReceipts,
   releaseLease,
@@ -30,7 +31,7 @@ import {
   showSigning,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder, type ReviewState } from '@orders/domain';
+import { normalizeOrder } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import * as initial from '../../packages/database/src/migrations/001-initial.ts';
@@ -301,7 +302,7 @@ describe('leases and outbox rows', () => {
       .update({ lease_expires_at: new Date(0) });
     expect(await claimAlone(database, receipt.receiptId, other, 60_000, 3)).toMatchObject({ attempts: 0 });
     const held = await rowOf(receipt);
-    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], duplicates: [] });
+    expect(await write(slow, receipt.receiptId, [receipt])).toEqual({ written: [], duplicates: [], cancelledIds: [] });
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     const attempt = { receiptId: receipt.receiptId, leaseId: slow, delayMs: 0, maxAttempts: 1, error, warnings: [] };
     expect(await failReceipt(database, attempt)).toBeNull();
@@ -524,7 +525,7 @@ describe('dispatchable_orders', () => {
     const [inserted] = await db.knex('orders').insert(row).returning('order_id');
     return inserted.order_id as number;
   };
-  const reviewOne = (knex: Knex, id: number, to: ReviewState, by: string) =>
+  const reviewOne = (knex: Knex, id: number, to: ReviewDecision, by: string) =>
     reviewOrders(knex, { accountId: 1, orderIds: [id], to, by });
   const visible = async (): Promise<number[]> =>
     db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
@@ -564,7 +565,10 @@ describe('dispatchable_orders', () => {
     }
     expect(await visible()).not.toContain(quick);
     await passUndoTime(slow);
-    await appear([...before, slow, quick]);
+    await until('both are shown', async () => {
+      const shown = (await visible()).filter((id) => id !== undoable);
+      return String(shown) === String([...before, slow, quick]);
+    });
   });
 });
 

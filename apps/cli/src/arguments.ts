@@ -86,6 +86,13 @@ export function json(): Option {
   return new Option('--json', 'print one JSON value to stdout and nothing else');
 }
 
+/** The `--give-up-after` option of commands that send, in milliseconds. */
+export function giveUpAfter(): Option {
+  return new Option('--give-up-after <time>', 'how long to retry without any success')
+    .argParser(span('--give-up-after'))
+    .default(600_000, '10m');
+}
+
 function wholeNumber(text: string, message: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;
   if (value < 1 || value > max) throw new UsageError(message);

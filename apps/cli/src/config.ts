@@ -8,6 +8,7 @@ import {
   randomSecret,
   readEnvironment,
   secretsEnvironment,
+  senderEnvironment,
   webOrigin,
 } from '@orders/runtime';
 
@@ -19,6 +20,8 @@ export interface CliConfig {
   SECRETS_KEY_PREVIOUS?: Buffer;
   /** The portal's address for browsers, without a trailing slash. */
   PORTAL_URL?: string;
+  /** The address of intake for senders, without a trailing slash. */
+  INTAKE_URL?: string;
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
@@ -37,6 +40,7 @@ const SCHEMA = {
   ...secretsEnvironment,
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
+  INTAKE_URL: senderEnvironment.ORDERS_URL,
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,
   PORTAL_DB_PASSWORD: randomSecret,
@@ -77,6 +81,7 @@ async function readLocal(directory: string): Promise<(Environment & { DATABASE_U
     DATABASE_URL: dev?.databaseUrl,
     QUEUE_URL: dev?.queueUrl,
     PORTAL_URL: dev?.portalUrl,
+    INTAKE_URL: dev?.intakeUrl,
     SECRETS_KEY: secrets?.secretsKey,
   };
   const { DATABASE_URL, ...rest } = readEnvironment<Environment>(SCHEMA, values);

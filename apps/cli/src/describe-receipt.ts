@@ -23,6 +23,7 @@ export function describeReceipt(receipt: ReceiptRecordJson): string {
     ['state', receipt.status],
     ['error', error ? `${error.code}: ${error.detail}` : undefined],
     ['order', receipt.order_id ?? undefined],
+    ['order state', receipt.order_state ?? undefined],
     ['duplicate of', duplicate_of ? `order ${duplicate_of.order_id}, receipt ${duplicate_of.receipt_id}` : undefined],
     ['changes', receipt.changes.map(({ pointer }) => pointer).join('\n') || undefined],
     ['source order', receipt.source_order_id],

@@ -1,3 +1,4 @@
+import { callerDirectory } from './caller-directory.ts';
 import { runCli } from './index.ts';
 
 // `orders … | head` closes the pipe early, which is no error: work continues to its end, except for commands that only show something.
@@ -21,6 +22,8 @@ for (const [signal, code] of [
     process.exit(code);
   });
 const { stdout, stderr, env } = process;
+const directory = callerDirectory(env);
+if (directory !== null) process.chdir(directory);
 process.exitCode = await runCli(process.argv.slice(2), {
   get stdin() {
     return process.stdin;

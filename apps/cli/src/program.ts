@@ -11,25 +11,28 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   accounts: async () => (await import('./commands/accounts.ts')).addAccountCommands,
   keys: async () => (await import('./commands/keys.ts')).addKeyCommands,
   signing: async () => (await import('./commands/signing.ts')).addSigningCommands,
+  sources: async () => (await import('./commands/sources.ts')).addSourceCommands,
   receipts: async () => (await import('./commands/receipts.ts')).addReceiptCommands,
   orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
   users: async () => (await import('./commands/users.ts')).addUserCommands,
   erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
   listen: async () => (await import('./commands/listen.ts')).addListenCommand,
   send: async () => (await import('./commands/send.ts')).addSendCommand,
+  cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
 };
 
 const EPILOGUE = `
-For operators, with a database; send and listen are for senders and need none.
+For operators, with a database; send, cancel and listen are for senders and need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
-  SECRETS_KEY   the key that encrypts signing secrets, for signing; SECRETS_KEY_PREVIOUS: the one before
+  SECRETS_KEY   the key that encrypts signing secrets, for signing and sources; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    the portal's address for browsers, for users invite
-  ORDERS_URL    the service, for send
-  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for send and listen
+  INTAKE_URL    intake's address for senders, for sources
+  ORDERS_URL    the service, for send and cancel
+  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for send, cancel and listen
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
 
@@ -37,6 +40,7 @@ Exit codes: 0 done, 1 failed, 2 usage error.
 
 Examples:
   $ npm run --silent orders -- send orders.ndjson
+  $ npm run --silent orders -- cancel SHOP-10001 --reason 'Sold out'
   $ npm run --silent orders -- orders list --needs-review
   $ npm run --silent orders -- accounts create "Corner Bakery"
   $ npm run --silent orders -- receipts redrive --all-dead`;

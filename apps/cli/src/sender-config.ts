@@ -18,6 +18,15 @@ export interface SenderConfig {
 /** A sender's credentials, if set. */
 export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
 
+/** The variables of `readSenderConfig`, for the help of a command. */
+export const SENDER_ENVIRONMENT_HELP = `\
+Environment:
+  ORDERS_URL             the address of the service
+  ORDERS_API_KEY         the API key of the account
+  ORDERS_SIGNING_SECRET  its signing secret, for --webhook
+  Each may come from a file: ORDERS_API_KEY_FILE is the path of a file with ORDERS_API_KEY.
+  Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.`;
+
 const MIN_SECRET_LENGTH = 8;
 
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database';
-import { type Channel, Problem } from '@orders/domain';
+import { type Channel, MAX_CANCEL_BYTES, Problem } from '@orders/domain';
 import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
@@ -9,21 +9,37 @@ import type { IntakeConfig } from './config.ts';
 import { docsPage } from './docs/docs-page.ts';
 import { openApiDocument } from './docs/openapi/document.ts';
 import type { IntakeMetrics } from './observability/metrics.ts';
+import type { SourceActivity } from './observability/source-activity.ts';
 import type { Parser } from './parsing/parser.ts';
-import { BATCH_PATH, ORDERS_PATH, PREVIEW_PATH, RECONCILE_PATH, WEBHOOK_PATH } from './paths.ts';
+import {
+  BATCH_PATH,
+  CANCEL_PATH,
+  ORDERS_PATH,
+  PREVIEW_PATH,
+  RECONCILE_PATH,
+  SOURCE_ROUTE,
+  WEBHOOK_CANCEL_PATH,
+  WEBHOOK_PATH,
+} from './paths.ts';
 import type { Authenticator } from './pipeline/authenticate.ts';
+import type { SourceFinder } from './pipeline/find-source.ts';
 import { createRateLimits } from './pipeline/limit-rate.ts';
 import { problemHandler } from './pipeline/problem-handler.ts';
 import { readBody, requireJson, requireJsonOrLines } from './pipeline/read-body.ts';
+import { replyToPing } from './pipeline/reply-to-ping.ts';
 import { requestLifecycle } from './pipeline/request-lifecycle.ts';
+import { verifyDelivery } from './pipeline/verify-delivery.ts';
 import { verifySignature } from './pipeline/verify-signature.ts';
 import type { ReceiptReader } from './receipts/receipt-reader.ts';
 import type { ReceiptWaiters } from './receipts/receipt-waiters.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { contextOf } from './request-context.ts';
+import { createCanceller } from './routes/canceller.ts';
 import { getStatus } from './routes/get-status.ts';
 import { postBatch } from './routes/post-batch/post-batch.ts';
+import { postCancel } from './routes/post-cancel.ts';
+import { postDelivery } from './routes/post-delivery.ts';
 import { postOrder } from './routes/post-order.ts';
 import { postPreview } from './routes/post-preview.ts';
 import { postReconcile, RECONCILE_MAX_BYTES } from './routes/post-reconcile.ts';
@@ -35,6 +51,8 @@ interface AppDeps {
   database: Database;
   admission: Admission;
   authenticator: Authenticator;
+  sources: SourceFinder;
+  activity: SourceActivity;
   parser: Parser;
   reader: ReceiptReader;
   producer: Producer;
@@ -47,7 +65,7 @@ interface AppDeps {
 
 /** Builds the HTTP app. Handlers run in the order of the contract's checks (section 5); the first one that fails decides the reply. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, admission, parser, reader, producer, waiters } = deps;
+  const { config, logger, metrics, database, admission, parser, reader, producer, waiters, activity } = deps;
   const { BASE_PATH: basePath } = config;
   const { requests, requestSeconds } = metrics;
   const slicer = createTimeSlicer();
@@ -58,6 +76,10 @@ export function createApp(deps: AppDeps): RequestListener {
   const authenticateAndLimit = [authenticate, rateLimits.limit];
   const maxBytes = config.MAX_BODY_BYTES;
   const body = readBody(admission, 'order', maxBytes);
+  const signed = verifySignature(database, secretsKeysOf(config));
+  const cancelBody = readBody(admission, 'cancellation', MAX_CANCEL_BYTES);
+  const cancel = createCanceller(database, metrics);
+  const takeCancellations = (channel: Channel) => postCancel(channel, { parser, rateLimits, cancel });
   const accept = (channel: Channel) =>
     postOrder(channel, { parser, reader, writer, waiters, metrics, logger, basePath });
 
@@ -88,13 +110,20 @@ export function createApp(deps: AppDeps): RequestListener {
       postBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
-  route(WEBHOOK_PATH, {
+  route(WEBHOOK_PATH, { post: [...authenticateAndLimit, requireJson, body, signed, accept('webhook')] });
+  route(CANCEL_PATH, { post: [...authenticateAndLimit, requireJson, cancelBody, takeCancellations('rest')] });
+  route(WEBHOOK_CANCEL_PATH, {
+    post: [...authenticateAndLimit, requireJson, cancelBody, signed, takeCancellations('webhook')],
+  });
+  // A platform's media type is not checked: whatever it signed is kept.
+  route(SOURCE_ROUTE, {
     post: [
-      ...authenticateAndLimit,
-      requireJson,
+      deps.sources.findSource,
+      rateLimits.limit,
       body,
-      verifySignature(database, secretsKeysOf(config)),
-      accept('webhook'),
+      replyToPing(activity),
+      verifyDelivery(secretsKeysOf(config), activity),
+      postDelivery({ database, parser, writer, cancel, activity, metrics, logger, basePath }),
     ],
   });
   route(PREVIEW_PATH, {

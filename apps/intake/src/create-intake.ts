@@ -24,9 +24,11 @@ import { exposeLoad } from './observability/expose-load.ts';
 import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { checkReadiness } from './observability/readiness.ts';
+import { createSourceActivity } from './observability/source-activity.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
 import { checkRequestHead } from './pipeline/check-request-head.ts';
+import { createSourceFinder } from './pipeline/find-source.ts';
 import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
 import { createReceiptWaiters } from './receipts/receipt-waiters.ts';
@@ -87,16 +89,18 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const { unrecordedRejections: unrecorded } = metrics;
   const parser = createParser();
   const authenticator = createAuthenticator(database);
+  const sources = createSourceFinder(database, config.BASE_PATH);
+  const activity = createSourceActivity(database, metrics.deliveries, logger);
   const keys = secretsKeysOf(config);
   const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });
   const countUnreadable = exposeUnreadableSecrets(metrics.registry, database, keys, logger);
   const shutdown = createGracefulShutdown(server);
   const tracing = createTracing(config, 'orders-intake', logger);
-  const shared = { config, logger, metrics, database, admission, authenticator, parser };
+  const shared = { config, logger, metrics, database, admission, authenticator, sources, activity, parser };
   const app = createApp({ ...shared, reader, producer, redis, waiters, rejections, tracing });
   const shedding = shedLoad(app, {
     admission,
-    accountOf: authenticator.cachedAccount,
+    accountOf: (request) => authenticator.cachedAccount(request) ?? sources.cachedAccount(request),
     requests: metrics.requests,
     logger,
     basePath: config.BASE_PATH,
@@ -140,7 +144,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
       await shutdown.announce(config.DRAIN_DELAY);
       waiters.release();
       await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
-      await withTimeout(rejections.close(), config.DRAIN_TIMEOUT * 0.05);
+      await withTimeout(Promise.all([rejections.close(), activity.close()]), config.DRAIN_TIMEOUT * 0.05);
       await producer.close();
       redis?.disconnect();
       await Promise.all([

@@ -1,7 +1,9 @@
-import type { AuthenticatedKey } from '@orders/database';
+import type { AuthenticatedKey, SourceOfDelivery } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Span } from '@orders/runtime';
 import type { Request } from 'express';
+
+export type Sender = AuthenticatedKey | SourceOfDelivery;
 
 /** State of one request, shared by its handlers and the log. */
 export interface RequestContext {
@@ -9,9 +11,10 @@ export interface RequestContext {
   startedAt: number;
   /** The route's pattern, never the path: a path may contain anything. */
   route: string;
-  authenticated?: AuthenticatedKey;
-  /** Looks the key up again, bypassing the cache. */
-  authenticateAgain?: () => Promise<AuthenticatedKey | null>;
+  /** The API key, or the source of a delivery, whose signature may not be checked yet. */
+  authenticated?: Sender;
+  /** Looks the sender up again, bypassing the cache. */
+  authenticateAgain?: () => Promise<Sender | null>;
   /** The id created for this request; after a replay, the original receipt's. */
   receiptId?: string;
   /** Null if the request is not traced. */
@@ -55,14 +58,28 @@ export function logFields({
   };
 }
 
-/** The caller of a parser task; only for routes behind `authenticate`. */
+/** The caller of a parser task; only for routes behind `authenticate` or `findSource`. */
 export function callerOf(request: Request): { accountId: number; isGone: () => boolean } {
-  return { accountId: accountOf(request).accountId, isGone: () => request.socket.destroyed };
+  return { accountId: senderOf(request).accountId, isGone: () => request.socket.destroyed };
 }
 
-/** The account of the request's key; only for routes behind `authenticate`. */
-export function accountOf(request: Request): AuthenticatedKey {
+/** The sender of a request; only for routes behind `authenticate` or `findSource`. */
+export function senderOf(request: Request): Sender {
   const { authenticated } = contextOf(request);
   if (!authenticated) throw new Error('the route has no authentication');
   return authenticated;
+}
+
+/** The API key of a request; only for routes behind `authenticate`. */
+export function keyOf(request: Request): AuthenticatedKey {
+  const sender = senderOf(request);
+  if (!('keyId' in sender)) throw new Error('the route takes no API key');
+  return sender;
+}
+
+/** The source of a delivery; only for routes behind `findSource`. */
+export function sourceOf(request: Request): SourceOfDelivery {
+  const sender = senderOf(request);
+  if (!('sourceNumber' in sender)) throw new Error('the route is not of a source');
+  return sender;
 }

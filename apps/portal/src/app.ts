@@ -61,7 +61,10 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   // Raw bytes, read after the session check; each route parses them just before use.
   const rawBody = (limit: string) => express.raw({ type: isJson, limit, verify: rejectDeepNesting });
   api.use(sameOrigin);
-  api.use('/accounts/:accountId', authenticate, requireAccount(knex), rawBody('64kb'), accountRouter);
+  api.use('/accounts/:accountId', authenticate, requireAccount(knex));
+  // It takes a whole delivery.
+  api.use('/accounts/:accountId/sources/preview', rawBody('384kb'));
+  api.use('/accounts/:accountId', rawBody('64kb'), accountRouter);
   api.use('/operator', authenticate, requireOperator, rawBody('64kb'), operatorRouter);
   // Reachable without a session: an e-mail address, a name and passwords at most.
   api.use(rawBody('8kb'), signInRoutes(deps));

@@ -8,6 +8,8 @@ export const MAINTENANCE_STEPS = [
   'count_default_partitions',
   'prune_rejected_deliveries',
   'remove_sign_ins',
+  'remove_held_cancellations',
+  'prune_source_activity',
   'remove_idempotency_keys',
   'roll_up_activity',
   'fill_search_terms',
@@ -17,6 +19,7 @@ export type MaintenanceStep = (typeof MAINTENANCE_STEPS)[number];
 export interface WorkerMetrics {
   registry: Registry;
   outcomes: Counter<'outcome'>;
+  cancelledOrders: Counter<never>;
   changedDuplicates: Counter<never>;
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
@@ -48,6 +51,11 @@ export function createMetrics(): WorkerMetrics {
   return {
     registry,
     outcomes,
+    cancelledOrders: new Counter({
+      name: 'worker_cancelled_orders_total',
+      help: 'Orders that were written as cancelled, as their cancellation was held',
+      registers,
+    }),
     changedDuplicates: new Counter({
       name: 'worker_changed_duplicates_total',
       help: 'Receipts moved to duplicate whose content differs from their order',

@@ -4,7 +4,7 @@ import type { Span, SpanAttributes, Tracing } from '@orders/runtime';
 /** The spans of one batch of wake-ups. */
 export interface BatchTrace {
   /** Begins a step of the whole batch. */
-  begin(step: 'claim' | 'normalize' | 'write' | 'compare', receipts: number): Span | null;
+  begin(step: 'claim' | 'normalize' | 'write' | 'cancel' | 'compare', receipts: number): Span | null;
   /** Ends the receipt's span in the trace of its request with the outcome, if the request is traced. */
   recordOutcome(receiptId: string, outcome: string, attributes?: SpanAttributes): void;
   /** For the log: the trace of the receipt's request, or of the batch if the request is not traced. */

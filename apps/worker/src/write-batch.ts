@@ -6,6 +6,7 @@ import {
   SQLSTATE,
   sqlstateOf,
   type Written,
+  writeCancelled,
   writeDuplicates,
   writeOrders,
 } from '@orders/database';
@@ -43,11 +44,17 @@ export function createWriteBatch(deps: {
     let remaining = orders;
     try {
       const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
-      const { written, duplicates } = await withSpan(lease.trace?.begin('write', orders.length), () =>
+      const { written, duplicates, cancelledIds } = await withSpan(lease.trace?.begin('write', orders.length), () =>
         writeOrders(database, lease.id, batchIds, orders),
       );
       reportWritten(lease, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
+      // The outbox rows then remain for the caller.
+      if (cancelledIds.length > 0) {
+        const isMoved = new Set(movedIds);
+        remaining = orders.filter(({ receiptId }) => !isMoved.has(receiptId));
+        await moveCancelled(lease, remaining, cancelledIds);
+      }
       for (let rest = duplicatesIn(orders, duplicates); rest.length > 0; rest = rest.slice(MAX_DUPLICATES)) {
         remaining = rest;
         // The last chunk deletes the outbox rows, as all other receipts have been moved by then.
@@ -55,7 +62,7 @@ export function createWriteBatch(deps: {
         movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, rest.slice(0, MAX_DUPLICATES))));
       }
       metrics.batchSizes.observe(movedIds.length);
-      return movedIds.length;
+      return cancelledIds.length > 0 ? 0 : movedIds.length;
     } catch (error) {
       // Another worker has just written one of the orders. The retry finds that order.
       if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(lease, remaining, true);
@@ -68,6 +75,26 @@ export function createWriteBatch(deps: {
       });
       return 0;
     }
+  }
+
+  /**
+   * Writes orders whose cancellation is held. If it no longer is, as another receipt of the order was faster, the receipt is released
+   * instead, and the sweeper sends a wake-up.
+   */
+  async function moveCancelled(
+    lease: Lease,
+    orders: readonly Writable[],
+    receiptIds: readonly string[],
+  ): Promise<void> {
+    const ids = new Set(receiptIds);
+    const cancelled = orders.filter(({ receiptId }) => ids.has(receiptId));
+    const written = await withSpan(lease.trace?.begin('cancel', cancelled.length), () =>
+      writeCancelled(database, lease.id, cancelled),
+    );
+    reportWritten(lease, written);
+    metrics.cancelledOrders.inc(written.length);
+    for (const { receiptId } of written) ids.delete(receiptId);
+    if (ids.size > 0) await releaseLease(database, [...ids], lease.id);
   }
 
   /**

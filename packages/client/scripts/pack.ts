@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -8,10 +9,15 @@ const ROOT = resolve(PACKAGE, '../..');
 
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8'));
 
-/** Builds the published files: JavaScript, declarations, and a manifest with the version of the service. */
+const COMMON_JS = ['--module', 'commonjs', '--moduleResolution', 'bundler', '--verbatimModuleSyntax', 'false'];
+
+/**
+ * Builds the published files: CommonJS, an ES module that re-exports it, declarations, and a manifest with the version of
+ * the service. There is one copy of the code, so that `instanceof` works across modules of both kinds.
+ */
 function build(directory: string): void {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const options = ['-p', PACKAGE, '--noEmit', 'false', '--outDir', directory];
+  const options = ['-p', PACKAGE, '--noEmit', 'false', ...COMMON_JS, '--outDir', directory];
   execFileSync(process.execPath, [compiler, ...options], { stdio: 'inherit' });
   for (const file of globSync('*.d.ts', { cwd: directory })) withJsImports(join(directory, file));
   copyFileSync(join(PACKAGE, 'README.md'), join(directory, 'README.md'));
@@ -20,11 +26,22 @@ function build(directory: string): void {
   const published = {
     ...manifest,
     version: readManifest(ROOT).version,
+    type: 'commonjs',
     sideEffects: false,
+    main: './index.js',
     types: './index.d.ts',
-    exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+    exports: {
+      '.': {
+        import: { types: './index.d.mts', default: './index.mjs' },
+        default: { types: './index.d.ts', default: './index.js' },
+      },
+      './package.json': './package.json',
+    },
   };
   writeFileSync(join(directory, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  const names = Object.keys(createRequire(import.meta.url)(join(directory, 'index.js')));
+  writeFileSync(join(directory, 'index.mjs'), `export { ${names.join(', ')} } from './index.js';\n`);
+  writeFileSync(join(directory, 'index.d.mts'), "export * from './index.js';\n");
 }
 
 /** The compiler keeps `.ts` imports in declarations, which older compilers cannot resolve. */

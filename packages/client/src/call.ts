@@ -25,22 +25,39 @@ export interface Call<Reply> {
 /** The share of the call's timeout for one attempt, so that a silent connection does not use up the whole timeout. */
 const ATTEMPT_SHARE = 1 / 3;
 
+/** The request of all attempts, and what happened so far. */
+interface Attempt<Reply> extends Call<Reply> {
+  requestId: string;
+  startedAt: number;
+  /** From 1. */
+  number: number;
+  /** Why the previous attempt failed. */
+  previous?: OrdersError;
+}
+
 /**
  * @throws {OrdersError} when no retry is left or would be in time; the signal's reason after an abort.
  */
 export async function call<Reply>(connection: Connection, request: Call<Reply>): Promise<Reply> {
   const { timeoutMs, maxRetries, signal, waitSeconds } = request;
-  const deadline = performance.now() + timeoutMs;
-  const headers = { ...request.headers, 'X-Request-Id': crypto.randomUUID() };
-  const attemptMs = (timeoutMs - waitSeconds * 1000) * ATTEMPT_SHARE + waitSeconds * 1000;
-  for (let retries = 0; ; retries++) {
+  const startedAt = performance.now();
+  const deadline = startedAt + timeoutMs;
+  const shareMs = (timeoutMs - waitSeconds * 1000) * ATTEMPT_SHARE;
+  const attemptMs = shareMs + waitSeconds * 1000;
+  const attempt: Attempt<Reply> = { ...request, requestId: crypto.randomUUID(), startedAt, number: 1 };
+  for (; ; attempt.number++) {
     const leftMs = Math.max(0, deadline - performance.now());
+    // All that is left, if no retry may follow or it would get less than a share.
+    const isLast = attempt.number > maxRetries || leftMs - attemptMs < shareMs;
     try {
-      return await attempt(connection, { ...request, headers }, Math.min(attemptMs, leftMs, MAX_TIMER_MS));
+      const limitMs = Math.min(isLast ? leftMs : attemptMs, MAX_TIMER_MS);
+      const { response, text } = await exchange(connection, attempt, limitMs);
+      return readReply(response, text, { ...attempt, baseUrl: connection.baseUrl });
     } catch (error) {
-      if (!(error instanceof OrdersError && error.isRetryable) || retries >= maxRetries) throw error;
-      const pauseMs = backoffMs(retries) + askedPauseMs(error);
+      if (!(error instanceof OrdersError && error.isRetryable) || attempt.number > maxRetries) throw error;
+      const pauseMs = backoffMs(attempt.number - 1) + askedPauseMs(error);
       if (performance.now() + pauseMs >= deadline) throw error;
+      attempt.previous = error;
       await pause(pauseMs, signal);
     }
   }
@@ -50,30 +67,26 @@ function askedPauseMs(error: OrdersError): number {
   return ((error instanceof ProblemError && error.retryAfterSeconds) || 0) * 1000;
 }
 
-async function attempt<Reply>(
-  connection: Connection,
-  request: Call<Reply> & { headers: { 'X-Request-Id': string } },
-  timeoutMs: number,
-): Promise<Reply> {
-  const { response, text } = await exchange(connection, request, timeoutMs);
-  return readReply(response, text, request.readSuccess, request.headers['X-Request-Id']);
-}
-
 /** @throws {ConnectionError | TimeoutError} without a complete reply; the signal's reason after an abort. */
 async function exchange(
   { baseUrl, apiKey, fetch }: Connection,
-  { method, path, headers, body, signal }: Call<unknown> & { headers: { 'X-Request-Id': string } },
+  attempt: Attempt<unknown>,
   timeoutMs: number,
 ): Promise<{ response: Response; text: string }> {
+  const { method, path, headers, body, signal, requestId } = attempt;
   signal?.throwIfAborted();
-  const requestId = headers['X-Request-Id'];
   const controller = new AbortController();
   const release = onAbort(signal, () => controller.abort(signal?.reason));
   const timer = setTimeout(() => controller.abort(), timeoutMs);
   try {
     const response = await fetch(`${baseUrl}${path}`, {
       method,
-      headers: { ...headers, Accept: 'application/json, application/problem+json', Authorization: `Bearer ${apiKey}` },
+      headers: {
+        ...headers,
+        Accept: 'application/json, application/problem+json',
+        Authorization: `Bearer ${apiKey}`,
+        'X-Request-Id': requestId,
+      },
       ...(body && { body }),
       redirect: 'manual',
       signal: controller.signal,
@@ -82,14 +95,20 @@ async function exchange(
   } catch (error) {
     signal?.throwIfAborted();
     if (controller.signal.aborted) {
-      throw new TimeoutError(`No reply within ${Math.round(timeoutMs)} ms.`, { requestId });
+      const message = `Timed out after ${describeEffort(attempt)}: no reply.`;
+      throw new TimeoutError(message, { requestId, cause: attempt.previous });
     }
-    const message = `No reply from ${new URL(baseUrl).origin}: ${describe(error)}.`;
+    const message = `No reply from ${new URL(baseUrl).origin} after ${describeEffort(attempt)}: ${describe(error)}.`;
     throw new ConnectionError(message, { requestId, cause: error });
   } finally {
     clearTimeout(timer);
     release();
   }
+}
+
+/** The time of the whole call so far, and the number of its attempts. */
+function describeEffort({ startedAt, number }: Attempt<unknown>): string {
+  return `${Math.round(performance.now() - startedAt)} ms and ${number} ${number === 1 ? 'attempt' : 'attempts'}`;
 }
 
 /** The platform's reason for a failed connection. Node reports it in the cause. */

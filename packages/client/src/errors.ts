@@ -32,6 +32,13 @@ export class OrdersError extends Error {
   }
 }
 
+interface Reply {
+  status: number;
+  retryAfterSeconds?: number | undefined;
+  /** What the caller should check, to append to the message. */
+  hint?: string | undefined;
+}
+
 /** The service could not be reached, or the connection broke before its reply was complete. */
 export class ConnectionError extends OrdersError {
   override readonly name = 'ConnectionError';
@@ -86,9 +93,9 @@ function mismatchMessage(keptAs: string | undefined): string {
   const used = 'This idempotency key was used before with other content.';
   if (keptAs === undefined) return `${used} Nothing of this delivery is stored: send it under another key.`;
   return (
-    `${used} This delivery is kept as receipt ${keptAs}. With the same source_order_id it ends as a duplicate that lists ` +
-    'its changes. With another source_order_id it is dead (idempotency_key_reused): no order is created until it is redriven, ' +
-    'or sent under another key.'
+    `${used} This delivery is kept as receipt ${keptAs}. A changed order (same source_order_id) needs nothing more: the ` +
+    'receipt ends as a duplicate that lists the changes. Another order (another source_order_id) is not created: the ' +
+    'receipt is dead (idempotency_key_reused). Send that order under another key, or redrive the receipt.'
   );
 }
 
@@ -105,11 +112,8 @@ export class ProblemError extends OrdersError {
   /** The time until the next attempt, if the reply states it. */
   readonly retryAfterSeconds?: number;
 
-  constructor(
-    problem: Problem,
-    { status, retryAfterSeconds }: { status: number; retryAfterSeconds?: number | undefined },
-  ) {
-    super(messageOf(problem), { code: problem.code, requestId: problem.request_id });
+  constructor(problem: Problem, { status, retryAfterSeconds, hint }: Reply) {
+    super(messageOf(problem, hint), { code: problem.code, requestId: problem.request_id });
     this.status = status;
     this.problem = problem;
     if (retryAfterSeconds !== undefined) this.retryAfterSeconds = retryAfterSeconds;
@@ -175,14 +179,16 @@ const BY_STATUS: Record<number, typeof ProblemError> = {
 };
 
 /** Creates an error of the class for this status. */
-export function problemError(status: number, problem: Problem, retryAfterSeconds?: number): ProblemError {
+export function problemError(problem: Problem, reply: Reply): ProblemError {
+  const { status } = reply;
   const ByRange = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ProblemError;
-  return new (BY_STATUS[status] ?? ByRange)(problem, { status, retryAfterSeconds });
+  return new (BY_STATUS[status] ?? ByRange)(problem, reply);
 }
 
 const MAX_ERRORS_IN_MESSAGE = 3;
 
-function messageOf({ detail, errors = [] }: Problem): string {
+function messageOf({ detail, errors = [] }: Problem, hint: string | undefined): string {
   const shown = errors.slice(0, MAX_ERRORS_IN_MESSAGE).map((error) => ` ${error.pointer}: ${error.detail}`);
-  return `${detail}${shown.join('')}${errors.length > MAX_ERRORS_IN_MESSAGE ? ` And ${errors.length - MAX_ERRORS_IN_MESSAGE} more.` : ''}`;
+  const more = errors.length > MAX_ERRORS_IN_MESSAGE ? ` And ${errors.length - MAX_ERRORS_IN_MESSAGE} more.` : '';
+  return `${detail}${shown.join('')}${more}${hint ? ` ${hint}` : ''}`;
 }

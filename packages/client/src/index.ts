@@ -1,3 +1,4 @@
+export type { CancelOptions } from './cancel.ts';
 export {
   AuthenticationError,
   ConnectionError,
@@ -14,15 +15,20 @@ export {
   ValidationError,
 } from './errors.ts';
 export type { CallOptions, ClientOptions, SubmitOptions } from './options.ts';
-export { OrdersClient, type Payload } from './orders-client.ts';
+export { OrdersClient } from './orders-client.ts';
 export { signBody, verifySignature } from './signature.ts';
 export type { SubmitError, SubmitManyOptions, Submitted } from './submit-many.ts';
 export type {
   Accepted,
   BatchReply,
   BatchResult,
+  Cancellation,
+  CancelOutcome,
+  CancelReply,
+  CancelResult,
   FieldError,
   Order,
+  Payload,
   Preview,
   Problem,
   ProblemCode,

@@ -86,6 +86,35 @@ export type BatchResult = {
   };
 };
 
+export type Cancellation = {
+  /** Your own id of the order */
+  source_order_id: string;
+  /** Shown to the people who review orders */
+  reason?: string | null | undefined;
+};
+
+export type CancellationList = {
+  cancellations: Cancellation[];
+};
+
+export type CancelResult = {
+  /** `cancelled`: the order will not be dispatched, unless a reviewer reopens it. `requested`: the dispatching system may have seen the order, so a person decides. `held`: there is no order with this id yet; it is cancelled when it arrives. */
+  outcome: "cancelled" | "requested" | "held";
+  source_order_id: string;
+  /** Null if it is `held` */
+  order_id: number | null;
+};
+
+export type CancelReply = {
+  /** One per cancellation, in the order of the request */
+  results: CancelResult[];
+};
+
+export type DeliveryReply = {
+  /** `ignored`: an event that is about no order. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
+  outcome: "ignored" | "ping" | "cancelled" | "requested" | "held";
+};
+
 export type Receipt = {
   receipt_id: string;
   status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead";
@@ -124,6 +153,8 @@ export type Receipt = {
     /** Both values are null: they are too long to be stored (16 KiB for all changes) */
     cut?: true | undefined;
   }[];
+  /** The present state of its order, of a `duplicate` too; null if there is no order */
+  order_state: "needs_review" | "confirmed" | "rejected" | "cancelled" | null;
 };
 
 export type Preview = {
@@ -160,6 +191,8 @@ export type Preview = {
     receipt_id: string;
     order_id: number;
   } | null;
+  /** Whether a cancellation is held for this `source_order_id`: if sent now, the order would be cancelled. */
+  cancellation_held: boolean;
 };
 
 export type ReconcileReply = {
@@ -242,6 +275,13 @@ export type FieldError = {
    * - `control_character`: source_order_id must not contain control characters such as line breaks, tabs or U+0000.
    * - `lone_surrogate`: source_order_id contains half of a surrogate pair, which is no character. Check how it was cut or escaped.
    * - `not_a_list`: source_order_ids must be a list of 1 to 1000 ids. Ask for more in several requests.
+   * - `not_a_list`: cancellations must be a list of 1 to 1000 objects. Send more in several requests.
+   * - `not_an_object`: A cancellation must be an object with a source_order_id.
+   * - `both_forms`: Send either source_order_id or a list of cancellations, not both.
+   * - `not_a_string`: reason must be a string, or absent.
+   * - `too_long`: reason must be at most 500 characters long.
+   * - `control_character`: reason must not contain control characters other than tabs and line breaks.
+   * - `lone_surrogate`: reason contains half of a surrogate pair, which is no character.
    * - `not_text`: Neither a string nor a number.
    * - `number_as_text`: A number instead of a string.
    * - `inexact_number`: A number too large for JSON to carry exactly.

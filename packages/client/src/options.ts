@@ -15,7 +15,7 @@ export interface ClientOptions {
   signingSecret?: string | undefined;
   /**
    * The timeout of a whole call with its retries and pauses, in milliseconds (default 30,000). An attempt gets a third of
-   * it. The seconds of `wait` are added to both.
+   * it, the last one all that is left: without retries, the whole time. The seconds of `wait` are added.
    */
   timeoutMs?: number | undefined;
   /** Max number of retries of a call (default 5). */
@@ -47,6 +47,9 @@ export interface SubmitOptions extends CallOptions {
   wait?: number | undefined;
 }
 
+/** A route of the service at the end of an address, as copied from a guide or the portal. */
+const ROUTE = /(\/ingest\/(?:orders|webhook|preview|reconcile|sources|status))(?:\/|$)/;
+
 /** Reads the options of the client. Errors never contain a value of an option. */
 export function readConnection({ baseUrl, apiKey, fetch: own }: ClientOptions): Connection {
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey)) {
@@ -58,6 +61,8 @@ export function readConnection({ baseUrl, apiKey, fetch: own }: ClientOptions): 
       'baseUrl must be an address such as "https://orders.example.com", without a user, query or hash.',
     );
   }
+  const [, route] = ROUTE.exec(url.pathname) ?? [];
+  if (route) throw new TypeError(`baseUrl must be the address of the service without a route: leave out "${route}".`);
   return {
     baseUrl: `${url.origin}${url.pathname.replace(/\/+$/, '')}`,
     apiKey,
@@ -99,4 +104,12 @@ export function preferWait(wait: number | undefined): string[] {
   if (wait === undefined) return [];
   if (!(wait >= 0 && wait <= 30)) throw new TypeError('wait must be a number of seconds from 0 to 30.');
   return [`wait=${Math.floor(wait)}`];
+}
+
+export function assertVia(via: unknown): asserts via is 'rest' | 'webhook' {
+  if (via !== 'rest' && via !== 'webhook') throw new TypeError('via must be "rest" or "webhook".');
+}
+
+export function assertSigningSecret(signingSecret: string | undefined): asserts signingSecret is string {
+  if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
 }

@@ -1,8 +1,10 @@
 import { toLines } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { type Call, call } from './call.ts';
-import { OrdersError, ProblemError, TimeoutError } from './errors.ts';
+import { type CancelOptions, cancellationOf, cancellationsOf } from './cancel.ts';
 import {
+  assertSigningSecret,
+  assertVia,
   type CallOptions,
   type ClientOptions,
   type Connection,
@@ -12,20 +14,32 @@ import {
   readLimits,
   type SubmitOptions,
 } from './options.ts';
-import { backoffMs, pause } from './pause.ts';
 import { signBody } from './signature.ts';
 import { type SubmitManyOptions, type Submitted, submitMany } from './submit-many.ts';
-import { type ReadSuccess, readAccepted, readBatch, readPreview, readReceipt, readReconciled } from './successes.ts';
-import type { Accepted, BatchReply, Order, Preview, Receipt, ReconcileReply } from './types.ts';
-
-/** An order, or the JSON of one order as a string or bytes, which is sent unchanged. */
-export type Payload = Order | string | Uint8Array;
+import {
+  type ReadSuccess,
+  readAccepted,
+  readBatch,
+  readCancelled,
+  readCancelledList,
+  readPreview,
+  readReceipt,
+  readReconciled,
+} from './successes.ts';
+import type {
+  Accepted,
+  BatchReply,
+  Cancellation,
+  CancelReply,
+  CancelResult,
+  Payload,
+  Preview,
+  Receipt,
+  ReconcileReply,
+} from './types.ts';
+import { waitForReceipt } from './wait-for-receipt.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-const FINAL: ReadonlySet<Receipt['status']> = new Set(['written', 'duplicate', 'dead']);
-const MAX_WAIT_SECONDS = 30;
-/** The share of the remaining time for one wait, so that its reply arrives in time. */
-const WAIT_SHARE = 0.8;
 /** Longer, because a batch may have many megabytes. */
 const BATCH_TIMEOUT_FACTOR = 4;
 
@@ -75,21 +89,19 @@ export class OrdersClient {
   }
 
   /**
-   * Sends up to 1,000 orders in one request. Each has its own result, at the same index. An error in one does not affect the others.
+   * Sends 1 to 1,000 orders, by default of 8 MiB together, in one request. Each has its own result, at the same index. An
+   * error in one does not affect the others. The default timeout is four times that of other calls.
    *
-   * Its default timeout is four times that of other calls.
-   *
-   * @param orders a string is the JSON of one order and is sent unchanged.
+   * @param orders line breaks in a string or bytes are sent as tabs, which does not change the order.
    * @returns the result of each order. Errors of single orders are not thrown, so check `refused` and `mismatched`: a result
    *   may have an `error` or `payload_mismatch`. The latter means that this `idempotencyKey` was already used for other
    *   content at this index: `receipt_id` is then the first receipt, and `kept_as` the receipt of this delivery.
-   * @throws {OrdersError} when the whole batch was not accepted, or this is unknown: send it again with the same
-   *   `idempotencyKey`; {TypeError} for a string that is not well-formed, before anything is sent.
+   * @throws {InvalidRequestError} `payload_too_large` for more orders or bytes: nothing is stored, so send it in parts. Any
+   *   other {OrdersError} when some or all orders may not be stored: send the whole batch again, in the same sequence. With
+   *   the same `idempotencyKey` the stored orders return their receipts; without one they get a second receipt, which ends
+   *   as `duplicate`. {TypeError} for orders that cannot be sent; nothing is sent then.
    */
-  async submitBatch(
-    orders: readonly (Order | string)[],
-    options: Omit<SubmitOptions, 'wait'> = {},
-  ): Promise<BatchReply> {
+  async submitBatch(orders: readonly Payload[], options: Omit<SubmitOptions, 'wait'> = {}): Promise<BatchReply> {
     const timeoutMs = options.timeoutMs ?? this.#limits.timeoutMs * BATCH_TIMEOUT_FACTOR;
     const headers = { 'Content-Type': 'application/x-ndjson', ...headersOf(options) };
     const body = bytesOf(toLines(orders));
@@ -110,8 +122,8 @@ export class OrdersClient {
     options: SubmitManyOptions<T> = {},
   ): AsyncGenerator<Submitted<T>, void, undefined> {
     const { via = 'rest', signingSecret = this.#signingSecret } = options;
+    assertVia(via);
     if (via === 'rest') return submitMany((order, ofOne) => this.submitOrder(order, ofOne), orders, options);
-    if (via !== 'webhook') throw new TypeError('via must be "rest" or "webhook".');
     assertSigningSecret(signingSecret);
     return submitMany((order, ofOne) => this.sendWebhook(order, { ...ofOne, signingSecret }), orders, options);
   }
@@ -141,34 +153,7 @@ export class OrdersClient {
     { timeoutMs = 60_000, signal }: Omit<CallOptions, 'maxRetries'> = {},
   ): Promise<Receipt> {
     readLimits({ timeoutMs }, this.#limits);
-    const startedAt = performance.now();
-    const deadline = startedAt + timeoutMs;
-    const waited = () => `${Math.round(performance.now() - startedAt)} ms`;
-    let receipt: Receipt | undefined;
-    for (let early = 0; ; ) {
-      const askedAt = performance.now();
-      const leftMs = deadline - askedAt;
-      const wait = Math.min(MAX_WAIT_SECONDS, Math.floor((leftMs * WAIT_SHARE) / 1000));
-      try {
-        receipt = await this.#receipt(receiptId, {
-          wait,
-          timeoutMs: leftMs,
-          maxRetries: Number.POSITIVE_INFINITY,
-          signal,
-        });
-      } catch (cause) {
-        if (!(cause instanceof OrdersError && cause.isRetryable)) throw cause;
-        const message = `Not known to be final after ${waited()}${describeLongPause(timeoutMs, cause)}.`;
-        throw new TimeoutError(message, { requestId: cause.requestId, receipt, cause });
-      }
-      if (FINAL.has(receipt.status)) return receipt;
-      // A service that drains, or has too many waits, replies early.
-      const pauseMs = performance.now() - askedAt < wait * 1000 * WAIT_SHARE || wait === 0 ? backoffMs(early++) : 0;
-      if (performance.now() + pauseMs >= deadline) {
-        throw new TimeoutError(`Still "${receipt.status}" after ${waited()}.`, { receipt });
-      }
-      await pause(pauseMs, signal);
-    }
+    return waitForReceipt((options) => this.#receipt(receiptId, options), timeoutMs, signal);
   }
 
   /** Returns the order as it would be stored, with its warnings. Nothing is stored. */
@@ -180,6 +165,48 @@ export class OrdersClient {
   async reconcile(sourceOrderIds: readonly string[], options: CallOptions = {}): Promise<ReconcileReply> {
     const body = bytesOf(JSON.stringify({ source_order_ids: sourceOrderIds }));
     return this.#post('/ingest/reconcile', JSON_TYPE, body, readReconciled, options);
+  }
+
+  /**
+   * Cancels an order. When this resolves its outcome is stored:
+   *
+   * - `cancelled`: the order will not be dispatched, unless a reviewer reopens it.
+   * - `requested`: the dispatching system may have seen the order, so a person decides.
+   * - `held`: there is no order with this id yet; it is cancelled when it arrives.
+   *
+   * @param options `reason`: at most 500 characters, shown to reviewers.
+   * @throws {ValidationError} for an invalid id or reason; {TypeError} as for `sendWebhook`; any other {OrdersError} when the order was
+   *   not cancelled, or this is unknown: call it again, which is always safe.
+   */
+  async cancelOrder(
+    sourceOrderId: string,
+    { reason, ...options }: CancelOptions & { reason?: string | null | undefined } = {},
+  ): Promise<CancelResult> {
+    return this.#cancel(cancellationOf(sourceOrderId, reason), readCancelled, options);
+  }
+
+  /**
+   * Cancels 1 to 1,000 orders in one request, all or none.
+   *
+   * @param orders ids, or ids with reasons.
+   * @returns the outcome of each, in the same order, as for `cancelOrder`.
+   * @throws like `cancelOrder`.
+   */
+  async cancelOrders(orders: readonly (string | Cancellation)[], options: CancelOptions = {}): Promise<CancelReply> {
+    return this.#cancel(cancellationsOf(orders), readCancelledList(orders.length), options);
+  }
+
+  async #cancel<Reply>(
+    payload: object,
+    readSuccess: ReadSuccess<Reply>,
+    { via = 'rest', signingSecret = this.#signingSecret, ...options }: CancelOptions,
+  ): Promise<Reply> {
+    assertVia(via);
+    const body = bytesOf(JSON.stringify(payload));
+    if (via === 'rest') return this.#post('/ingest/orders/cancel', JSON_TYPE, body, readSuccess, options);
+    assertSigningSecret(signingSecret);
+    const headers = { ...JSON_TYPE, 'x-service-signature': await signBody(body, signingSecret) };
+    return this.#post('/ingest/webhook/cancel', headers, body, readSuccess, options);
   }
 
   #accept(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>, options: SubmitOptions) {
@@ -204,7 +231,9 @@ export class OrdersClient {
     receiptId: string,
     options: Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number },
   ): Promise<Receipt> {
-    if (!/^[\w-]{1,64}$/.test(receiptId)) throw new TypeError('receiptId must be the receipt_id of an accepted order.');
+    if (typeof receiptId !== 'string' || !/^[\w-]{1,64}$/.test(receiptId)) {
+      throw new TypeError('receiptId must be the receipt_id of an accepted order.');
+    }
     const { wait, ...limits } = options;
     const headers: Record<string, string> = wait > 0 ? { Prefer: preferWait(wait).join() } : {};
     const path = `/ingest/status/${receiptId}`;
@@ -215,14 +244,4 @@ export class OrdersClient {
 
 function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
   return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
-}
-
-function assertSigningSecret(signingSecret: string | undefined): asserts signingSecret is string {
-  if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
-}
-
-/** Explains why the wait ended early: the service asked for a longer pause than the remaining time. */
-function describeLongPause(timeoutMs: number, cause: OrdersError): string {
-  const seconds = cause instanceof ProblemError ? (cause.retryAfterSeconds ?? 0) : 0;
-  return seconds > 0 ? `: the service asks for a retry after ${seconds} s, and the timeout is ${timeoutMs} ms` : '';
 }

@@ -5,6 +5,13 @@ import type { FieldError, Problem } from './types.ts';
 /** Above any reply of the service. The largest one, of a batch, contains at most the 8 MiB that were sent. */
 const MAX_REPLY_BYTES = 16 * 2 ** 20;
 
+interface SentRequest<Reply> {
+  baseUrl: string;
+  path: string;
+  readSuccess: ReadSuccess<Reply>;
+  requestId: string;
+}
+
 /** Reads the whole body, so that its connection can be reused. A body above the limit is canceled and returned as ''. */
 export async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
@@ -22,15 +29,14 @@ export async function readText({ body }: Response): Promise<string> {
  * Interprets a reply.
  *
  * @param text its body.
- * @param requestId the sent id, for a reply without one.
+ * @param request its `requestId` is for a reply without one; its address is named when nothing is there.
  * @throws {ProblemError} for an error status; {OrdersError} `unexpected_reply` for a redirect and for a reply that is not
  *   from the service; the errors of `readSuccess`.
  */
 export function readReply<Reply>(
   response: Response,
   text: string,
-  readSuccess: ReadSuccess<Reply>,
-  requestId: string,
+  { baseUrl, path, readSuccess, requestId }: SentRequest<Reply>,
 ): Reply {
   const { status, headers } = response;
   const type = headers.get('content-type') ?? 'without a type';
@@ -54,7 +60,16 @@ export function readReply<Reply>(
     );
   }
   const problem = (body && readProblem(body)) ?? substituteProblem(status, type, id);
-  throw problemError(status, { ...problem, request_id: id }, readRetryAfter(headers));
+  throw problemError(
+    { ...problem, request_id: id },
+    { status, retryAfterSeconds: readRetryAfter(headers), hint: adviceFor(status, problem.code, baseUrl, path) },
+  );
+}
+
+/** A 404 is either about a receipt or about an address at which there is nothing. */
+function adviceFor(status: number, code: string, baseUrl: string, path: string): string | undefined {
+  if (status !== 404 || !['not_found', 'unexpected_reply'].includes(code)) return undefined;
+  return `The request went to ${new URL(baseUrl + path).pathname}; check baseUrl, to which the client appends the route.`;
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

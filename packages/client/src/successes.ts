@@ -1,5 +1,5 @@
 import { IdempotencyMismatchError, OrdersError } from './errors.ts';
-import type { Accepted, BatchReply, Preview, Receipt, ReconcileReply } from './types.ts';
+import type { Accepted, BatchReply, CancelReply, CancelResult, Preview, Receipt, ReconcileReply } from './types.ts';
 
 type Json = Record<string, unknown>;
 
@@ -23,11 +23,21 @@ export function readBatch(orders: number): ReadSuccess<BatchReply> {
   return (body, requestId) => {
     const { results } = body;
     if (!Array.isArray(results) || !results.every(isBatchResult)) return null;
-    if (results.length !== orders) {
-      const message = `The reply has ${results.length} results for ${orders} orders.`;
-      throw new OrdersError(message, { code: 'unexpected_reply', requestId });
-    }
+    requireEach(results, orders, requestId);
     return body as BatchReply;
+  };
+}
+
+export const readCancelled: ReadSuccess<CancelResult> = (body) =>
+  isCancelResult(body) ? (body as CancelResult) : null;
+
+/** @throws {OrdersError} unless there is one result for each order. */
+export function readCancelledList(orders: number): ReadSuccess<CancelReply> {
+  return (body, requestId) => {
+    const { results } = body;
+    if (!Array.isArray(results) || !results.every(isCancelResult)) return null;
+    requireEach(results, orders, requestId);
+    return body as CancelReply;
   };
 }
 
@@ -41,6 +51,16 @@ export const readReconciled: ReadSuccess<ReconcileReply> = (body) => {
     isObject(one) && typeof one.source_order_id === 'string' && typeof one.status === 'string';
   return Array.isArray(body.results) && body.results.every(isResult) ? (body as ReconcileReply) : null;
 };
+
+function requireEach(results: readonly unknown[], orders: number, requestId: string): void {
+  if (results.length === orders) return;
+  const message = `The reply has ${results.length} results for ${orders} orders.`;
+  throw new OrdersError(message, { code: 'unexpected_reply', requestId });
+}
+
+function isCancelResult(result: unknown): boolean {
+  return isObject(result) && typeof result.outcome === 'string' && typeof result.source_order_id === 'string';
+}
 
 function isBatchResult(result: unknown): boolean {
   if (!isObject(result)) return false;

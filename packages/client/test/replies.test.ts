@@ -19,6 +19,7 @@ import {
 
 const PERSONAL = 'Aisha Khan, 050 123 4567';
 const ORDER = { source_order_id: 'r-1', customer: { name: PERSONAL } };
+const HELD = { outcome: 'held', source_order_id: 'a', order_id: null };
 const html =
   (status: number, headers: Record<string, string> = {}): Step =>
   (response) =>
@@ -47,7 +48,7 @@ test.each([
   [400, 'malformed_body', 'InvalidRequestError'],
   [401, 'invalid_signature', 'AuthenticationError'],
   [403, 'signing_unavailable', 'PermissionError'],
-  [404, 'not_found', 'NotFoundError'],
+  [404, 'receipt_not_found', 'NotFoundError'],
   [405, 'method_not_allowed', 'InvalidRequestError'],
   [413, 'payload_too_large', 'InvalidRequestError'],
   [415, 'unsupported_media_type', 'InvalidRequestError'],
@@ -64,6 +65,17 @@ test.each([
   expect(error).toMatchObject({ name, status, code, requestId: 'of-the-service', message: 'Said no.' });
   expect(error.problem).toMatchObject({ status, code, title: 'No', detail: 'Said no.' });
   expect(String(error)).toBe(`${name}: Said no.`);
+});
+
+test.each<[string, Step]>([
+  ['the service', refuse(404, 'not_found')],
+  ['a proxy', html(404)],
+])('a 404 of %s for a whole path names the path and the option to check', async (_, step) => {
+  await using script = await startScript(step);
+  const call = script.client({ baseUrl: `${script.url}/shop/` }).submitOrder(ORDER);
+  await expect(call).rejects.toThrow(
+    / The request went to \/shop\/ingest\/orders; check baseUrl, to which the client appends the route\.$/,
+  );
 });
 
 test('broken rules are listed, and the message has the first of them', async () => {
@@ -101,6 +113,11 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, object]>([
   ['a preview of nothing', (client) => client.preview(ORDER), { normalized: null }],
   ['ids without a list', (client) => client.reconcile(['a']), { results: null }],
   ['ids with an invalid result', (client) => client.reconcile(['a']), { results: [{ status: 'written' }] }],
+  ['a cancellation without an outcome', (client) => client.cancelOrder('a'), { source_order_id: 'a', order_id: 1 }],
+  ['a cancellation without an id', (client) => client.cancelOrder('a'), { outcome: 'held', order_id: null }],
+  ['a list of cancellations without results', (client) => client.cancelOrders(['a']), { outcome: 'held' }],
+  ['a list with an invalid result', (client) => client.cancelOrders(['a']), { results: [{ outcome: 'held' }] }],
+  ['a list that is too short', (client) => client.cancelOrders(['a', 'b']), { results: [HELD] }],
   ...[null, {}, [null], [{}], [{ receipt_id: 7 }], [{ error: null }], [{ error: { code: 'no' } }]].map(
     (results): [string, (client: OrdersClient) => Promise<unknown>, object] => [
       `a batch of ${JSON.stringify(results)}`,
@@ -142,7 +159,9 @@ describe('a key that was already used for other content', () => {
       const error = await failWith({ ...DUPLICATE_WITH_MISMATCH, kept_as: KEPT_AS }, call);
       expect(error.keptAs).toBe(KEPT_AS);
       expect(error.message).toContain(`kept as receipt ${KEPT_AS}.`);
-      expect(error.message).toMatch(/same source_order_id .* duplicate .* another source_order_id .* dead /);
+      expect(error.message).toMatch(
+        /changed order \(same source_order_id\) .* duplicate .* Another order \(another source_order_id\) .* dead /,
+      );
     },
   );
 
@@ -267,6 +286,11 @@ test.each<[string, object, RegExp]>([
   ['an address of another scheme', { baseUrl: 'ftp://orders.example.com' }, /^baseUrl must be/],
   ['an address with a password', { baseUrl: 'https://u:hidden@orders.example.com' }, /^baseUrl must be/],
   ['an address with a query', { baseUrl: 'https://orders.example.com/?a' }, /^baseUrl must be/],
+  ...['orders', 'orders/', 'orders/batch', 'webhook', 'status/hidden'].map((route): [string, object, RegExp] => [
+    `an address with the route ${route}`,
+    { baseUrl: `https://orders.example.com/api/ingest/${route}` },
+    /^baseUrl must be .* without a route: leave out "\/ingest\/(orders|webhook|status)"\.$/,
+  ]),
   ['a timeout of 0', { timeoutMs: 0 }, /^timeoutMs must be/],
   ['a timeout that is not a number', { timeoutMs: Number.NaN }, /^timeoutMs must be/],
   ['negative retries', { maxRetries: -1 }, /^maxRetries must be/],
@@ -296,6 +320,19 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
     (client) => client.submitBatch(['{}', '"\ud83d"']),
     /^The order at index 1 contains half/,
   ],
+  [
+    'bytes that are not UTF-8 in a batch',
+    (client) => client.submitBatch(['{}', new Uint8Array([0xff])]),
+    /index 1 is not/,
+  ],
+  ...[undefined, '{}', {}, new Set(['{}'])].map(
+    (orders): [string, (client: OrdersClient) => Promise<unknown>, RegExp] => [
+      `a batch that is ${String(orders)}`,
+      (client) => client.submitBatch(orders as never),
+      /^orders must be a list of orders/,
+    ],
+  ),
+  ['a receipt id that is missing', (client) => client.getReceipt(undefined as never), /^receiptId must be/],
   ['a wait above the maximum', (client) => client.submitOrder(ORDER, { wait: 31 }), /^wait must be/],
   ['a receipt id', (client) => client.getReceipt('../orders'), /^receiptId must be/],
   ['a webhook without a secret', (client) => client.sendWebhook(ORDER, { signingSecret: '' }), /^A webhook needs/],
@@ -305,7 +342,7 @@ test.each<[string, (client: OrdersClient) => Promise<unknown>, RegExp]>([
   expect(script.arrived).toEqual([]);
 });
 
-test.each(['', '/', '/delivery/api', '/delivery/api/'])(
+test.each(['', '/', '/delivery/api', '/delivery/api/', '/ingest', '/ingest/orders-of-a-shop'])(
   'routes are appended to the path "%s" of baseUrl',
   async (prefix) => {
     await using script = await startScript(accepted);

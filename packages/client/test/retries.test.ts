@@ -138,6 +138,36 @@ describe('the timeout', () => {
     expect(script.arrived.length).toBeGreaterThanOrEqual(2);
   });
 
+  /** Replies after more than a third of a timeout of six seconds. */
+  const slow: Step = (response, one) => void setTimeout(() => accepted(response, one), 2200);
+
+  test('is for one attempt alone if there are no retries', async () => {
+    await using script = await startScript(slow);
+    await script.client().submitOrder(ORDER, { timeoutMs: 6000, maxRetries: 0 });
+    expect(script.arrived).toHaveLength(1);
+  });
+
+  test('leaves all of the rest to an attempt after which there is no time or retry for another', async () => {
+    withoutPauses();
+    await using script = await startScript(slow);
+    await script.client().submitOrder(ORDER, { timeoutMs: 6000 });
+    expect(script.arrived).toHaveLength(2);
+    await script.client().submitOrder(ORDER, { timeoutMs: 6000, maxRetries: 1 });
+    expect(script.arrived).toHaveLength(4);
+  });
+
+  test('causes a message with the time of the whole call and its attempts, and the previous error', async () => {
+    withoutPauses();
+    await using script = await startScript(refuse(503, 'overloaded'), keepSilent);
+    const error = await script
+      .client()
+      .submitOrder(ORDER, { timeoutMs: 6000, maxRetries: 1 })
+      .catch((thrown) => thrown);
+    const [, milliseconds] = /^Timed out after (\d+) ms and 2 attempts: no reply\.$/.exec(error.message) ?? [];
+    expect(Number(milliseconds)).toBeGreaterThanOrEqual(5990);
+    expect(error.cause).toMatchObject({ code: 'overloaded' });
+  });
+
   test('ends the call with a TimeoutError', async () => {
     await using script = await startScript(keepSilent);
     const error = await script
@@ -163,7 +193,8 @@ describe('the timeout', () => {
     await script[Symbol.asyncDispose]();
     const error = await client.submitOrder(ORDER).catch((thrown) => thrown);
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(error.message).toBe(`No reply from ${script.url}: ECONNREFUSED.`);
+    expect(error.message).toMatch(/^No reply from (\S+) after \d+ ms and 1 attempt: ECONNREFUSED\.$/);
+    expect(error.message).toContain(` ${script.url} `);
   });
 });
 

@@ -36,6 +36,7 @@ export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
 export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
+export { closeRequests } from './cancellations/close-requests.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
@@ -50,7 +51,8 @@ export { fillSearchTerms } from './orders/fill-search-terms.ts';
 export type { ListedOrder, OrderJson } from './orders/order-rows.ts';
 export { findOrder, findReview, listOrders, type Review, readOrders } from './orders/orders.ts';
 export { type ExportedOrder, hasOrders, readExported } from './orders/read-exported.ts';
-export { type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
+export { removeHeldCancellations } from './orders/remove-held-cancellations.ts';
+export { REVIEW_DECISIONS, type ReviewDecision, type ReviewOutcome, reviewOrders } from './orders/review-orders.ts';
 export {
   createView,
   deleteView,
@@ -66,8 +68,15 @@ export { dropOldPartitions, type Retention, removeLeftovers } from './partitions
 export { countUnreadableSecrets } from './prepared/accounts/check-secrets.ts';
 export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './prepared/accounts/find-authenticated-keys.ts';
 export { findSecretsToDiagnose, touchSecret } from './prepared/accounts/secrets-in-use.ts';
+export {
+  type CancellationRequest,
+  findCancellationRequest,
+  listOpenRequests,
+  type OpenRequests,
+} from './prepared/cancellations/list-requests.ts';
+export { type Cancelled, type CancelRequest, cancelOrders, OrdersBusy } from './prepared/orders/cancel-orders.ts';
 export { countNotes, findNotes, type Note } from './prepared/orders/find-notes.ts';
-export { findOrderBySource } from './prepared/orders/find-order-by-source.ts';
+export { findOrderBySource, isCancellationHeld } from './prepared/orders/find-order-by-source.ts';
 export {
   findOrderHistory,
   findReviewedOrder,
@@ -98,6 +107,7 @@ export { type ListMarks, markListed } from './prepared/orders/mark-listed.ts';
 export { type ReviewOverview, readReviewOverview } from './prepared/orders/read-review-overview.ts';
 export { readStalls, type Stalls } from './prepared/orders/read-stalls.ts';
 export type { ReviewFilter } from './prepared/orders/review-filter.ts';
+export { writeCancelled } from './prepared/orders/write-cancelled.ts';
 export {
   type DuplicateReceipt,
   type WritableOrder,
@@ -129,6 +139,7 @@ export { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './prepare
 export {
   type IncomingReceipt,
   recordReceipts,
+  storedLength,
 } from './prepared/receipts/record-receipts.ts';
 export { type ReceiptSearch, searchReceipts } from './prepared/receipts/search-receipts.ts';
 export {
@@ -156,6 +167,15 @@ export { removeOldPresence, seeReviewers, type Viewer } from './prepared/review-
 export { run } from './prepared/run.ts';
 export { checkSchema, isReachable, readSchemaState, schemaReadiness, untilSchema } from './prepared/schema-state.ts';
 export {
+  addSourceActivity,
+  DELIVERY_OUTCOMES,
+  type DeliveryCount,
+  type DeliveryOutcome,
+  KEPT_DELIVERIES,
+} from './prepared/sources/add-activity.ts';
+export { findSources, type SourceOfDelivery } from './prepared/sources/find-sources.ts';
+export { storeUnmapped } from './prepared/sources/store-unmapped.ts';
+export {
   countDead,
   type DeadFilter,
   type DeadLetterCursor,
@@ -172,6 +192,27 @@ export { firstUuidAt, LAST_UUID } from './receipts/uuids.ts';
 export { listRejected, pruneRejected, type RejectedDelivery } from './rejected-deliveries.ts';
 export { decideResend } from './resends/decide-resend.ts';
 export { findAcceptable } from './resends/replace-all-items.ts';
+export {
+  countUnmapped,
+  findDeliveries,
+  pruneSourceActivity,
+  readSourceActivity,
+  type SourceActivitySummary,
+  type StoredDelivery,
+} from './sources/activity.ts';
+export {
+  createSource,
+  findSource,
+  findSourceName,
+  listMappings,
+  listSources,
+  type MappingVersion,
+  removeSource,
+  replaceSourceId,
+  replaceSourceSecret,
+  type Source,
+  setMapping,
+} from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';
 export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
 export { type CreatedInvitation, inviteUser } from './users/invite-user.ts';

@@ -11,6 +11,8 @@ export interface RejectedDelivery {
   request_id: string;
   key_name: string | null;
   key_last_four: string | null;
+  /** The name of the source, if it came to one. */
+  source_name: string | null;
   body_bytes: number | null;
   errors: { pointer: string; code: string }[] | null;
   /** Number of rejections around this one that were counted without a row. */
@@ -21,11 +23,12 @@ export interface RejectedDelivery {
 export async function listRejected(db: Knex, accountId: number, limit: number): Promise<RejectedDelivery[]> {
   return db('rejected_deliveries as d')
     .leftJoin('api_keys as k', (on) => on.on('k.account_id', 'd.account_id').on('k.key_id', 'd.key_id'))
+    .leftJoin('sources as s', (on) => on.on('s.account_id', 'd.account_id').on('s.source_number', 'd.source_number'))
     .where('d.account_id', accountId)
     .orderBy('d.rejection_id', 'desc')
     .limit(limit)
     .select('d.rejection_id', 'd.at', 'd.channel', 'd.code', 'd.diagnosis', 'd.request_id', 'd.body_bytes')
-    .select('d.errors', 'd.more', 'k.name as key_name', 'k.last_four as key_last_four');
+    .select('d.errors', 'd.more', 'k.name as key_name', 'k.last_four as key_last_four', 's.name as source_name');
 }
 
 /**

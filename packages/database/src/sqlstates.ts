@@ -6,6 +6,7 @@ export const SQLSTATE = {
   invalidPassword: '28P01',
   undefinedDatabase: '3D000',
   invalidSchemaName: '3F000',
+  serializationFailure: '40001',
   deadlockDetected: '40P01',
   insufficientPrivilege: '42501',
   undefinedColumn: '42703',

@@ -22,4 +22,11 @@ export const LANDED: Record<string, string> = {
   '020-resends-stored-at': '88e02f25b486c512c8876411c278d9c8858740bc86cf7c5a67a3dd55eb5b613a',
   '021-resends-by-stored-at': '8e524c9e2df26b8b4d3f86c461b7f3e0e860e8c9bd8aa2d6b9897dd41723d6fa',
   '022-workers': 'b70cf65346e6bf8ca8cb413a94d8e0aeff0d474dc36f7e46b6584cd6fd1e7aa5',
+  '023-cancelled-orders': '06eee23ef10b9db909cdd9fa8fecb25bf6d52b2c362313efcf0dd32e298bbb98',
+  '024-held-cancellations-index': 'd4948c1ccef157d2669730a189b642de455dfb6ff615cbadb99624a1ab9861fd',
+  '025-cancellation-requests': 'd496df9eac98d0732bf6f3b5e6cd03d0d550913973dee2c9ffa14d535344dc15',
+  '026-cancel-orders': 'e1a711a3e466c8ba6b59d729e56d76e1475ad6dd73f618bb5a53643da9dfaa7f',
+  '027-sources': 'c72ec1e1f520b4ce132535c54b390539f7aabace0ed944781b3cc2e12e2c302e',
+  '028-source-receipts': '762d16800e2815915d6d49c196cbb474f4eee790185ec7c7a92e01ab99119972',
+  '029-source-rejections': '1cdfb8437b18a2834c1018cc9fa559c29b85c63384ef89cddb642da71b681231',
 };

@@ -3,7 +3,6 @@ import {
   ensureDatabase,
   findLeftoverPostgres,
   findRedisServer,
-  freePort,
   hasDocker,
   startPostgres,
   startRedis,
@@ -33,6 +32,7 @@ export async function startServices(options: {
   postgresPassword: string;
   databaseUrl?: string | undefined;
   queueUrl?: string | undefined;
+  ports: { postgres: number; redis: number };
   print: (text: string) => void;
 }): Promise<LocalServices> {
   const stops: (() => Promise<void>)[] = [];
@@ -48,10 +48,13 @@ export async function startServices(options: {
     if (leftover) {
       throw new Error(`A Postgres from an earlier start is still running; stop it with: kill -INT ${leftover}`);
     }
-    const port = await freePort();
     let url = '';
     const start = async () => {
-      const postgres = await startPostgres({ directory, port, password: options.postgresPassword });
+      const postgres = await startPostgres({
+        directory,
+        port: options.ports.postgres,
+        password: options.postgresPassword,
+      });
       url = postgres.url;
       return postgres;
     };
@@ -65,7 +68,7 @@ export async function startServices(options: {
   async function provideQueue(databaseUrl: string): Promise<{ url: string; description: string }> {
     if (options.queueUrl) return { url: options.queueUrl, description: 'the queue of QUEUE_URL' };
     if (findRedisServer()) {
-      const redis = await startRedis({ directory: join(options.directory, 'redis') });
+      const redis = await startRedis({ directory: join(options.directory, 'redis'), port: options.ports.redis });
       let stopping = false;
       stops.push(() => {
         stopping = true;

@@ -4,10 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { parseSecretsKey } from '@orders/runtime';
-import { freePort, processArguments, startChild } from '@orders/test-services';
+import { processArguments, startChild } from '@orders/test-services';
 import { ensureDemoAccounts } from './demo-accounts.ts';
+import { makeDemoCancellations } from './demo-cancellations.ts';
 import { ensureDemoSignIns } from './demo-sign-ins.ts';
 import { type DevFile, LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
+import { choosePorts } from './ports.ts';
 import { sendSampleOrders } from './sample-orders.ts';
 import { startServices } from './start-services.ts';
 import { type Supervised, supervise } from './supervise.ts';
@@ -39,11 +41,13 @@ process.exit(exitCode);
 async function start(): Promise<{ failed: Promise<string> }> {
   const secrets = await loadSecrets();
   const secretsKey = process.env.SECRETS_KEY || secrets.secretsKey;
+  const ports = await choosePorts({ directory: LOCAL_DIRECTORY, environment: process.env, print });
   const services = await startServices({
     directory: LOCAL_DIRECTORY,
     postgresPassword: secrets.postgresPassword,
     databaseUrl: process.env.DATABASE_URL,
     queueUrl: process.env.QUEUE_URL,
+    ports,
     print,
   });
   stops.push(services.stop);
@@ -56,29 +60,26 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const known = await readJson<Partial<DevFile>>(DEV_FILE);
   const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known?.accounts ?? []);
   const signIns = await ensureDemoSignIns(databaseUrl, accounts[0]?.id as number, known?.signIns ?? []);
-  const port = await choosePort('PORT', 8080);
-  const portalPort = await choosePort('PORTAL_PORT', 8081, port);
-  const [adminPort, workerAdminPort, portalAdminPort] = [await freePort(), await freePort(), await freePort()];
-  const base = `http://127.0.0.1:${port}${process.env.BASE_PATH ?? ''}`;
-  const portalUrl = `http://127.0.0.1:${portalPort}`;
+  const base = `http://127.0.0.1:${ports.intake}${process.env.BASE_PATH ?? ''}`;
+  const portalUrl = `http://127.0.0.1:${ports.portal}`;
   const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
-  const intake = await startApp('intake', { ...common, PORT: String(port), ADMIN_PORT: String(adminPort) });
-  const worker = await startApp('worker', { ...common, ADMIN_PORT: String(workerAdminPort) });
+  const listeningOn = (port: number, adminPort: number) => ({ PORT: String(port), ADMIN_PORT: String(adminPort) });
+  const intake = await startApp('intake', { ...common, ...listeningOn(ports.intake, ports.intakeAdmin) });
+  const worker = await startApp('worker', { ...common, ADMIN_PORT: String(ports.workerAdmin) });
   const portal = await startApp('portal', {
     ...common,
-    PORT: String(portalPort),
-    ADMIN_PORT: String(portalAdminPort),
+    ...listeningOn(ports.portal, ports.portalAdmin),
     PORTAL_URL: portalUrl,
     INTAKE_URL: base,
   });
   const failed = Promise.race([services.failed, intake.failed, worker.failed, portal.failed]);
   await Promise.race([
-    Promise.all([waitUntilReady(adminPort), waitUntilReady(workerAdminPort), waitUntilReady(portalAdminPort)]),
+    Promise.all([ports.intakeAdmin, ports.workerAdmin, ports.portalAdmin].map(waitUntilReady)),
     failed.then((reason) => Promise.reject(new Error(reason))),
     shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
   ]);
 
-  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  const adminUrl = `http://127.0.0.1:${ports.intakeAdmin}`;
   const dev: DevFile = {
     intakeUrl: base,
     adminUrl,
@@ -90,7 +91,10 @@ async function start(): Promise<{ failed: Promise<string> }> {
     sampled: true,
   };
   // Only on the first start; later starts do not change the list.
-  if (!known?.sampled) await sendSampleOrders(base, accounts[0]?.apiKey as string);
+  if (!known?.sampled) {
+    await sendSampleOrders(base, accounts[0]?.apiKey as string);
+    await makeDemoCancellations(dev);
+  }
   await writePrivately(DEV_FILE, dev);
   print(welcome(dev, services.queue));
   return { failed };
@@ -103,16 +107,6 @@ async function startApp(name: string, settings: Record<string, string>): Promise
   const app = await supervise(`The ${name} app`, start, print);
   stops.push(app.stop);
   return app;
-}
-
-/** @param taken a port assigned to another app that does not listen yet. */
-async function choosePort(variable: string, fallback: number, taken?: number): Promise<number> {
-  const preferred = process.env[variable] ? Number(process.env[variable]) : fallback;
-  if (!Number.isInteger(preferred) || preferred < 0 || preferred > 65_535)
-    throw new Error(`${variable} must be a number from 0 to 65535.`);
-  const port = preferred !== 0 && preferred === taken ? await freePort() : await freePort(preferred);
-  if (preferred !== 0 && port !== preferred) print(`Port ${preferred} is in use; using ${port}.`);
-  return port;
 }
 
 async function waitUntilReady(adminPort: number): Promise<void> {

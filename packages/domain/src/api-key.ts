@@ -45,3 +45,13 @@ export function hashApiKey(key: string): Buffer {
 export function createSigningSecret(): string {
   return `oss_${randomText()}`;
 }
+
+/** A new id for the URL of a source: `src_` and 43 random base62 characters. */
+export function createSourceId(): string {
+  return `src_${randomText()}`;
+}
+
+/** Whether a text has the form of a source id, so that another one costs no look-up. */
+export function isSourceId(text: string): boolean {
+  return /^src_[0-9A-Za-z]{43}$/.test(text);
+}

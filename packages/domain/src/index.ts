@@ -1,6 +1,14 @@
-export { createApiKey, createSigningSecret, hashApiKey, isApiKey } from './api-key.ts';
+export { createApiKey, createSigningSecret, createSourceId, hashApiKey, isApiKey, isSourceId } from './api-key.ts';
 export { fieldAt, type OrderEdits } from './apply-edits.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
+export {
+  CANCELLATION_ERRORS,
+  CANCELLATION_INVALID,
+  type Cancellation,
+  type CancellationOutcome,
+  REASON_ERRORS,
+  readCancellations,
+} from './cancellations.ts';
 export { compareResent, type Difference, hasResentChanges } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { contentFingerprint } from './content-fingerprint.ts';
@@ -12,6 +20,9 @@ export {
   DEFAULT_MAX_BODY_BYTES,
   MAX_BATCH_ERRORS,
   MAX_BATCH_ORDERS,
+  MAX_CANCEL_BYTES,
+  MAX_CANCELLATIONS,
+  MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
 } from './interface-limits.ts';
 export { differenceJson, itemJson, warningJson } from './json-members.ts';
@@ -51,6 +62,7 @@ export { redactedBody, redactOrder } from './redact-order.ts';
 export { diagnoseBody } from './rejections/diagnose-body.ts';
 export { diagnoseHeaders } from './rejections/diagnose-headers.ts';
 export { diagnoseSignature, type WrongSignature } from './rejections/diagnose-signature.ts';
+export { findSignedValues } from './rejections/signed-timestamps.ts';
 export { type Diagnosis, isRejection, REJECTIONS, type RejectionCode } from './rejections.ts';
 export {
   BLOCKERS,
@@ -68,11 +80,33 @@ export {
   type WarningSeverity,
 } from './severity.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
+export { authenticateDelivery } from './sources/authenticate-delivery.ts';
+export { createSourceSecret } from './sources/create-secret.ts';
+export { pointerSegments, toJsonPointer } from './sources/json-pointer.ts';
+export { type MappedPayload, mapOrder } from './sources/map-order.ts';
+export type { FieldMapping, MappedValue, OrderMapping } from './sources/mapping.ts';
+export { nearestName } from './sources/nearest-name.ts';
+export { parseDelivery } from './sources/parse-delivery.ts';
+export { PRESETS } from './sources/presets.ts';
+export { printMapping } from './sources/print-mapping.ts';
+export {
+  type DeliveryKind,
+  mapStoredDelivery,
+  namedHeaders,
+  type ReadDelivery,
+  readDelivery,
+} from './sources/read-delivery.ts';
+export { readMapping } from './sources/read-mapping.ts';
+export { readSourceSecret } from './sources/read-secret.ts';
+export { readSettings } from './sources/read-settings.ts';
+export { SOURCE_PRESETS, type SourcePreset, type SourceSettings } from './sources/settings.ts';
+export { suggestField } from './sources/suggest-field.ts';
 export {
   readSourceOrderIds,
   SOURCE_ORDER_ID_ERRORS,
   SOURCE_ORDER_IDS_ERROR,
   SOURCE_ORDER_IDS_INVALID,
+  sourceOrderIdErrors,
   validateOrder,
   validateStrictly,
 } from './validate-order.ts';

@@ -6,6 +6,15 @@ export const MAX_BATCH_ERRORS = 20;
 /** Max ids of one reconcile request. */
 export const MAX_SOURCE_ORDER_IDS = 1000;
 
+/** Max cancellations of one request. */
+export const MAX_CANCELLATIONS = 1000;
+
+/** Max bytes of a request to cancel; fits 1,000 cancellations with reasons of usual length. */
+export const MAX_CANCEL_BYTES = 1_048_576;
+
+/** Max length of the reason of a cancellation, in code points. */
+export const MAX_REASON = 500;
+
 /** Default of `MAX_BODY_BYTES`; also applies to each order of a batch. */
 export const DEFAULT_MAX_BODY_BYTES = 262_144;
 

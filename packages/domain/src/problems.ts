@@ -138,6 +138,17 @@ export const PORTAL_PROBLEMS = {
     title: 'Too many keys',
     detail: 'This account has 100 active keys. Revoke one that is no longer used.',
   },
+  source_not_found: { status: 404, title: 'Source not found', detail: 'This account has no source with this number.' },
+  no_order_id: {
+    status: 409,
+    title: 'No order id',
+    detail: 'The mapping of the source still finds no valid order id in this delivery. Correct the mapping first.',
+  },
+  too_many_sources: {
+    status: 409,
+    title: 'Too many sources',
+    detail: 'This account has 50 sources. Remove one that is no longer used.',
+  },
   signing_secrets_overlap: {
     status: 409,
     title: 'Two signing secrets verify',

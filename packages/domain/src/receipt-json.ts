@@ -2,7 +2,7 @@ import { attemptErrorDetail } from './attempt-errors.ts';
 import type { Difference } from './compare-orders.ts';
 import { differenceJson, warningJson } from './json-members.ts';
 import type { Warning } from './normalize/warnings.ts';
-import type { Channel, ReceiptState } from './receipt-states.ts';
+import type { Channel, ReceiptState, ReviewState } from './receipt-states.ts';
 
 /** A receipt as shown to its account. Times are by Postgres' clock. */
 export interface Receipt {
@@ -22,10 +22,19 @@ export interface Receipt {
   original_order_id: number | null;
   /** For a duplicate: differences from that order; null without any. */
   changes: Difference[] | null;
+  /** The present state of its order; null if it is neither written nor a duplicate. */
+  order_state: ReviewState | null;
 }
 
+type DetailMembers = 'warnings' | 'changes' | 'order_state';
+
 /** A receipt in a list, with only the numbers of its warnings and changes. */
-export type ListedReceipt = Omit<Receipt, 'warnings' | 'changes'> & { warning_count: number; change_count: number };
+export type ListedReceipt = Omit<Receipt, DetailMembers> & {
+  warning_count: number;
+  change_count: number;
+  /** The name of the source that it came to. */
+  source_name: string | null;
+};
 
 /** The JSON of a receipt, as in the status response (contract, section 2). */
 export function receiptJson(receipt: Receipt) {
@@ -34,16 +43,17 @@ export function receiptJson(receipt: Receipt) {
     warnings: receipt.warnings?.map(warningJson) ?? [],
     ...afterWarnings(receipt),
     changes: receipt.changes?.map(differenceJson) ?? [],
+    order_state: receipt.order_state,
   };
 }
 
 /** The JSON of a receipt in the portal's lists. */
 export function listedReceiptJson(receipt: ListedReceipt) {
-  const { warning_count, change_count } = receipt;
-  return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count };
+  const { warning_count, change_count, source_name } = receipt;
+  return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count, source_name };
 }
 
-type Common = Omit<Receipt, 'warnings' | 'changes'>;
+type Common = Omit<Receipt, DetailMembers>;
 
 function beforeWarnings(receipt: Common) {
   return {

@@ -13,6 +13,6 @@ export function isFinal(state: ReceiptState): boolean {
 /** The route by which an order was received. */
 export type Channel = 'rest' | 'webhook';
 
-/** The review states of a written order; only `confirmed` orders are dispatched. */
-export const REVIEW_STATES = ['needs_review', 'confirmed', 'rejected'] as const;
+/** The review states of a written order; only `confirmed` orders are dispatched, and only senders cancel. */
+export const REVIEW_STATES = ['needs_review', 'confirmed', 'rejected', 'cancelled'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];

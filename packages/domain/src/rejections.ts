@@ -17,6 +17,8 @@ export const REJECTIONS = {
     'signed_empty_body',
     'secret_decoded',
     'signed_with_api_key',
+    'timestamp_signed',
+    'members_sorted',
     'body_reserialized',
     'another_secret',
   ],

@@ -56,7 +56,7 @@ const sourceOrderId = Joi.string()
  * @throws {Problem} `validation_failed` with every broken rule in `errors`.
  */
 export function validateOrder(payload: Record<string, unknown>): void {
-  throwIfAny(findErrors(payload.source_order_id, '/source_order_id'));
+  throwIfAny(sourceOrderIdErrors(payload.source_order_id, '/source_order_id'));
 }
 
 /**
@@ -67,7 +67,7 @@ export function validateOrder(payload: Record<string, unknown>): void {
  */
 export function validateStrictly(payload: Record<string, unknown>): void {
   throwIfAny([
-    ...findErrors(payload.source_order_id, '/source_order_id'),
+    ...sourceOrderIdErrors(payload.source_order_id, '/source_order_id'),
     ...toFieldErrors(normalizeOrder(payload).warnings),
   ]);
 }
@@ -81,7 +81,7 @@ export function readSourceOrderIds({ source_order_ids: ids }: Record<string, unk
   const pointer = '/source_order_ids';
   if (!Array.isArray(ids) || ids.length === 0 || ids.length > MAX_SOURCE_ORDER_IDS)
     throw invalidIds([{ pointer, ...SOURCE_ORDER_IDS_ERROR }]);
-  const errors = ids.flatMap((id, index) => findErrors(id, `${pointer}/${index}`));
+  const errors = ids.flatMap((id, index) => sourceOrderIdErrors(id, `${pointer}/${index}`));
   if (errors.length > 0) throw invalidIds(errors);
   return ids;
 }
@@ -94,7 +94,8 @@ function throwIfAny(errors: FieldError[]): void {
   if (errors.length > 0) throw new Problem('validation_failed', { errors });
 }
 
-function findErrors(id: unknown, pointer: string): FieldError[] {
+/** The rules that a `source_order_id` breaks; none if it is valid. */
+export function sourceOrderIdErrors(id: unknown, pointer: string): FieldError[] {
   // Only the id, not the payload: joi's clone of an object would use a member `__proto__` as its prototype.
   const { error } = sourceOrderId.validate(id);
   return (error?.details ?? []).map(({ type }) => ({

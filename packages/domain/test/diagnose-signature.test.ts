@@ -1,8 +1,10 @@
 import { createHash, createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 import { createApiKey, createSigningSecret, REJECTIONS } from '@orders/domain';
 import { diagnoseSignature } from '../src/rejections/diagnose-signature.ts';
 import { reserializations } from '../src/rejections/reserialize.ts';
+import { findSignedValues, timestampedTexts } from '../src/rejections/signed-timestamps.ts';
 
 const [SECRET, OLD, OTHER, API_KEY] = [
   createSigningSecret(),
@@ -31,13 +33,20 @@ const SPACED =
   '{"source_order_id": "shop/7<1>", "customer": {"name": "Zoë علي", "phone": "050 123 4567"}, "items": [{"name": "Soup & bread", "quantity": 2}, {}], "total": 149.5, "area": null, "paid": true, "tags": []}';
 const SORTED =
   '{"area":null,"customer":{"name":"Zoë علي","phone":"050 123 4567"},"items":[{"name":"Soup & bread","quantity":2},{}],"paid":true,"source_order_id":"shop/7<1>","tags":[],"total":149.5}';
+/** As Python's json.dumps writes it with sort_keys. */
+const SORTED_SPACED =
+  '{"area": null, "customer": {"name": "Zoë علي", "phone": "050 123 4567"}, "items": [{"name": "Soup & bread", "quantity": 2}, {}], "paid": true, "source_order_id": "shop/7<1>", "tags": [], "total": 149.5}';
+/** As PHP's ksort leaves it: the members of the items keep their order. */
+const PHP_ORDER = { z: 1, items: [{ quantity: 2, name: 'Tea/شاي' }], a: 'x' };
+const SORTED_OUTSIDE = '{"a":"x","items":[{"quantity":2,"name":"Tea/شاي"}],"z":1}';
 
 const hmac = (key: string | Buffer, text: string | Buffer, algorithm = 'sha256') =>
   createHmac(algorithm, key).update(text).digest();
 const hex = (key: string | Buffer, text: string | Buffer) => hmac(key, text).toString('hex');
 
-function diagnose(header: string, body: string | Buffer = COMPACT): string {
-  return diagnoseSignature({ header, body: Buffer.from(body), secrets: SECRETS, apiKey: API_KEY });
+function diagnose(header: string, body: string | Buffer = COMPACT, headers: IncomingHttpHeaders = {}): string {
+  const values = findSignedValues(headers);
+  return diagnoseSignature({ header, body: Buffer.from(body), secrets: SECRETS, apiKey: API_KEY, values });
 }
 
 describe('the form of the signature', () => {
@@ -100,9 +109,18 @@ describe('the signed content and the key', () => {
         SORTED.replace(/[<>&]/g, (c) => `\\u00${c.charCodeAt(0).toString(16)}`),
       ),
       COMPACT,
-      'body_reserialized',
+      'members_sorted',
     ],
-    ['sorted', hex(SECRET, SORTED), COMPACT, 'body_reserialized'],
+    ['sorted by Go', hex(SECRET, `${SORTED}\n`), COMPACT, 'members_sorted'],
+    ['sorted, sent indented', hex(SECRET, SORTED), JSON.stringify(ORDER, null, 2), 'members_sorted'],
+    ['sorted by Python', hex(SECRET, ascii(SORTED_SPACED)), SPACED, 'members_sorted'],
+    [
+      'sorted on the outside by PHP',
+      hex(SECRET, ascii(SORTED_OUTSIDE).replaceAll('/', '\\/')),
+      JSON.stringify(PHP_ORDER),
+      'members_sorted',
+    ],
+    ['sorted, sent sorted with spaces', hex(SECRET, SORTED), SORTED_SPACED, 'body_reserialized'],
     ['indented by 2', hex(SECRET, JSON.stringify(ORDER, null, 2)), COMPACT, 'body_reserialized'],
     ['indented by 4', hex(SECRET, JSON.stringify(ORDER, null, 4)), COMPACT, 'body_reserialized'],
     ['indented by a tab', hex(SECRET, JSON.stringify(ORDER, null, '\t')), COMPACT, 'body_reserialized'],
@@ -118,9 +136,68 @@ describe('the signed content and the key', () => {
   });
 });
 
+describe('a timestamp that is signed with the body', () => {
+  const SECONDS = '1700000000';
+  const ISO = '2026-11-23T10:15:30.123Z';
+  const of = (text: string) => `sha256=${hex(SECRET, text)}`;
+  test.each<[string, string, IncomingHttpHeaders]>([
+    ['t.body', of(`${SECONDS}.${COMPACT}`), { 'x-timestamp': SECONDS }],
+    ['t.body, with milliseconds', of(`${SECONDS}123.${COMPACT}`), { 'x-webhook-time': `${SECONDS}123` }],
+    ['t.body, with the time in ISO 8601', of(`${ISO}.${COMPACT}`), { 'x-ts': ISO }],
+    [
+      't.body, with the Date',
+      of(`Mon, 23 Nov 2026 10:15:30 GMT.${COMPACT}`),
+      { date: 'Mon, 23 Nov 2026 10:15:30 GMT' },
+    ],
+    ['as Slack', of(`v0:${SECONDS}:${COMPACT}`), { 'x-slack-request-timestamp': SECONDS }],
+    [
+      'as Standard Webhooks',
+      of(`msg_1.${SECONDS}.${COMPACT}`),
+      { 'content-type': 'application/json', 'webhook-id': 'msg_1', 'webhook-timestamp': SECONDS },
+    ],
+    ['as Stripe', `t=${SECONDS},v1=${hex(SECRET, `${SECONDS}.${COMPACT}`)}`, {}],
+    ['as Stripe in its own header too', of(`${SECONDS}.${COMPACT}`), { 'stripe-signature': `t=${SECONDS},v1=x` }],
+    ['t:body', of(`${SECONDS}:${COMPACT}`), { 'x-timestamp': SECONDS }],
+    ['t and body', of(SECONDS + COMPACT), { 'x-timestamp': SECONDS }],
+    ['t in a line of its own', of(`${SECONDS}\n${COMPACT}`), { 'x-timestamp': SECONDS }],
+    ['body and t', of(COMPACT + SECONDS), { 'x-timestamp': SECONDS }],
+    ['body.t', of(`${COMPACT}.${SECONDS}`), { 'x-timestamp': SECONDS }],
+  ])('%s', (_what, header, headers) => {
+    const own = { 'x-service-signature': header, ...headers };
+    expect(diagnose(header, COMPACT, own)).toBe('timestamp_signed');
+    expect(diagnose(header, `${COMPACT} `, own)).not.toBe('timestamp_signed');
+  });
+
+  test('with another secret is not diagnosed', () => {
+    const header = `sha256=${hex(OTHER, `${SECONDS}.${COMPACT}`)}`;
+    expect(diagnose(header, COMPACT, { 'x-timestamp': SECONDS })).toBe('another_secret');
+    const stripe = `t=${SECONDS},v1=${hex(OTHER, `${SECONDS}.${COMPACT}`)}`;
+    expect(diagnose(stripe, COMPACT, { 'x-service-signature': stripe })).toBe('malformed_header');
+  });
+
+  test('is searched in few short values of the headers, and in long bodies not at all', () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [
+        [`x-time-${n}`, String(1_700_000_000 + n)],
+        [`x-${n}-id`, `id-${n}`],
+      ]).flat(),
+    );
+    const headers = { ...many, 'x-long-id': 'x'.repeat(129), 'x-note': `${SECONDS} ${'1'.repeat(5000)}` };
+    const values = findSignedValues(headers);
+    expect([values.timestamps.length, values.ids.length]).toEqual([4, 4]);
+    expect([...timestampedTexts(Buffer.from(COMPACT), values)].length).toBeLessThan(50);
+    expect(findSignedValues({ 'x-long-id': 'x'.repeat(129), 'x-long-time': '1'.repeat(5000) })).toEqual({
+      timestamps: [],
+      ids: [],
+    });
+    const long = JSON.stringify({ note: 'x'.repeat(600_000) });
+    expect(diagnose(of(`${SECONDS}.${long}`), long, { 'x-timestamp': SECONDS })).toBe('another_secret');
+  });
+});
+
 test('every cause that the portal explains has a case above', () => {
   // A literal, so that a new cause must be tested.
-  expect(REJECTIONS.invalid_signature).toHaveLength(10);
+  expect(REJECTIONS.invalid_signature).toHaveLength(12);
 });
 
 test.each([
@@ -133,7 +210,7 @@ test.each([
 });
 
 test('the search for the original bytes of a body is limited to fewer than 200 forms', () => {
-  const forms = [...reserializations(Buffer.from(COMPACT))];
+  const forms = [...reserializations(Buffer.from(COMPACT))].map(({ text }) => text);
   expect(new Set(forms).size).toBe(forms.length);
   expect(forms.length).toBeGreaterThan(30);
   expect(forms.length).toBeLessThan(200);

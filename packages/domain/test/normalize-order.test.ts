@@ -73,6 +73,13 @@ test('a value whose kept part is invisible becomes null', () => {
   const { order, warned } = normalize({ area: `${'\u200b'.repeat(3_000)}a` });
   expect(order.area).toBeNull();
   expect(warned).toEqual(['/area too_long']);
+  // The joiner at the start stands alone, and the rest is one character that is too long.
+  const joined = '\u200d😀'.repeat(400);
+  expect(normalize({ customer: { phone: joined } })).toMatchObject({
+    order: { customer: { phone: null } },
+    warned: ['/customer/phone too_long'],
+  });
+  expect(normalize({ customer: joined }).order.customer.name).toBeNull();
 });
 
 test('a phone number behind a long text is found', () => {

@@ -2,8 +2,8 @@ import { expect, test } from '@jest/globals';
 import { createFairQueue } from '../src/index.ts';
 
 /** Queues work that ends when the test calls `endNext`. */
-function started(maxConcurrent: number) {
-  const runFairly = createFairQueue<string>(maxConcurrent);
+function started(maxConcurrent: number, maxPerKey?: number) {
+  const runFairly = createFairQueue<string>(maxConcurrent, maxPerKey);
   const order: string[] = [];
   const ends: (() => void)[] = [];
   const add = (name: string, fails = false) =>
@@ -39,6 +39,15 @@ test('no more work runs than allowed, and a failure frees its slot', async () =>
   await endNext();
   await endNext();
   expect(await others).toEqual(['a2', 'b1']);
+});
+
+test('a key at its own limit leaves room for others', async () => {
+  const { order, add, endNext } = started(2, 1);
+  const results = Promise.all(['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => add(name)));
+  expect(order).toEqual(['a1', 'b1']);
+  for (let ended = 0; ended < 5; ended += 1) await endNext();
+  expect(order).toEqual(['a1', 'b1', 'a2', 'c1', 'a3']);
+  expect(await results).toEqual(['a1', 'a2', 'a3', 'b1', 'c1']);
 });
 
 test('work that is aborted while it waits leaves the queue and never runs', async () => {

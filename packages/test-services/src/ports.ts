@@ -1,29 +1,32 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
+/** Below the ephemeral range of Linux, so that no outgoing connection takes a port before its server listens, or while it is restarted. */
+const [FIRST, COUNT] = [20_000, 10_000];
+
+/** Processes that look for ports at the same time begin at different ones. */
+let next = Math.floor(Math.random() * COUNT);
+
 /** A free port of the loopback interface: `preferred` if it is free, else any. */
-export async function freePort(preferred = 0): Promise<number> {
-  const server = createServer();
-  try {
-    server.listen(preferred, '127.0.0.1');
-    await once(server, 'listening');
-  } catch (error) {
-    if (preferred === 0 || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    return freePort();
+export async function freePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined && (await isFree(preferred))) return preferred;
+  for (;;) {
+    const port = FIRST + next;
+    next = (next + 1) % COUNT;
+    if (await isFree(port)) return port;
   }
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
-/**
- * A free port for a server that is restarted: below the ephemeral range, so that no outgoing connection can take it while the server is
- * down.
- */
-export async function freePortBelowEphemeral(): Promise<number> {
-  for (;;) {
-    const preferred = 20_000 + Math.floor(Math.random() * 10_000);
-    if ((await freePort(preferred)) === preferred) return preferred;
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return false;
   }
+  server.close();
+  await once(server, 'close');
+  return true;
 }

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import { recordAccountAction, whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
+import { plural } from '../count.ts';
 import { UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';
@@ -90,7 +91,7 @@ async function erase(
   const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_INTERVAL) return;
     reported = orders + receipts;
-    report(`Searched ${orders} orders and ${receipts} receipts.`);
+    report(`Searched ${plural(orders, 'order')} and ${plural(receipts, 'receipt')}.`);
   });
   const done = { orders: 0, confirmed_orders: 0, receipts: 0 };
   for (const customerOrder of found) {
@@ -114,13 +115,16 @@ function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
 
 function describe({ account_id, dry_run, orders, confirmed_orders, receipts, found = [] }: Erasure): string {
   const verb = dry_run ? 'Would erase' : 'Erased';
-  const lines = [`${verb} the customer from ${orders} orders and ${receipts} receipts of account ${account_id}.`];
+  const where = `${plural(orders, 'order')} and ${plural(receipts, 'receipt')}`;
+  const lines = [`${verb} the customer from ${where} of account ${account_id}.`];
   const orderIds = found.flatMap(({ order_id }) => order_id ?? []);
-  const receiptIds = found.flatMap(({ order_id, receipt_id }) => (order_id === null ? [receipt_id] : []));
+  const receiptIds = found.flatMap(({ order_id, receipt_id }) => (order_id === null ? (receipt_id ?? []) : []));
   if (orderIds.length > 0) lines.push(`Orders: ${orderIds.join(', ')}.`);
   if (receiptIds.length > 0) lines.push(`Receipts of orders that are not written: ${receiptIds.join(', ')}.`);
   if (confirmed_orders > 0)
-    lines.push(`${confirmed_orders} of the orders were confirmed: the dispatching system may have a copy.`);
+    lines.push(
+      `${plural(confirmed_orders, 'order was', 'orders were')} confirmed: the dispatching system may have a copy.`,
+    );
   if (!dry_run && orders + receipts > 0) lines.push('Backups keep the data until they expire.');
   return lines.join('\n');
 }

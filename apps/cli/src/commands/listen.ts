@@ -3,7 +3,9 @@ import { listen } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { basePath, port } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { type Arrival, createListener, type Setup } from '../listen/create-listener.ts';
+import { plural } from '../count.ts';
+import type { Arrival, Setup } from '../listen/arrival.ts';
+import { createListener } from '../listen/create-listener.ts';
 import { createDeliveries } from '../listen/deliveries.ts';
 import { arrivalJson, describeArrival, type Paint, painter, redactor, verdictOf } from '../listen/describe-arrival.ts';
 import { NO_FAILURES, parseFailures, type SimulatedFailures } from '../listen/failures.ts';
@@ -21,11 +23,11 @@ interface Options {
 const TIMEOUT_MS = 1000;
 
 const EPILOGUE = `
-It serves three routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders and GET
-<base>/ingest/status/{receipt_id}, with receipts in memory: no database, no queue. Each delivery is shown with its
+It serves five routes of the service, POST <base>/ingest/webhook, POST <base>/ingest/orders, each also with /cancel, and
+GET <base>/ingest/status/{receipt_id}, with receipts in memory: no database, no queue. Each delivery is shown with its
 verdict, the likely cause if a signature or a body is wrong, the order that it would become, and which of the last 500
-deliveries it duplicates, with the differences. It listens on this machine only. orders send works with it if called
-with --webhook --no-wait.
+deliveries it duplicates, with the differences. A cancellation is never requested: nothing is dispatched here. It listens
+on this machine only. orders send works with it if called with --webhook --no-wait, and so does orders cancel.
 
 The key and the secret are generated and shown at the start, unless ORDERS_API_KEY and ORDERS_SIGNING_SECRET are set.
 
@@ -126,5 +128,5 @@ function summary(verdicts: ReadonlyMap<string, number>): string {
   const parts = [...verdicts]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([verdict, count]) => `${count} × ${verdict}`);
-  return `${total} ${total === 1 ? 'request' : 'requests'}: ${parts.join(', ')}.`;
+  return `${plural(total, 'request')}: ${parts.join(', ')}.`;
 }

@@ -1,5 +1,5 @@
-import { findOrder, findReview, type OrderJson, readOrders, reviewOrders } from '@orders/database';
-import { REVIEW_STATES, type ReviewState } from '@orders/domain';
+import { findOrder, findReview, type OrderJson, type ReviewDecision, readOrders, reviewOrders } from '@orders/database';
+import { REVIEW_STATES } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
 import { whoami } from '../audit.ts';
@@ -9,7 +9,7 @@ import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';
 
-const REVIEWS: { verb: string; to: ReviewState; description: string; rule: string }[] = [
+const REVIEWS: { verb: string; to: ReviewDecision; description: string; rule: string }[] = [
   {
     verb: 'confirm',
     to: 'confirmed',
@@ -25,8 +25,8 @@ const REVIEWS: { verb: string; to: ReviewState; description: string; rule: strin
   {
     verb: 'reopen',
     to: 'needs_review',
-    description: 'put a rejected order back into review',
-    rule: 'only one that was rejected can be reopened',
+    description: 'put a rejected or cancelled order back into review',
+    rule: 'only one that was rejected or cancelled can be reopened',
   },
 ];
 
@@ -84,7 +84,7 @@ export function addOrderCommands(program: Command, context: Context): void {
 async function review(
   knex: Knex,
   id: number,
-  { to, by, reason, rule }: { to: ReviewState; by: string; reason?: string; rule: string },
+  { to, by, reason, rule }: { to: ReviewDecision; by: string; reason?: string; rule: string },
 ): Promise<OrderJson> {
   const accountId = (await findOrder(knex, id))?.account_id;
   const outcome = accountId && (await reviewOrders(knex, { accountId, orderIds: [id], to, by, reason }));

@@ -12,6 +12,7 @@ import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
+import { plural } from '../count.ts';
 import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type ReceiptJson, receiptJson, receiptRecordJson } from '../receipt-json.ts';
@@ -69,7 +70,11 @@ export function addReceiptCommands(program: Command, context: Context): void {
         context.print(options, receipt, () => `Receipt ${id} is ${receipt.status}; the worker takes it from here.`);
       } else {
         const ids = await context.withDatabase((knex) => redriveAll(knex, options.account, options.by));
-        context.print(options, { receipt_ids: ids }, () => `${ids.length} redriven; the worker takes them from here.`);
+        context.print(
+          options,
+          { receipt_ids: ids },
+          () => `${plural(ids.length, 'receipt')} redriven; the worker takes over from here.`,
+        );
       }
     });
 }
@@ -92,7 +97,11 @@ async function redriveOne(knex: Knex, id: string, actor: string): Promise<Receip
   const redriven = await redriveReceipts(knex, [id], { actor });
   const receipt = await requireReceipt(knex, id);
   if (redriven.length === 0)
-    throw new Failure(`Receipt ${id} is ${receipt.state}; only one that is dead can be redriven.`);
+    throw new Failure(
+      receipt.error_code === 'mapping_failed'
+        ? `Receipt ${id} is still dead: the mapping of its source finds no valid source_order_id, or its order is locked. orders sources map changes the mapping.`
+        : `Receipt ${id} is ${receipt.state}; only one that is dead can be redriven.`,
+    );
   return receipt;
 }
 

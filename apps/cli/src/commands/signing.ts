@@ -13,6 +13,7 @@ import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
+import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { table } from '../table.ts';
@@ -122,7 +123,7 @@ export function addSigningCommands(program: Command, context: Context): void {
         );
       context.print(options, { secrets_key: key, ...outcome }, () =>
         [
-          `${resealed} secrets were encrypted again, ${unchanged} were already; SECRETS_KEY ${key} decrypts all of them.`,
+          `${plural(resealed, 'secret was', 'secrets were')} encrypted again, ${plural(unchanged, 'was', 'were')} already; SECRETS_KEY ${key} decrypts all of them.`,
           resealed > 0
             ? 'Run this again until it says 0.'
             : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake and portal says "secrets_key":"${key}".`,

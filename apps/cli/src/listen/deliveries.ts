@@ -1,11 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import {
   type AttemptErrorCode,
+  type Cancellation,
+  type CancellationOutcome,
   type Channel,
   compareResent,
   contentFingerprint,
   type Difference,
   type NormalizedOrder,
+  type ReviewState,
 } from '@orders/domain';
 
 /** A delivery that passed every check. */
@@ -41,26 +44,45 @@ export interface Outcome {
   kept: EchoReceipt | null;
   /** Differences from the delivery that it duplicates. */
   changes: Difference[];
+  /** The state of the delivery's order; null without one. */
+  orderState: ReviewState | null;
+}
+
+/** The outcome of a cancellation. It is never `requested`, as nothing is dispatched here. */
+export interface CancelledOrder {
+  outcome: Exclude<CancellationOutcome, 'requested'>;
+  source_order_id: string;
+  order_id: number | null;
+  reason: string | null;
 }
 
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 const MAX_DELIVERIES = 500;
 const MAX_BYTES = 33_554_432;
+const MAX_CANCELLED = 10_000;
 
-/** Stores the last accepted deliveries in memory. */
+/** Stores the last accepted deliveries and cancellations in memory. */
 export function createDeliveries() {
   /** Oldest first. */
   const stored: EchoReceipt[] = [];
+  /** Ids of cancelled orders, whether they have arrived or not; oldest first. */
+  const cancelled = new Set<string>();
   let bytes = 0;
   let orders = 0;
 
   const withKey = (key: string | null) => (key === null ? undefined : stored.find((receipt) => receipt.key === key));
 
+  const writtenAs = (id: string) =>
+    stored.find(({ state, order }) => state === 'written' && order.source_order_id === id) ?? null;
+
+  function orderStateOf({ error, order }: EchoReceipt): ReviewState | null {
+    if (error) return null;
+    return cancelled.has(order.source_order_id) ? 'cancelled' : 'needs_review';
+  }
+
   function store(incoming: Incoming, key: string | null, error: AttemptErrorCode | null = null): EchoReceipt {
-    const { source_order_id: id } = incoming.order;
-    const written = stored.find(({ state, order }) => state === 'written' && order.source_order_id === id);
-    const original = error ? null : (written ?? null);
+    const original = error ? null : writtenAs(incoming.order.source_order_id);
     const state = error ? 'dead' : original ? 'duplicate' : 'written';
     if (state === 'written') orders += 1;
     const receipt: EchoReceipt = {
@@ -91,17 +113,28 @@ export function createDeliveries() {
   }
 
   return {
+    orderStateOf,
     find: (receiptId: string) => stored.find((receipt) => receipt.receiptId === receiptId) ?? null,
     accept(incoming: Incoming): Outcome {
       const { idempotencyKey } = incoming;
       const first = withKey(idempotencyKey);
       if (!first) {
         const receipt = store(incoming, idempotencyKey);
-        return { receipt, replayed: false, kept: null, changes: receipt.changes };
+        return { receipt, replayed: false, kept: null, changes: receipt.changes, orderState: orderStateOf(receipt) };
       }
       const fingerprint = contentFingerprint(incoming.body);
       const kept = contentFingerprint(first.body) === fingerprint ? null : keep(first, incoming, fingerprint);
-      return { receipt: first, replayed: true, kept, changes: kept?.changes ?? [] };
+      const orderState = orderStateOf(kept ?? first);
+      return { receipt: first, replayed: true, kept, changes: kept?.changes ?? [], orderState };
+    },
+    cancel(cancellations: readonly Cancellation[]): CancelledOrder[] {
+      for (const { sourceOrderId } of cancellations) cancelled.add(sourceOrderId);
+      for (const id of cancelled) if (cancelled.size > MAX_CANCELLED) cancelled.delete(id);
+      return cancellations.map(({ sourceOrderId, reason }) => {
+        const written = writtenAs(sourceOrderId);
+        const outcome = written ? 'cancelled' : 'held';
+        return { outcome, source_order_id: sourceOrderId, order_id: written?.orderId ?? null, reason };
+      });
     },
   };
 }

@@ -3,11 +3,13 @@ import { type Difference, payloadJson } from '@orders/domain';
 import { orderEntries, warningLines } from '../describe-order.ts';
 import { escapeControls, hideKeys } from '../sanitize.ts';
 import { details } from '../table.ts';
-import type { Arrival } from './create-listener.ts';
-import type { EchoReceipt, Outcome } from './deliveries.ts';
+import type { Arrival } from './arrival.ts';
+import type { CancelledOrder, EchoReceipt, Outcome } from './deliveries.ts';
 
 /** Max characters of a body that are shown. */
 const MAX_SHOWN_CHARACTERS = 20_000;
+/** Max ids of a list of cancellations that are shown for each outcome. */
+const MAX_SHOWN_IDS = 20;
 
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
@@ -18,17 +20,23 @@ export function painter(hasColors: boolean): Paint {
 
 /** A request as text: one line, and details below it. */
 export function describeArrival(arrival: Arrival, { raw, paint }: { raw: boolean; paint: Paint }): string {
-  const { at, method, path, outcome, problem } = arrival;
+  const { at, method, path, outcome, cancelled, problem } = arrival;
   const shownPath = escapeControls(path.slice(0, 200));
   const line = `${paint('dim', timeOf(at))}  ${method} ${shownPath}  ${paintedVerdict(arrival, paint)}`;
-  const parts = [problem && describeProblem(arrival), outcome && describeOutcome(outcome), raw && rawOf(arrival)];
+  const parts = [
+    problem && describeProblem(arrival),
+    outcome && describeOutcome(outcome),
+    cancelled && describeCancelled(cancelled),
+    raw && rawOf(arrival),
+  ];
   const indented = parts.flatMap((part) => (part ? [part.replace(/^(?=.)/gm, '    ')] : []));
   return indented.length === 0 ? line : `${line}\n${indented.join('\n\n')}\n`;
 }
 
 /** A request as one JSON object; absent values are null. */
 export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object {
-  const { at, method, path, requestId, status, problem, cause, outcome, isSimulated, body, rawHeaders } = arrival;
+  const { at, method, path, requestId, status, problem, cause, outcome, cancelled, isSimulated, body, rawHeaders } =
+    arrival;
   const accepted = outcome && (outcome.kept ?? outcome.receipt);
   return {
     at,
@@ -45,7 +53,9 @@ export function arrivalJson(arrival: Arrival, { raw }: { raw: boolean }): object
     idempotency_key: outcome?.receipt.idempotencyKey ?? null,
     repeats: outcome && repeatsJson(outcome),
     order: accepted?.order ?? null,
+    order_state: outcome?.orderState ?? null,
     warnings: accepted?.warnings ?? [],
+    cancellations: cancelled,
     ...(raw && { headers: redactedHeaders(rawHeaders), ...payloadJson(body) }),
   };
 }
@@ -64,12 +74,17 @@ function repeatsJson({ receipt, replayed, kept, changes }: Outcome): object | nu
 }
 
 /** The result of a request in a word or two, also for the summary. */
-export function verdictOf({ status, problem, outcome, isSimulated }: Arrival): string {
+export function verdictOf({ status, problem, outcome, cancelled, isSimulated }: Arrival): string {
   if (problem) return `${status} ${problem.code}${isSimulated ? ' (asked for)' : ''}`;
+  if (cancelled) return `${status} ${outcomesOf(cancelled).join(' and ')}`;
   if (!outcome) return `${status} status`;
   if (outcome.kept) return `${status} payload_mismatch`;
   if (outcome.replayed) return `${status} replayed`;
   return `${status} ${outcome.receipt.original ? 'duplicate' : 'accepted'}`;
+}
+
+function outcomesOf(cancelled: readonly CancelledOrder[]): string[] {
+  return ['cancelled', 'held'].filter((name) => cancelled.some(({ outcome }) => outcome === name));
 }
 
 function paintedVerdict(arrival: Arrival, paint: Paint): string {
@@ -87,7 +102,7 @@ function describeProblem({ problem, cause }: Arrival): string {
   ]);
 }
 
-function describeOutcome({ receipt, replayed, kept, changes }: Outcome): string {
+function describeOutcome({ receipt, replayed, kept, changes, orderState }: Outcome): string {
   const { order, warnings } = kept ?? receipt;
   const isRetry = replayed && !kept;
   const entries = isRetry ? [] : orderEntries(order).filter(([, value]) => value !== null);
@@ -98,8 +113,23 @@ function describeOutcome({ receipt, replayed, kept, changes }: Outcome): string 
     ...entries,
     ['warnings', isRetry ? undefined : warningLines(warnings)],
     ['repeats', replayed ? replayedLine(receipt, kept) : duplicateLine(receipt)],
+    ['order state', orderState === 'cancelled' ? 'cancelled, until a reviewer reopens it' : undefined],
     ['kept as', kept && keptAs(kept)],
     ['differs', hasOther ? differenceLines(changes) : undefined],
+  ]);
+}
+
+function describeCancelled(cancelled: readonly CancelledOrder[]): string {
+  const idsOf = (outcome: CancelledOrder['outcome']) => {
+    const ids = cancelled.filter((one) => one.outcome === outcome).map(({ source_order_id }) => source_order_id);
+    const more = ids.length - MAX_SHOWN_IDS;
+    return ids.length === 0 ? undefined : [...ids.slice(0, MAX_SHOWN_IDS), ...(more > 0 ? [`and ${more} more`] : [])];
+  };
+  const reasons = new Set(cancelled.flatMap(({ reason }) => reason ?? []));
+  return details([
+    ['cancelled', idsOf('cancelled')?.join('\n')],
+    ['held', idsOf('held')?.join('\n')],
+    ['reason', [...reasons].slice(0, MAX_SHOWN_IDS).join('\n') || undefined],
   ]);
 }
 

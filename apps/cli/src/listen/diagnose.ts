@@ -4,6 +4,7 @@ import {
   diagnoseBody,
   diagnoseHeaders,
   diagnoseSignature,
+  findSignedValues,
   isApiKey,
   type Problem,
   type RejectionCode,
@@ -45,6 +46,10 @@ const CAUSES = {
       'The secret was changed before it was used. Take it as text, exactly as it is shown: not decoded, without quotes, without a line break at its end.',
     signed_with_api_key:
       'It was signed with the API key. The key (oik_…) goes into the Authorization header; the signing secret (oss_…) signs.',
+    timestamp_signed:
+      'A timestamp was signed together with the body, as for Stripe or Slack. Sign the body alone: no timestamp, no id, no v0: before it.',
+    members_sorted:
+      'The text that was signed had its members sorted, as by sort_keys or ksort, and the body that was sent has not. Serialize once, sign that very text and send it.',
     body_reserialized:
       'The body was serialized again after it was signed: the same JSON, but not the same bytes. Serialize once, keep that text, sign it and send it.',
     another_secret:
@@ -87,7 +92,7 @@ export function diagnose(
   if (code === 'not_found')
     return {
       code: 'another_path',
-      detail: `This listener takes only ${basePath}/ingest/webhook, ${basePath}/ingest/orders and ${basePath}/ingest/status/{receipt_id}; orders send comes here with --webhook --no-wait.`,
+      detail: `This listener takes only ${basePath}/ingest/webhook, ${basePath}/ingest/orders, each also with /cancel, and ${basePath}/ingest/status/{receipt_id}; orders send comes here with --webhook --no-wait.`,
     };
   const { headers } = request;
   const secrets = [{ secret: signingSecret, isLive: true }];
@@ -96,7 +101,13 @@ export function diagnose(
     cause = isApiKey((headers.authorization ?? '').split(' ').at(-1) as string) ? 'another_key' : 'no_whole_key';
   else if (code === 'malformed_body') cause = diagnoseBody(body ?? undefined);
   else if (code === 'invalid_signature' && body)
-    cause = diagnoseSignature({ header: readSignature(request) ?? '', body, secrets, apiKey });
+    cause = diagnoseSignature({
+      header: readSignature(request) ?? '',
+      body,
+      secrets,
+      apiKey,
+      values: findSignedValues(headers),
+    });
   else cause = diagnoseHeaders(code, headers);
   const causes: { [code: string]: Record<string, string> } = CAUSES;
   return cause === null ? null : { code: cause, detail: causes[code]?.[cause] as string };

@@ -10,6 +10,8 @@ export interface Batch {
   key: string;
   /** Dead receipts of its orders, which get new ones. */
   replaces: readonly string[];
+  /** Bytes of the input from the end of the previous batch to the end of this one. */
+  bytes: number;
 }
 
 /**
@@ -28,12 +30,15 @@ export async function* cutBatches(
   let from = 0;
   let held: SourceOrder[] = [];
   let bytes = 0;
+  let end = 0;
 
   function cut(): Batch {
     const replaces = started[number]?.replaces ?? held.flatMap(({ position }) => dead.get(position) ?? []);
-    const batch = { number, orders: held, key: keyOf(held, from, replaces), replaces };
+    const endOfHeld = held.at(-1)?.end ?? end;
+    const batch = { number, orders: held, key: keyOf(held, from, replaces), replaces, bytes: endOfHeld - end };
     number += 1;
     from += held.length;
+    end = endOfHeld;
     held = [];
     bytes = 0;
     return batch;

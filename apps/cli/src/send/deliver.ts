@@ -10,7 +10,7 @@ import type { Refusal, SourceOrder } from './source-order.ts';
 export type Deliver = (batch: Pick<Batch, 'orders' | 'key'>) => Promise<Result[]>;
 
 /** Allows for a large request on a slow connection. */
-const BATCH_TIMEOUT_MS = 120_000;
+const BATCH_TIMEOUT_MS = 40_000;
 /** Max internal errors per order; then it is skipped, so that the others continue. */
 const MAX_FAULTS = 5;
 /** An older service drops other content under a used key. */

@@ -1,19 +1,24 @@
 import {
   DEFAULT_MAX_BODY_BYTES,
-  type FieldError,
+  MAX_BATCH_ERRORS,
   normalizeOrder,
+  type OrderMapping,
   Problem,
   parseBody,
   validateOrder,
+  validateStrictly,
+  type Warning,
 } from '@orders/domain';
-import { escapeControlsInLine } from '../sanitize.ts';
-import { count } from './report.ts';
-import type { SourceOrder } from './source-order.ts';
+import { count } from '../count.ts';
+import { createFieldCheck } from './empty-fields.ts';
+import { type FailedOrder, type FailureFile, failureOfRefused, repeatedId } from './failures.ts';
+import type { Refusal, SourceOrder } from './source-order.ts';
 
 /** The expected outcome of an input, without sending it. */
-type DryRun = Awaited<ReturnType<typeof dryRun>>;
+export type DryRun = Awaited<ReturnType<typeof dryRun>>;
 
-interface Duplicate {
+/** An order with the id of an earlier one. */
+export interface Duplicate {
   place: number;
   line: number;
   source_order_id: string | null;
@@ -21,7 +26,8 @@ interface Duplicate {
   repeats: number;
 }
 
-interface Finding {
+/** The orders with one code. */
+export interface Finding {
   orders: number;
   /** Position of its first occurrence. */
   first_place: number;
@@ -30,20 +36,39 @@ interface Finding {
   detail: string;
 }
 
-/** Checks the orders by the rules of the service. */
-export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { strict: boolean }) {
+/** Max refused orders in the result; the file has all of them. */
+const MAX_SHOWN_REFUSED = 20;
+
+/** Checks the orders by the rules of the service, and adds those that would be refused or have a repeated id to the file. */
+export async function dryRun(
+  orders: AsyncIterable<SourceOrder>,
+  { strict, mapping }: { strict: boolean; mapping: OrderMapping | null },
+  file: FailureFile,
+) {
+  const fields = createFieldCheck(mapping);
   const [refusals, corrections]: [Findings, Findings] = [new Map(), new Map()];
   const repeats: Duplicate[] = [];
-  let [read, refused, corrected] = [0, 0, 0];
+  const failures: FailedOrder[] = [];
+  let [read, refused, corrected, listed] = [0, 0, 0, 0];
   for await (const order of orders) {
     read += 1;
+    fields.see(order.text);
     const { position: place, line, sourceOrderId, firstPosition } = order;
     if (firstPosition !== null) repeats.push({ place, line, source_order_id: sourceOrderId, repeats: firstPosition });
-    const { refusal, warnings } = check(order);
-    addFindings(refusals, order, refusal ? [refusal] : []);
-    addFindings(corrections, order, warnings);
-    if (refusal || (strict && warnings.length > 0)) refused += 1;
-    else if (warnings.length > 0) corrected += 1;
+    const { refusal, warnings } = check(order, strict);
+    const failure = failureOf(order, refusal);
+    if (failure) {
+      file.add(failure);
+      listed += 1;
+    }
+    if (failure && refusal) {
+      refused += 1;
+      if (refused <= MAX_SHOWN_REFUSED) failures.push(failure);
+      addFindings(refusals, order, [{ ...refusal, ...refusal.errors?.[0], code: refusal.code }]);
+    } else if (warnings.length > 0) {
+      corrected += 1;
+      addFindings(corrections, order, warnings);
+    }
   }
   return {
     read,
@@ -56,29 +81,48 @@ export async function dryRun(orders: AsyncIterable<SourceOrder>, { strict }: { s
     refused_by_code: Object.fromEntries(refusals),
     warnings_by_code: Object.fromEntries(corrections),
     repeats,
+    /** Fields of the mapping that have a value in no order. */
+    empty_fields: read > 0 ? fields.empty() : [],
+    /** Number of orders in the file. */
+    listed,
+    /** The first orders that would be rejected. */
+    failures,
   };
 }
 
 type Findings = Map<string, Finding>;
-type Issue = Pick<FieldError, 'code' | 'detail'> & Partial<FieldError>;
+type Issue = { code: string; detail: string; pointer?: string };
 
-const TOO_LARGE = {
+const TOO_LARGE: Refusal = {
+  status: 413,
   code: 'payload_too_large',
   detail: `The order is larger than ${count(DEFAULT_MAX_BODY_BYTES)} bytes, the most that the service takes by default.`,
 };
 
-function check({ text, refusal }: SourceOrder): { refusal: Issue | null; warnings: readonly Issue[] } {
+function check({ text, refusal }: SourceOrder, strict: boolean): { refusal?: Refusal; warnings: readonly Warning[] } {
   if (refusal) return { refusal, warnings: [] };
   if (Buffer.byteLength(text) > DEFAULT_MAX_BODY_BYTES) return { refusal: TOO_LARGE, warnings: [] };
   try {
     const payload = parseBody(Buffer.from(text));
-    validateOrder(payload);
-    return { refusal: null, warnings: normalizeOrder(payload).warnings };
+    (strict ? validateStrictly : validateOrder)(payload);
+    return { warnings: normalizeOrder(payload).warnings };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const { code, detail, errors } = error;
-    return { refusal: { code, detail, ...errors?.[0], ...(errors?.[0] && { code }) }, warnings: [] };
+    const { status, code, detail, errors } = error;
+    return { refusal: { status, code, detail, errors: errors?.slice(0, MAX_BATCH_ERRORS) }, warnings: [] };
   }
+}
+
+function failureOf(order: SourceOrder, refusal: Refusal | undefined): FailedOrder | null {
+  const { position: place, line, sourceOrderId, firstPosition: repeats } = order;
+  const repeated = repeats !== null && { repeats };
+  if (refusal) {
+    const failure = failureOfRefused([place, line, sourceOrderId, refusal]);
+    return failure && { ...failure, ...repeated };
+  }
+  if (!repeated) return null;
+  const found = { place, line, source_order_id: sourceOrderId, receipt_id: null, status: 'duplicate' } as const;
+  return { ...found, ...repeatedId(repeated.repeats), ...repeated };
 }
 
 function addFindings(findings: Findings, { position, line }: SourceOrder, issues: readonly Issue[]): void {
@@ -87,40 +131,4 @@ function addFindings(findings: Findings, { position, line }: SourceOrder, issues
     const finding = findings.get(code) ?? { orders: 0, first_place: position, first_line: line, pointer, detail };
     findings.set(code, { ...finding, orders: finding.orders + 1 });
   }
-}
-
-/** The result as text. */
-export function renderDryRun(result: DryRun): string {
-  const { read, repeated, refused, with_warnings: corrected } = result;
-  return [
-    `${count(read)} ${read === 1 ? 'order' : 'orders'} read; nothing was sent`,
-    `  ${count(read - refused - corrected)} as they are, ${count(corrected)} with warnings, ${count(refused)} would be refused`,
-    ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),
-    ...renderFindings('Refused', result.refused_by_code),
-    ...renderFindings('Warnings', result.warnings_by_code),
-    ...renderDuplicates(result.repeats),
-  ].join('\n');
-}
-
-/** Max lines of text; `--json` has all of them. */
-const MAX_LINES = 100;
-
-function renderDuplicates(repeats: readonly Duplicate[]): string[] {
-  if (repeats.length === 0) return [];
-  const more = repeats.length > MAX_LINES ? [`  and ${count(repeats.length - MAX_LINES)} more; --json lists all`] : [];
-  const lines = repeats.slice(0, MAX_LINES).map(({ place, line, source_order_id: id, repeats: first }) => {
-    const text = `order ${place}, line ${line} (${id}) has the id of order ${first}`;
-    return `  ${escapeControlsInLine(text)}`;
-  });
-  return ['', 'Repeated ids:', ...lines, ...more];
-}
-
-function renderFindings(title: string, findings: Record<string, Finding>): string[] {
-  const sorted = Object.entries(findings).toSorted(([, a], [, b]) => b.orders - a.orders);
-  if (sorted.length === 0) return [];
-  const lines = sorted.map(([code, { orders, first_place, first_line, pointer, detail }]) => {
-    const where = `first order ${first_place}, line ${first_line}${pointer ? ` at ${pointer}` : ''}`;
-    return `  ${escapeControlsInLine(`${count(orders)} × ${code}, ${where}: ${detail}`)}`;
-  });
-  return ['', `${title}:`, ...lines];
 }

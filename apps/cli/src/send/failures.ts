@@ -32,15 +32,16 @@ export interface StoredFailure extends FailedOrder {
 
 const integer = Joi.number().integer().required();
 const text = Joi.string().allow('').required();
-const FAILURE = Joi.object({
+/** A line of a dry run lacks `of`: the number of orders is not known before all are read. */
+const LINE = Joi.object({
   place: integer,
-  of: integer,
   line: integer,
   receipt_id: text.allow(null),
   status: Joi.valid('refused', 'dead', 'unknown', 'duplicate', 'accepted').required(),
   code: text,
   detail: text,
 }).unknown();
+const FAILURE = LINE.append({ of: integer });
 
 const MAX_SHOWN_POINTERS = 5;
 const UNKNOWN = {
@@ -81,7 +82,11 @@ function failureReason(outcome: Outcome, repeats: number | undefined): { code: s
     const detail = 'The account had this order before, with other content, and that is unchanged.';
     return { code: 'duplicate_differs', detail: detail + differences(changed) };
   }
-  if (repeats === undefined) return null;
+  return repeats === undefined ? null : repeatedId(repeats);
+}
+
+/** The reason of an order with the source_order_id of an earlier one, by the position of that one. */
+export function repeatedId(repeats: number): { code: string; detail: string } {
   return { code: 'repeated_id', detail: `Order ${repeats} has this source_order_id, too. One id makes one order.` };
 }
 
@@ -120,7 +125,7 @@ export async function openFailureFile(path: string | null) {
     return true;
   };
   return {
-    add(failure: StoredFailure): void {
+    add(failure: FailedOrder | StoredFailure): void {
       if (path === null) return;
       writing(temporaryPath, () => {
         file ??= openSync(temporaryPath, 'a', 0o600);
@@ -152,12 +157,13 @@ export async function readFailures(path: string): Promise<Map<number, StoredFail
   return new Map(
     lines.map((line) => {
       const failure = readLine<StoredFailure>(line, FAILURE);
-      if (!failure) throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote.`);
+      if (!failure)
+        throw new UsageError(`${path} is not a file of failures that an earlier orders send wrote without --dry-run.`);
       return [failure.place, failure];
     }),
   );
 }
 
 function requireFailures(path: string): Promise<boolean> {
-  return requireOwnFile(path, 'file of failures', FAILURE);
+  return requireOwnFile(path, 'file of failures', LINE);
 }

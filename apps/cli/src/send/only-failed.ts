@@ -1,3 +1,4 @@
+import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
 import type { StoredFailure } from './failures.ts';
 import type { Input } from './read-input.ts';
@@ -25,7 +26,7 @@ export async function* onlyFailed(
       if (!isCheck) yield order;
     }
     if (of !== undefined && of !== input.count)
-      throw moved(`${path} is of ${of} orders, and ${input.name} has ${input.count}`);
+      throw moved(`${path} is of ${plural(of, 'order')}, and ${input.name} has ${input.count}`);
   }
 }
 

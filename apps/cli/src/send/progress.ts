@@ -1,14 +1,14 @@
 import type { CliContext } from '../context.ts';
+import { count, plural } from '../count.ts';
 import type { Batch } from './cut-batches.ts';
 import { isAccepted, type Result } from './journal-entries.ts';
 import type { Input } from './read-input.ts';
-import { count } from './report.ts';
 
 /** Progress at a time (`performance.now()`). */
 interface Sample {
   at: number;
   orders: number;
-  /** Fraction of the input with a reply; null if the input's length is unknown. */
+  /** Fraction of the input's bytes with a reply; null if the input's length is unknown. */
   fraction: number | null;
 }
 
@@ -25,7 +25,6 @@ export type Progress = ReturnType<typeof showProgress>;
 /** Counts what a run reads and sends, and shows it until closed: one updated line on a terminal, else a line every few seconds. */
 export function showProgress(input: Input, stderr: CliContext['stderr']) {
   const { isTTY = false } = stderr;
-  let fraction: number | null = null;
   let wait: { until: number; why: string } | null = null;
   let followed: { known: number; accepted: number } | null = null;
   let run = newRun();
@@ -42,17 +41,18 @@ export function showProgress(input: Input, stderr: CliContext['stderr']) {
       before: 0,
       replied: 0,
       refused: 0,
+      bytes: 0,
       duplicates: new Map<number, number>(),
     };
   }
 
   /** The current progress, with the replies of all runs. */
   function sample(): Sample {
-    return { at: performance.now(), orders: run.before + run.replied, fraction };
+    return { at: performance.now(), orders: run.before + run.replied, fraction: fractionOf(run.bytes) };
   }
 
-  function updateFraction(): void {
-    if (input.size) fraction = Math.min(1, (input.bytesRead / input.size) * (sample().orders / run.read || 0));
+  function fractionOf(bytes: number): number | null {
+    return input.size ? Math.min(1, bytes / input.size) : null;
   }
 
   function show(): void {
@@ -69,13 +69,14 @@ export function showProgress(input: Input, stderr: CliContext['stderr']) {
     const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
     const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
     if (followed)
-      return `${count(now.orders)} sent; ${count(followed.known)} of ${count(followed.accepted)} outcomes known${waiting}`;
+      return `${count(now.orders)} sent; ${count(followed.known)} of ${plural(followed.accepted, 'outcome')} known${waiting}`;
+    const { fraction } = now;
     const { perSecond, secondsLeft } = speedOf(samples[0] as Sample, now);
     const bar = isTTY && fraction !== null ? `${barOf(fraction)} ` : '';
     const percent = fraction === null ? '' : `${Math.floor(fraction * 100)} % `;
     const left = secondsLeft === null || wait ? '' : `, ${timeOf(secondsLeft)} left`;
     const speed = `${count(Math.round(perSecond))}/s${left}`;
-    return `${bar}${percent}${count(now.orders)} orders, ${speed}, ${count(run.refused)} refused${waiting}`;
+    return `${bar}${percent}${plural(now.orders, 'order')}, ${speed}, ${count(run.refused)} refused${waiting}`;
   }
 
   const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
@@ -87,21 +88,20 @@ export function showProgress(input: Input, stderr: CliContext['stderr']) {
       from = sample();
     },
     /** Counts a batch that was read; `isKnown` if an earlier run got its results. */
-    read({ orders }: Batch, isKnown: boolean): void {
+    read({ orders, bytes }: Batch, isKnown: boolean): void {
       run.read += orders.length;
       for (const { position, firstPosition } of orders)
         if (firstPosition !== null) run.duplicates.set(position, firstPosition);
-      if (isKnown) run.before += orders.length;
-      updateFraction();
-      if (isKnown) from = sample();
-      // The fraction is based on what was read, which runs ahead; the start sample must use the same base.
-      else if (run.replied === 0) from.fraction = fraction;
+      if (!isKnown) return;
+      run.before += orders.length;
+      run.bytes += bytes;
+      from = sample();
     },
-    replied(results: readonly Result[]): void {
+    replied({ bytes }: Batch, results: readonly Result[]): void {
       run.endedAt = performance.now();
       run.replied += results.length;
+      run.bytes += bytes;
       run.refused += results.filter((result) => !isAccepted(result)).length;
-      updateFraction();
     },
     /** Shows that all requests wait; null to end that. */
     wait(until: { ms: number; why: string } | null): void {

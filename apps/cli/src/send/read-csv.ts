@@ -1,14 +1,18 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { OrderMapping } from '@orders/domain';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, UsageError } from '../errors.ts';
-import { type Column, type ColumnMap, mapColumns } from './map-columns.ts';
+import { type Column, type IgnoredColumns, mapColumns } from './map-columns.ts';
+import { mapRows } from './map-rows.ts';
 import { type ReadOrder, unsendable } from './source-order.ts';
 
-export interface CsvOptions {
-  delimiter: string;
-  map: ColumnMap;
-  ignoreUnmapped: boolean;
+export interface CsvOptions extends IgnoredColumns {
+  /** Null to take that of a first line such as `sep=;`, else the default. */
+  delimiter: string | null;
+  defaultDelimiter: string;
+  /** Null if the headings are fields. */
+  mapping: OrderMapping | null;
 }
 
 /** A longer row is probably an unclosed quote. */
@@ -16,21 +20,28 @@ const MAX_ROW_CHARACTERS = 2 ** 20;
 
 /** Reads one order per row below the headings; skips empty rows. */
 export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<ReadOrder> {
+  const { separator, text } = await readSeparator(decoded(chunks));
+  const delimiter = options.delimiter ?? separator ?? options.defaultDelimiter;
   const parser = parse({
-    delimiter: options.delimiter,
+    delimiter,
     info: true,
     relax_column_count: true,
     relax_quotes: true,
     max_record_size: MAX_ROW_CHARACTERS,
   });
-  const feed = pipeline(Readable.from(decoded(chunks)), parser);
+  const feed = pipeline(Readable.from(text), parser);
   feed.catch(() => {});
-  let columns: Column[] | null = null;
+  let toOrder: RowReader | null = null;
   let line = 1;
+  let isSeparatorLine = separator !== null;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{ record: string[]; info: { lines: number } }>) {
-      if (!columns) columns = columnsOf(record, options);
-      else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, columns, line);
+    for await (const { record, info } of parser as AsyncIterable<{
+      record: string[];
+      info: { lines: number; bytes: number };
+    }>) {
+      if (isSeparatorLine) isSeparatorLine = false;
+      else if (!toOrder) toOrder = rowReader(record, delimiter, options);
+      else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, toOrder, { line, end: info.bytes });
       line = info.lines + 1;
     }
     await feed;
@@ -39,7 +50,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     if (error instanceof CsvError) throw new Failure(`line ${line}: ${describeCsvError(error)}`);
     throw error;
   }
-  if (!columns) throw new UsageError('There is no line of headings.');
+  if (!toOrder) throw new UsageError('There is no line of headings.');
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
@@ -53,31 +64,69 @@ async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
   }
 }
 
-function columnsOf(record: readonly string[], { delimiter, map, ignoreUnmapped }: CsvOptions): Column[] {
+/** The line that Excel reads, and some programs write, before the headings. */
+const SEPARATOR_LINE = /^"?sep=([^"\r\n])"?(?:[\r\n]|$)/i;
+const MAX_SEPARATOR_LINE = 10;
+
+/** Reads the separator from the first line; null if the first line is another one. The text still has that line. */
+async function readSeparator(chunks: AsyncGenerator<string>) {
+  let head = '';
+  while (head.length < MAX_SEPARATOR_LINE) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head += value;
+  }
+  async function* text(): AsyncGenerator<string> {
+    yield head;
+    yield* chunks;
+  }
+  return { separator: SEPARATOR_LINE.exec(head)?.[1] ?? null, text: text() };
+}
+
+/** The order of a row, and the number of the first cell that has content and no heading; 0 if there is none. */
+type RowReader = (record: readonly string[]) => { order: Record<string, unknown>; strayCell: number };
+
+function rowReader(record: readonly string[], delimiter: string, options: CsvOptions): RowReader {
   const headings = record.map((heading) => heading.trim());
   const other = [';', '\t', ','].find((separator) => separator !== delimiter && headings[0]?.includes(separator));
   if (headings.length === 1 && other)
     throw new UsageError(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that separates them.`,
     );
-  return mapColumns(headings, map, ignoreUnmapped);
+  if (options.mapping) {
+    const { toOrder, isStray } = mapRows(headings, options.mapping, options);
+    return (row) => ({ order: toOrder(row), strayCell: strayCell(row, isStray) });
+  }
+  const columns = mapColumns(headings, options);
+  return (row) => ({
+    order: orderOfColumns(row, columns),
+    strayCell: strayCell(row, (at) => columns[at] === undefined),
+  });
+}
+
+function strayCell(record: readonly string[], isStray: (at: number) => boolean): number {
+  return record.findIndex((cell, at) => isStray(at) && cell.trim() !== '') + 1;
+}
+
+function orderOf(record: readonly string[], toOrder: RowReader, place: Pick<ReadOrder, 'line' | 'end'>): ReadOrder {
+  const { order, strayCell } = toOrder(record);
+  const { source_order_id: id } = order;
+  const sourceOrderId = typeof id === 'string' ? id : null;
+  if (strayCell > 0) return unsendable(place, `Cell ${strayCell} of the row has no heading above it.`, sourceOrderId);
+  return { ...place, text: JSON.stringify(order), sourceOrderId };
 }
 
 type Parts = { [step: string]: string | number | Parts | unknown[] };
 
 /** An empty cell is absent. All values are strings, so that no id loses digits, except quantities. */
-function orderOf(record: readonly string[], columns: readonly Column[], line: number): ReadOrder {
+function orderOfColumns(record: readonly string[], columns: readonly Column[]): Parts {
   const order: Parts = Object.create(null);
   for (const [at, column] of columns.entries()) {
     const cell = record[at] ?? '';
     if (column && cell.trim() !== '') put(order, column, cell);
   }
   if (typeof order.items === 'object') order.items = Object.values(order.items);
-  const { source_order_id: id } = order;
-  const sourceOrderId = typeof id === 'string' ? id : null;
-  const stray = record.findIndex((cell, at) => columns[at] === undefined && cell.trim() !== '');
-  if (stray >= 0) return unsendable(line, `Cell ${stray + 1} of the row has no heading above it.`, sourceOrderId);
-  return { line, text: JSON.stringify(order), sourceOrderId };
+  return order;
 }
 
 function put(order: Parts, path: readonly string[], cell: string): void {

@@ -1,15 +1,24 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import type { OrderMapping } from '@orders/domain';
 import { Failure, UsageError } from '../errors.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
 import { readNdjson } from './read-ndjson.ts';
-import type { ReadOrder, SourceOrder } from './source-order.ts';
+import { mapDocument, type ReadOrder, type SourceOrder } from './source-order.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 const EXTENSIONS: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv' };
+const SPREADSHEETS: ReadonlySet<string> = new Set(['xlsx', 'xlsm', 'xls', 'ods', 'numbers']);
+const SAVE_AS_CSV = 'save the table as "CSV UTF-8", and send that file.';
+/** The first bytes of a ZIP file, as .xlsx is one, and of an older Excel file. */
+const BINARY = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0xd0, 0xcf, 0x11, 0xe0],
+].map((bytes) => Buffer.from(bytes));
+const HEAD_BYTES = 4;
 const CHUNK_BYTES = 2 ** 18;
 
 /** The input: a file or standard input. */
@@ -18,7 +27,6 @@ export interface Input {
   name: string;
   /** Size in bytes; null for standard input. */
   size: number | null;
-  bytesRead: number;
   /** Orders read so far. */
   count: number;
   /** Reads from the start; standard input only once. */
@@ -27,7 +35,9 @@ export interface Input {
 
 /** The given format, else that of the file's extension. */
 export function formatOf(name: string, given: Format | undefined): Format {
-  const format = given ?? EXTENSIONS[/\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ''];
+  const extension = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
+  const format = given ?? EXTENSIONS[extension];
+  if (!format && SPREADSHEETS.has(extension)) throw new UsageError(`The file is a spreadsheet: ${SAVE_AS_CSV}`);
   if (!format) throw new UsageError('The file has no known extension: give --format ndjson, json or csv.');
   return format;
 }
@@ -42,21 +52,24 @@ export async function openInput(
   const input: Input = {
     name: name === '-' ? 'standard input' : name,
     size: name === '-' ? null : await sizeOf(name),
-    bytesRead: 0,
     count: 0,
     orders() {
-      input.bytesRead = 0;
       input.count = 0;
       return withPositions(read(), input);
     },
   };
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
-    const chunks = withoutByteOrderMark(counted(bytes, input));
+    const chunks = withoutByteOrderMark(withFailures(bytes));
     if (format === 'csv') return readCsv(chunks, csv);
-    return format === 'json' ? readJson(chunks) : readNdjson(chunks);
+    const orders = format === 'json' ? readJson(chunks) : readNdjson(chunks);
+    return csv.mapping ? mapped(orders, csv.mapping) : orders;
   }
   return input;
+}
+
+async function* mapped(orders: AsyncIterable<ReadOrder>, mapping: OrderMapping): AsyncGenerator<ReadOrder> {
+  for await (const order of orders) yield mapDocument(order, mapping);
 }
 
 async function sizeOf(name: string): Promise<number> {
@@ -83,13 +96,10 @@ async function* withPositions(orders: AsyncIterable<ReadOrder>, input: Input): A
   }
 }
 
-/** Counts the bytes. */
-async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGenerator<Buffer> {
+/** Maps errors of the file system. */
+async function* withFailures(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of chunks) {
-      input.bytesRead += chunk.length;
-      yield chunk;
-    }
+    yield* chunks;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code ? new Failure(`it cannot be read (${code}).`) : error;
@@ -99,7 +109,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, input: Input): AsyncGener
 /**
  * Removes a UTF-8 byte order mark, even if it is split between chunks.
  *
- * @throws {Failure} if the mark is that of UTF-16; no UTF-8 starts with these bytes.
+ * @throws {Failure} if the first bytes are those of UTF-16, a spreadsheet or an archive; no orders start with these bytes.
  */
 async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let head = Buffer.alloc(0);
@@ -107,7 +117,7 @@ async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenera
   for await (const chunk of chunks) {
     if (!isPast) head = Buffer.concat([head, chunk]);
     if (isPast) yield chunk;
-    else if (head.length >= 3) {
+    else if (head.length >= HEAD_BYTES) {
       yield withoutMark(head);
       isPast = true;
     }
@@ -119,5 +129,7 @@ function withoutMark(head: Buffer): Buffer {
   const [first, second, third] = head;
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
     throw new Failure("it is UTF-16, as PowerShell's > writes it: save it as UTF-8.");
+  if (BINARY.some((bytes) => bytes.equals(head.subarray(0, HEAD_BYTES))))
+    throw new Failure(`it is a spreadsheet (such as .xlsx) or an archive, not text: ${SAVE_AS_CSV}`);
   return first === 0xef && second === 0xbb && third === 0xbf ? head.subarray(3) : head;
 }

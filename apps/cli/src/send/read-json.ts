@@ -19,12 +19,14 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
   let pieces: Buffer[] = [];
   let held = 0;
   let startLine = 0;
+  // Bytes of the chunks before.
+  let before = 0;
 
-  function take(last: Buffer): ReadOrder {
+  function take(last: Buffer, end: number): ReadOrder {
     const bytes = Buffer.concat([...pieces, last]);
     pieces = [];
     held = 0;
-    const order = sourceOrder(onOneLine(bytes), startLine);
+    const order = sourceOrder(onOneLine(bytes), { line: startLine, end });
     startLine = 0;
     return order;
   }
@@ -52,7 +54,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
       }
       const isBetween = depth === base && (base === 1 ? byte === COMMA || byte === CLOSE_ARRAY : byte === COMMA);
       if (isBetween) {
-        if (startLine > 0) yield take(chunk.subarray(start, at));
+        if (startLine > 0) yield take(chunk.subarray(start, at), before + at);
         start = at + 1;
         if (byte === CLOSE_ARRAY) hasEnded = true;
         continue;
@@ -66,19 +68,20 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
       else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
         depth = Math.max(base, depth - 1);
         if (base === 0 && depth === 0) {
-          yield take(chunk.subarray(start, at + 1));
+          yield take(chunk.subarray(start, at + 1), before + at + 1);
           start = at + 1;
         }
       }
     }
+    before += chunk.length;
     if (startLine === 0) continue;
     pieces.push(chunk.subarray(start));
     held += chunk.length - start;
     if (held > MAX_ORDER_BYTES)
       throw new Failure(`the order at line ${startLine} is longer than 16 MiB: a quote or a bracket is missing there.`);
   }
-  if (startLine > 0) yield take(Buffer.alloc(0));
-  if (base === 1 && !hasEnded) yield unsendable(line, 'The file ends in the middle of its array.');
+  if (startLine > 0) yield take(Buffer.alloc(0), before);
+  if (base === 1 && !hasEnded) yield unsendable({ line, end: before }, 'The file ends in the middle of its array.');
 }
 
 /** A line break is white space outside of strings and invalid JSON inside, so a space may replace it. */

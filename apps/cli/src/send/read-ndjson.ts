@@ -6,10 +6,11 @@ const BLANK = /^[ \t\r]*$/;
 
 /** Reads one order per line; skips empty lines. */
 export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator<ReadOrder> {
-  let line = 0;
+  let [line, end] = [0, 0];
   for await (const bytes of linesOf(chunks)) {
     line += 1;
-    if (!isBlank(bytes)) yield sourceOrder(bytes, line);
+    end += bytes.length + 1;
+    if (!isBlank(bytes)) yield sourceOrder(bytes, { line, end });
   }
 }
 

@@ -1,3 +1,4 @@
+import { count, plural } from '../count.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import type { FailedOrder } from './failures.ts';
 
@@ -29,9 +30,10 @@ export interface Report {
   failures: FailedOrder[];
 }
 
+const DIFFERENT = 'sent before, with other content (duplicate)';
 const MEANINGS = {
   written: 'written',
-  duplicate: 'duplicate: the account had this order before',
+  duplicate: 'sent before, with the same content (duplicate)',
   dead: 'dead: could not be written; ask the operator, or send them again with --only-failed',
   failed: 'failed so far: the service tries again; run the same command again to ask',
   pending: 'accepted, not known to be written yet; run the same command again to ask',
@@ -59,9 +61,13 @@ export function renderReport(report: Report): string {
   ];
   const lines: [number, string][] = [
     [read, parts.join(', ')],
-    ...STATUSES.flatMap((status): [number, string][] =>
-      statuses[status] > 0 ? [[statuses[status], MEANINGS[status]]] : [],
-    ),
+    ...STATUSES.flatMap((status): [number, string][] => {
+      const different = status === 'duplicate' ? failures.filter(isDifferentDuplicate).length : 0;
+      return [
+        [statuses[status] - different, MEANINGS[status]],
+        [different, DIFFERENT],
+      ];
+    }).filter(([number]) => number > 0),
     ...(refused > 0 ? [[refused, 'refused'] as [number, string]] : []),
   ];
   const width = Math.max(...lines.map(([number]) => count(number).length));
@@ -74,6 +80,10 @@ export function renderReport(report: Report): string {
       ? 'nothing was left to send'
       : `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`;
   return [...counts, ...reasons, speed, ...renderNotFollowed(report), ...renderFailures(report, failures)].join('\n');
+}
+
+function isDifferentDuplicate({ status, changed = [] }: FailedOrder): boolean {
+  return status === 'duplicate' && changed.length > 0;
 }
 
 function renderNotFollowed({ not_asked: reason, statuses }: Report): string[] {
@@ -97,14 +107,19 @@ function renderFailures({ failed_file: file, listed }: Report, failures: readonl
   ];
 }
 
-function renderFailure({ place, line, source_order_id: id, code, detail, repeats, errors = [] }: FailedOrder): string {
+/** An order that needs attention, on one line. */
+export function renderFailure({
+  place,
+  line,
+  source_order_id: id,
+  code,
+  detail,
+  repeats,
+  errors = [],
+}: FailedOrder): string {
   const [first] = errors;
-  const reason = first ? ` at ${first.pointer}: ${first.detail}` : `: ${detail}`;
+  const more = errors.length > 1 ? ` And ${plural(errors.length - 1, 'more error')}.` : '';
+  const reason = first ? ` at ${first.pointer}: ${first.detail}${more}` : `: ${detail}`;
   const also = repeats === undefined || code === 'repeated_id' ? '' : ` It has the id of order ${repeats}.`;
   return escapeControlsInLine(`order ${place}, line ${line}${id === null ? '' : ` (${id})`}: ${code}${reason}${also}`);
-}
-
-/** 12,345 */
-export function count(number: number): string {
-  return number.toLocaleString('en');
 }

@@ -47,8 +47,7 @@ export interface SendPlan {
 const BATCH_BYTES = 1_000_000;
 /** Max webhooks per journal entry, as all of an interrupted entry are sent again. */
 const WEBHOOKS_ON_RECORD = 100;
-/** The client gives a third of this to each attempt; without retries there is one. */
-const TIMEOUT_MS = 90_000;
+const TIMEOUT_MS = 30_000;
 
 /** Sends the orders of an input, waits for their outcomes and reports. Orders that an earlier run sent are not sent again. */
 export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext }: Context): Promise<Report> {

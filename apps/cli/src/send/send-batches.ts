@@ -25,7 +25,7 @@ export async function sendBatches(
     if (batch.number >= before.length) journal.begin(batch);
     const delivery: Promise<unknown> = deliver(batch).then((results) => {
       journal.recordResults(batch.number, results);
-      progress.replied(results);
+      progress.replied(batch, results);
       inFlight.delete(delivery);
     });
     // A failed delivery stays in the set, so that the next wait throws its error.

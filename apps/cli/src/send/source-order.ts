@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { mapOrder, type OrderMapping, Problem, parseDelivery } from '@orders/domain';
 
 /** Why an order was not accepted: the service's problem, or one of the same form if it could not be sent. */
 export interface Refusal {
@@ -20,6 +21,8 @@ export interface SourceOrder extends ReadOrder {
 export interface ReadOrder {
   /** Line of its first character, from 1. */
   line: number;
+  /** Bytes of the input up to its end, for the progress. */
+  end: number;
   /** Its JSON on one line; empty if it cannot be sent. */
   text: string;
   /** Null if there is none or it is unreadable. */
@@ -28,20 +31,34 @@ export interface ReadOrder {
   refusal?: Refusal;
 }
 
+type Place = Pick<ReadOrder, 'line' | 'end'>;
+
 /** Anything longer is a mistake, such as a file without line breaks; the service accepts far less. */
 export const MAX_ORDER_BYTES = 16 * 2 ** 20;
 
 /** Creates an order from the bytes of its JSON, which the service validates. */
-export function sourceOrder(bytes: Buffer, line: number): ReadOrder {
+export function sourceOrder(bytes: Buffer, { line, end }: Place): ReadOrder {
   // Decoding would replace invalid bytes, so two different ids could become equal.
-  if (!isUtf8(bytes)) return unsendable(line, 'The order is not UTF-8.');
+  if (!isUtf8(bytes)) return unsendable({ line, end }, 'The order is not UTF-8.');
   const text = bytes.toString('utf8');
-  return { line, text, sourceOrderId: sourceOrderIdOf(text) };
+  return { line, end, text, sourceOrderId: sourceOrderIdOf(text) };
 }
 
 /** Creates an order that cannot be sent but keeps its position. */
-export function unsendable(line: number, detail: string, sourceOrderId: string | null = null): ReadOrder {
-  return { line, text: '', sourceOrderId, refusal: { status: 400, code: 'malformed_body', detail } };
+export function unsendable(place: Place, detail: string, sourceOrderId: string | null = null): ReadOrder {
+  return { ...place, text: '', sourceOrderId, refusal: { status: 400, code: 'malformed_body', detail } };
+}
+
+/** The order that a mapping makes of an object. What is not one JSON object stays as it is, so that the service refuses it. */
+export function mapDocument(order: ReadOrder, mapping: OrderMapping): ReadOrder {
+  try {
+    const payload = mapOrder(parseDelivery(Buffer.from(order.text)), mapping);
+    const { source_order_id: id } = payload;
+    return { ...order, text: JSON.stringify(payload), sourceOrderId: typeof id === 'string' ? id : null };
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return order;
+  }
 }
 
 function sourceOrderIdOf(text: string): string | null {

@@ -6,7 +6,7 @@ import { createUploads, type SlowUploads } from './uploads.ts';
 import { createWaitingRoom } from './waiting-room.ts';
 
 /** Each kind has its own slots. A batch costs as much memory and time as many orders; a list of ids (reconcile) costs time of Postgres. */
-export type RequestKind = 'order' | 'batch' | 'list';
+export type RequestKind = 'order' | 'batch' | 'list' | 'cancellation';
 
 export interface AdmissionLimits {
   /** Max orders being recorded. */
@@ -39,6 +39,8 @@ export interface Admission {
 const ORDERS_PER_BATCH_SLOT = 64;
 /** Each list is at most 1 MiB, and only two are looked up concurrently. */
 const LIST_SLOTS = 8;
+/** Each cancellation is at most 1 MiB, and most are one order. */
+const CANCELLATION_SLOTS = 32;
 /** Max wait for a slot before 503. Rejecting instantly makes senders retry instantly, and the rejections then starve admitted requests. */
 const MAX_WAIT_MS = 20;
 /** Max waiting requests per slot: their bodies take memory too. */
@@ -58,12 +60,18 @@ export function createAdmission({ maxOrders, maxBytes, maxUploads, slow }: Admis
     order: createFairBudget(maxOrders),
     batch: createFairBudget(Math.ceil(maxOrders / ORDERS_PER_BATCH_SLOT)),
     list: createFairBudget(LIST_SLOTS),
+    cancellation: createFairBudget(CANCELLATION_SLOTS),
   };
   const bytes = createFairBudget(maxBytes);
   const uploads = createUploads({ bytes, maxUploads, slow });
   const roomOf = (budget: FairBudget) =>
     createWaitingRoom(budget, { maxWaitMs: MAX_WAIT_MS, maxWaiting: MAX_WAITING_PER_SLOT * budget.max });
-  const waitingRooms = { order: roomOf(slots.order), batch: roomOf(slots.batch), list: roomOf(slots.list) };
+  const waitingRooms = {
+    order: roomOf(slots.order),
+    batch: roomOf(slots.batch),
+    list: roomOf(slots.list),
+    cancellation: roomOf(slots.cancellation),
+  };
   const waitForRoom = (kind: RequestKind, accountId: number) => waitingRooms[kind].wait(accountId, 1);
 
   return {

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { Problem } from '@orders/domain';
 import { problemTypeBase, requestIdOf, writeProblem } from '@orders/http';
 import type { Counter, Logger } from '@orders/runtime';
-import { BATCH_PATH, RECONCILE_PATH } from '../paths.ts';
+import { BATCH_PATH, CANCEL_PATH, RECONCILE_PATH, WEBHOOK_CANCEL_PATH } from '../paths.ts';
 import type { Admission, RequestKind } from './admission.ts';
 
 const LOG_INTERVAL_MS = 1000;
@@ -10,11 +10,11 @@ const OVERLOADED = new Problem('overloaded');
 
 /**
  * Load shedding: rejects a POST request before its body is read if its account gets no slot, so that a rejection costs a fraction of an
- * order. Applies only to accounts whose key is cached; for others the look-up would cost more than it saves. Logs one count a second, not
+ * order. Applies only to accounts whose key or source is cached; for others the look-up would cost more than it saves. Logs one count a second, not
  * each rejection.
  *
  * @param serve handles all other requests.
- * @param deps.accountOf the account of a request whose key is cached.
+ * @param deps.accountOf the account of a request whose key or source is cached.
  */
 export function shedLoad(
   serve: RequestListener,
@@ -31,6 +31,8 @@ export function shedLoad(
   const kinds = new Map<string, RequestKind>([
     [basePath + BATCH_PATH, 'batch'],
     [basePath + RECONCILE_PATH, 'list'],
+    [basePath + CANCEL_PATH, 'cancellation'],
+    [basePath + WEBHOOK_CANCEL_PATH, 'cancellation'],
   ]);
   let rejected = 0;
 

@@ -43,6 +43,11 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
     'For how long a confirmed order past its undo time has waited to be shown by dispatchable_orders',
     async () => (await getStalls())?.dispatchDelaySeconds ?? null,
   );
+  gauge(
+    'orders_oldest_cancellation_request_seconds',
+    'Age of the oldest request to cancel a dispatched order that nobody has closed',
+    async () => (await getStalls())?.oldestCancellationRequestSeconds ?? null,
+  );
   exposeTransactions(registry, getStalls);
   exposeLanes(registry, getLanes);
   exposeArchiving(registry, database, times);

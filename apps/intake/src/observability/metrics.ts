@@ -1,3 +1,5 @@
+import { DELIVERY_OUTCOMES } from '@orders/database';
+import { SOURCE_PRESETS } from '@orders/domain';
 import { Counter, createRegistry, type FairBudget, Gauge, Histogram, type Registry } from '@orders/runtime';
 import type { Admission } from '../admission/admission.ts';
 
@@ -9,6 +11,8 @@ export interface IntakeMetrics {
   batchSizes: Histogram<never>;
   receipts: Counter<'outcome'>;
   mismatches: Counter<'kept_as'>;
+  cancellations: Counter<'outcome'>;
+  deliveries: Counter<'preset' | 'outcome'>;
   rejectedBatchOrders: Counter<'code'>;
   lookups: Counter<'answered_by'>;
   lostWakeUps: Counter<never>;
@@ -47,10 +51,26 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
     registers,
   });
   for (const kept_as of ['resend', 'dead']) mismatches.inc({ kept_as }, 0);
+  const cancellations = new Counter({
+    name: 'intake_cancellations_total',
+    help: 'Cancellations by outcome: cancelled, requested (dispatching has seen the order), or held (the order has not arrived)',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of ['cancelled', 'requested', 'held']) cancellations.inc({ outcome }, 0);
+  const deliveries = new Counter({
+    name: 'intake_source_deliveries_total',
+    help: 'Deliveries to sources by preset and outcome',
+    labelNames: ['preset', 'outcome'],
+    registers,
+  });
+  for (const preset of SOURCE_PRESETS) for (const outcome of DELIVERY_OUTCOMES) deliveries.inc({ preset, outcome }, 0);
   return {
     registry,
+    deliveries,
     receipts,
     mismatches,
+    cancellations,
     requests: new Counter({
       name: 'intake_requests_total',
       help: 'Requests by route, HTTP status and problem code',

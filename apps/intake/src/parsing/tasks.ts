@@ -1,11 +1,16 @@
 import {
   contentFingerprint,
+  type DeliveryKind,
   diagnoseBody,
   diagnoseSignature,
   normalizeOrder,
+  type OrderMapping,
   Problem,
   parseBody,
+  readCancellations,
+  readDelivery,
   readSourceOrderIds,
+  type SourceSettings,
   validateOrder,
   validateStrictly,
   type WrongSignature,
@@ -13,6 +18,21 @@ import {
 
 interface ReadOptions {
   strict: boolean;
+}
+
+interface DeliveryOptions {
+  headers: Record<string, string>;
+  settings: SourceSettings;
+  mapping: OrderMapping;
+}
+
+/** A delivery to a source, with the payload as JSON. */
+export interface ReadDeliveryBody {
+  kind: DeliveryKind;
+  deliveryId: string | null;
+  /** Null if there is no valid one; then the payload is empty. */
+  sourceOrderId: string | null;
+  payload: string;
 }
 
 /**
@@ -28,6 +48,17 @@ export const tasks = {
     return payload.source_order_id as string;
   },
 
+  /** @returns what a delivery to a source is; see `readDelivery`. */
+  readDelivery(body: Buffer, { headers, settings, mapping }: DeliveryOptions): ReadDeliveryBody {
+    const { kind, deliveryId, payload } = readDelivery(body, headers, settings, mapping);
+    return {
+      kind,
+      deliveryId,
+      sourceOrderId: payload?.source_order_id ?? null,
+      payload: payload ? JSON.stringify(payload) : '',
+    };
+  },
+
   /** @returns the order as it would be stored. @throws {Problem} like `readOrder`. */
   previewOrder(body: Buffer) {
     const payload = parseBody(body);
@@ -40,6 +71,9 @@ export const tasks = {
 
   /** @returns the ids of a reconcile request. @throws {Problem} `malformed_body` or `validation_failed`. */
   readIds: (body: Buffer): string[] => readSourceOrderIds(parseBody(body)),
+
+  /** @returns the cancellations of a request. @throws {Problem} `malformed_body` or `validation_failed`. */
+  readCancellations: (body: Buffer) => readCancellations(parseBody(body)),
 
   /** Whether a slice of a larger JSON text is valid JSON. */
   isJson(body: Buffer): boolean {

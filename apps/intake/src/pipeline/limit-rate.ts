@@ -3,7 +3,7 @@ import type { RedisClient } from '@orders/queue';
 import { createFairQueue } from '@orders/runtime';
 import type { Request, RequestHandler, Response } from 'express';
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import { accountOf } from '../request-context.ts';
+import { senderOf } from '../request-context.ts';
 
 export interface RateLimits {
   /**
@@ -95,7 +95,7 @@ export function createRateLimits(defaultLimit: RateLimit | undefined, redis: Red
   }
 
   const limitOf = (request: Request): RateLimit | null => {
-    const limit = accountOf(request).rateLimit ?? defaultLimit;
+    const limit = senderOf(request).rateLimit ?? defaultLimit;
     return !limit || limit === 'none' ? null : limit;
   };
 
@@ -103,19 +103,19 @@ export function createRateLimits(defaultLimit: RateLimit | undefined, redis: Red
     limit(request, response, next) {
       const limit = limitOf(request);
       if (!limit) return next();
-      return count(keyOf(accountOf(request).accountId, limit), 'account', limit, response).then(() => next());
+      return count(keyOf(senderOf(request).accountId, limit), 'account', limit, response).then(() => next());
     },
     limitStatus(request, response, next) {
       const limit = limitOf(request);
       if (!limit) return next();
       const lookups = { ...limit, requests: limit.requests * STATUS_LOOKUPS_PER_REQUEST };
-      const key = `${keyOf(accountOf(request).accountId, lookups)}:status`;
+      const key = `${keyOf(senderOf(request).accountId, lookups)}:status`;
       return count(key, 'status', lookups, response).then(() => next());
     },
     async charge(request, response, cost) {
       const limit = limitOf(request);
       if (!limit || cost <= 1) return;
-      const [counted, msLeft] = await addCost(keyOf(accountOf(request).accountId, limit), limit, cost - 1);
+      const [counted, msLeft] = await addCost(keyOf(senderOf(request).accountId, limit), limit, cost - 1);
       const reset = setRateLimitHeaders(response, 'account', limit, counted < 0 ? limit.requests : counted, msLeft);
       if (counted < 0) throw rateLimited(reset);
     },

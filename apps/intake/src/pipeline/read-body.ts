@@ -2,7 +2,7 @@ import { Problem } from '@orders/domain';
 import { checkJson, checkJsonOrLines, readRawBody } from '@orders/http';
 import type { RequestHandler } from 'express';
 import type { Admission, RequestKind } from '../admission/admission.ts';
-import { accountOf, contextOf } from '../request-context.ts';
+import { contextOf, senderOf } from '../request-context.ts';
 
 /** Rejects a body that is not uncompressed JSON in UTF-8, before it is read. */
 export const requireJson: RequestHandler = (request, _response, next) => {
@@ -23,7 +23,7 @@ export const requireJsonOrLines: RequestHandler = (request, _response, next) => 
  */
 export function readBody(admission: Admission, kind: RequestKind, maxBytes: number): RequestHandler {
   return (request, _response, next) => {
-    const slot = admission.beginUpload(request, kind, accountOf(request).accountId);
+    const slot = admission.beginUpload(request, kind, senderOf(request).accountId);
     contextOf(request).slot = slot;
     readRawBody(request, { maxBytes, reserveBytes: slot.addBytes }, (problem, body) => {
       if (problem) return next(problem);

@@ -1,9 +1,9 @@
-import { type AuthenticatedKey, type Database, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
+import { type Database, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
 import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
 import { readSignature } from '@orders/http';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
-import { accountOf, contextOf } from '../request-context.ts';
+import { contextOf, type Sender, senderOf } from '../request-context.ts';
 
 /** The last use of an old secret is stored at most once a minute. */
 const TOUCH_INTERVAL_MS = 60_000;
@@ -26,7 +26,7 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
     touchSecret(database, accountId, sealed).catch(() => {});
   };
 
-  const problemOf = (request: Request, { accountId, sealedSecrets }: AuthenticatedKey): ProblemCode | null => {
+  const problemOf = (request: Request, { accountId, sealedSecrets }: Sender): ProblemCode | null => {
     if (sealedSecrets.length === 0) return 'signing_unavailable';
     const header = readSignature(request);
     if (header === undefined) return 'missing_signature';
@@ -46,7 +46,7 @@ export function verifySignature(database: Database, keys: SecretsKeys): RequestH
   };
 
   return async (request, _response, next) => {
-    const cached = accountOf(request);
+    const cached = senderOf(request);
     if (problemOf(request, cached) !== null) {
       const problem = problemOf(request, (await contextOf(request).authenticateAgain?.()) ?? cached);
       if (problem !== null) throw new Problem(problem);

@@ -1,4 +1,4 @@
-import type { IncomingReceipt } from '@orders/database';
+import { type IncomingReceipt, storedLength } from '@orders/database';
 import type { Lane, WakeUp } from '@orders/queue';
 import type { Span } from '@orders/runtime';
 
@@ -41,5 +41,5 @@ export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): W
 }
 
 export function bodyLength({ receipt }: WaitingReceipt): number {
-  return receipt.body.length;
+  return storedLength(receipt);
 }

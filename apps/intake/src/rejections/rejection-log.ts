@@ -10,15 +10,17 @@ import {
   type Channel,
   diagnoseBody,
   diagnoseHeaders,
+  findSignedValues,
   isRejection,
   type Problem,
   type RejectionCode,
+  type WrongSignature,
 } from '@orders/domain';
 import { readSignature } from '@orders/http';
 import { type Counter, createMicroBatcher } from '@orders/runtime';
 import type { Request } from 'express';
 import type { Parser } from '../parsing/parser.ts';
-import { BATCH_PATH, ORDERS_PATH, WEBHOOK_PATH } from '../paths.ts';
+import { BATCH_PATH, CANCEL_PATH, ORDERS_PATH, SOURCE_ROUTE, WEBHOOK_CANCEL_PATH, WEBHOOK_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
 import { createMissedRejections } from './missed-rejections.ts';
 import { createRejectionBudget } from './rejection-budget.ts';
@@ -39,6 +41,9 @@ const CHANNELS: Record<string, Channel> = {
   [ORDERS_PATH]: 'rest',
   [BATCH_PATH]: 'rest',
   [WEBHOOK_PATH]: 'webhook',
+  [CANCEL_PATH]: 'rest',
+  [WEBHOOK_CANCEL_PATH]: 'webhook',
+  [SOURCE_ROUTE]: 'webhook',
 };
 
 /** Max rejections that wait to be written; each may hold a body. More are only counted, so an outage of Postgres costs no memory. */
@@ -54,12 +59,11 @@ interface Waiting {
   rejection: NewRejection;
   code: RejectionCode;
   body: Buffer | undefined;
-  signature: string;
-  apiKey: string;
+  wrong: Omit<WrongSignature, 'body' | 'secrets'>;
 }
 
 /**
- * Records rejected requests that have a valid key. Up to a rate, each gets a row; above it, rejections are only counted. Diagnosis and
+ * Records rejected requests that have a valid key or the URL of a source. Up to a rate, each gets a row; above it, rejections are only counted. Diagnosis and
  * write happen after the reply.
  *
  * @param deps.secretsKeys unseal signing secrets, to diagnose a wrong signature.
@@ -103,7 +107,7 @@ export function createRejectionLog(deps: {
   });
 
   async function diagnose(waiting: Waiting): Promise<string | null> {
-    const { code, body, signature, apiKey, rejection } = waiting;
+    const { code, body, wrong, rejection } = waiting;
     const { accountId } = rejection;
     if (rejection.diagnosis !== null) return rejection.diagnosis;
     if (code === 'malformed_body') return body ? parser.run({ accountId }, 'diagnoseBody', body) : diagnoseBody(body);
@@ -112,7 +116,7 @@ export function createRejectionLog(deps: {
       secret: unseal(secretsKeys, accountId, sealed),
       isLive,
     }));
-    return parser.run({ accountId }, 'diagnoseSignature', body, { header: signature, secrets, apiKey });
+    return parser.run({ accountId }, 'diagnoseSignature', body, { ...wrong, secrets });
   }
 
   return {
@@ -120,7 +124,8 @@ export function createRejectionLog(deps: {
       const { authenticated, route, requestId } = contextOf(request);
       const channel = CHANNELS[route];
       if (!authenticated || !channel || !isRejection(code)) return;
-      const { accountId, keyId } = authenticated;
+      const { accountId } = authenticated;
+      const isSource = 'sourceNumber' in authenticated;
       const token = pending < MAX_WAITING ? budget.take(accountId) : budget.miss(accountId);
       if (!token) {
         missed.schedule();
@@ -135,11 +140,12 @@ export function createRejectionLog(deps: {
         code,
         rejection: {
           accountId,
-          keyId,
+          keyId: isSource ? null : authenticated.keyId,
+          sourceNumber: isSource ? authenticated.sourceNumber : null,
           channel,
           code,
           requestId,
-          diagnosis: isWholeBatch ? WHOLE_BATCH : diagnoseHeaders(code, request.headers),
+          diagnosis: isWholeBatch ? WHOLE_BATCH : isSource ? null : diagnoseHeaders(code, request.headers),
           bodyBytes: body?.length ?? announcedLength(request),
           errors:
             errors?.slice(0, MAX_ERRORS).map((error) => ({
@@ -148,9 +154,14 @@ export function createRejectionLog(deps: {
             })) ?? null,
           more: token.missed,
         },
-        body: (code === 'malformed_body' || code === 'invalid_signature') && !isWholeBatch ? body : undefined,
-        signature: readSignature(request) ?? '',
-        apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
+        // The diagnosis of a signature is about the account's signing secret.
+        body:
+          (code === 'malformed_body' || code === 'invalid_signature') && !isWholeBatch && !isSource ? body : undefined,
+        wrong: {
+          header: readSignature(request) ?? '',
+          apiKey: request.get('authorization')?.split(' ').at(-1) ?? '',
+          values: findSignedValues(request.headers),
+        },
       });
     },
     async close() {

@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
 import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
-import { accountOf, contextOf } from '../request-context.ts';
+import { contextOf, senderOf } from '../request-context.ts';
 import { waitForReceipt } from './wait-for-receipt.ts';
 
 /** `GET /ingest/status/{receipt_id}`: the state of one of the account's receipts; with `Prefer: wait=N`, waits until it is final. */
@@ -12,7 +12,7 @@ export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): Reque
   return async (request, response) => {
     const receiptId = String(request.params.receiptId);
     if (!validate(receiptId) || version(receiptId) !== 7) throw new Problem('receipt_not_found');
-    const { accountId } = accountOf(request);
+    const { accountId } = senderOf(request);
     const { wait } = readPreferences(request);
     let receipt = await reader.find(accountId, receiptId);
     if (!receipt) throw new Problem('receipt_not_found');

@@ -1,8 +1,8 @@
-import { type Database, findOrderBySource } from '@orders/database';
+import { type Database, findOrderBySource, isCancellationHeld } from '@orders/database';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
-import { accountOf, callerOf, contextOf } from '../request-context.ts';
+import { callerOf, contextOf, senderOf } from '../request-context.ts';
 
 /** A preview counts as one request per started 16 KiB of its body. */
 export const PREVIEW_BYTES_PER_REQUEST = 16_384;
@@ -11,13 +11,14 @@ export const PREVIEW_BYTES_PER_REQUEST = 16_384;
 export function postPreview(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
   return async (request, response) => {
-    const { accountId } = accountOf(request);
+    const { accountId } = senderOf(request);
     const { body } = request;
     await rateLimits.charge(request, response, Math.ceil(body.length / PREVIEW_BYTES_PER_REQUEST));
     await contextOf(request).slot.holdUntil(async () => {
       const { order, warnings } = await parser.run(callerOf(request), 'previewOrder', body);
       const original = await findOrderBySource(database, accountId, order.source_order_id);
-      response.json({ normalized: order, warnings, duplicate_of: original });
+      const isHeld = !original && (await isCancellationHeld(database, accountId, order.source_order_id));
+      response.json({ normalized: order, warnings, duplicate_of: original, cancellation_held: isHeld });
     });
   };
 }

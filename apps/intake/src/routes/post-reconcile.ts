@@ -4,7 +4,7 @@ import { createFairQueue } from '@orders/runtime';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
-import { accountOf, callerOf, contextOf } from '../request-context.ts';
+import { callerOf, contextOf, senderOf } from '../request-context.ts';
 
 /** Fits 1,000 ids of the max length, 1,023 bytes in UTF-8. */
 export const RECONCILE_MAX_BYTES = 1_048_576;
@@ -19,7 +19,7 @@ export function postReconcile(deps: { database: Database; parser: Parser; rateLi
   const { database, parser, rateLimits } = deps;
   const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {
-    const { accountId } = accountOf(request);
+    const { accountId } = senderOf(request);
     const { ids, newest } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));

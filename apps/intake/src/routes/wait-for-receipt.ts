@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import type { ReceiptWaiters, Waited } from '../receipts/receipt-waiters.ts';
-import { accountOf } from '../request-context.ts';
+import { senderOf } from '../request-context.ts';
 
 /** Waits until the receipt is final, `seconds` are over or the client disconnects; see `ReceiptWaiters`. */
 export async function waitForReceipt(
@@ -13,7 +13,7 @@ export async function waitForReceipt(
   const abort = () => disconnected.abort();
   response.once('close', abort);
   try {
-    return await waiters.wait(accountOf(response.req).accountId, receiptId, seconds * 1000, disconnected.signal);
+    return await waiters.wait(senderOf(response.req).accountId, receiptId, seconds * 1000, disconnected.signal);
   } finally {
     response.off('close', abort);
   }

@@ -49,10 +49,10 @@ export function auditRoutes({ knex, runFairly }: PortalDeps): Router {
   return router;
 }
 
-/** Subjects look like `order:17`. Actors are e-mail addresses, or `operator:<name>` for the command line. */
+/** Subjects look like `order:17`. Actors are e-mail addresses, `operator:<name>` for the command line, or `key:<name>` for an API key. */
 function actorOrSubject(text: string | undefined): { actor?: string; subject?: string } {
   if (!text) return {};
-  return /^(?!operator:)[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
+  return /^(?!operator:|key:(?!\d+$))[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
 }
 
 async function listPage(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {

@@ -44,7 +44,8 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
       let redriven = 0;
       // A cursor, so that a receipt that becomes dead again meanwhile is not redriven twice.
       let before = LAST_UUID;
-      while (redriven < MAX_REDRIVEN) {
+      // Counts also the deliveries that still cannot be mapped.
+      for (let tried = 0; tried < MAX_REDRIVEN; tried += REDRIVE_BATCH_SIZE) {
         const ids = await findDeadIds(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);
         redriven += (await redriveReceipts(knex, ids, by)).length;
         if (ids.length < REDRIVE_BATCH_SIZE) break;

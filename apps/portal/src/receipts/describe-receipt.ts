@@ -27,7 +27,10 @@ export interface ReceiptEvent {
   kept_from?: string;
 }
 
-/** A receipt with its events and the body as received: in `payload` if it is UTF-8, else in `payload_base64`; the other is null. */
+/**
+ * A receipt with its events and its body: in `payload` if it is UTF-8, else in `payload_base64`; the other is null. `delivery` is what its
+ * source received, if the body is the order made of it.
+ */
 export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),
@@ -36,6 +39,9 @@ export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
     payload: null,
     payload_base64: null,
     ...payloadJson(receipt.body),
+    source_number: receipt.source_number,
+    source_name: receipt.source_name,
+    delivery: receipt.raw && payloadJson(receipt.raw),
   };
 }
 

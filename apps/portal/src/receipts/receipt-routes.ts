@@ -68,7 +68,10 @@ export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router
     const described = await runFairly(request, async () => {
       const { receipt_id } = await deadReceiptOf(request);
       const redriven = await redriveReceipts(knex, [receipt_id], by);
-      if (redriven.length === 0) throw new Problem('conflicting_state');
+      if (redriven.length === 0) {
+        const { state, error_code } = await receiptOf(request);
+        throw new Problem(state === 'dead' && error_code === 'mapping_failed' ? 'no_order_id' : 'conflicting_state');
+      }
       return describeReceipt(knex, await receiptOf(request));
     });
     response.json(described);

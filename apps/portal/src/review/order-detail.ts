@@ -1,13 +1,16 @@
 import {
+  type CancellationRequest,
   countNotes,
   findAcceptable,
   findAccount,
+  findCancellationRequest,
   findNotes,
   findOrderHistory,
   findReceiptBody,
   findResends,
   findReviewedOrder,
   findSimilar,
+  findSourceName,
   type ListedOrder as ListedColumns,
   type ListMarks,
   type Note,
@@ -31,6 +34,8 @@ export interface OrderDetail {
   review: OrderReview;
   /** When the customer's data was erased. */
   erased_at: Date | null;
+  /** The source that it came to. */
+  source_name: string | null;
   /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */
@@ -46,6 +51,8 @@ export interface OrderDetail {
   resends: Omit<Resend, 'order_id'>[];
   /** Whether the account requires a decision on each resend before the order is confirmed. */
   hold_resends: boolean;
+  /** The sender's request to cancel the order after it was dispatched. */
+  cancellation: CancellationRequest | null;
 }
 
 /** @throws {Problem} `order_not_found`. */
@@ -56,7 +63,7 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history, notes, noteCounts, similar, resent, account] = await Promise.all([
+  const [body, history, notes, noteCounts, similar, resent, account, cancellation, sourceName] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
     findNotes(database, accountId, orderId),
@@ -64,6 +71,8 @@ export async function readOrderDetail(
     findSimilar(database, accountId, found.order),
     findResends(database, accountId, [orderId]),
     findAccount(knex, accountId),
+    findCancellationRequest(database, accountId, orderId),
+    findSourceName(knex, accountId, found.order.receipt_id),
   ]);
   const resends = resent.map(({ order_id: _, ...resend }) => resend);
   const [newest] = resends;
@@ -72,12 +81,14 @@ export async function readOrderDetail(
   return {
     ...found,
     order: { ...found.order, ...marks },
+    source_name: sourceName,
     raw: body && { text: body.toString('utf8') },
     history,
     notes,
     similar,
     resends,
     hold_resends: account?.resends === 'hold',
+    cancellation,
   };
 }
 

@@ -1,10 +1,11 @@
-import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
-import { type OrderEdits, Problem, REVIEW_STATES, type ReviewState } from '@orders/domain';
+import { editStoredOrder, REVIEW_DECISIONS, type ReviewDecision, reviewOrders, undoReview } from '@orders/database';
+import { type OrderEdits, Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText } from '../read-request.ts';
+import { cancellationRoutes } from './cancellation-routes.ts';
 import { exportRoutes } from './export-routes.ts';
 import { listRoutes } from './list-routes.ts';
 import { noteRoutes } from './note-routes.ts';
@@ -22,7 +23,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   const { knex, runFairly, runShortFairly } = deps;
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
-  router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps));
+  router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
 
   router.get('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
@@ -46,9 +47,9 @@ export function reviewRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/orders/review', async (request, response) => {
-    const body = bodyOf<{ order_ids: number[]; to: ReviewState; reason?: string }>(request, {
+    const body = bodyOf<{ order_ids: number[]; to: ReviewDecision; reason?: string }>(request, {
       order_ids: orderIds,
-      to: Joi.valid(...REVIEW_STATES).required(),
+      to: Joi.valid(...REVIEW_DECISIONS).required(),
       reason: plainText(500).trim(),
     });
     const error = reasonError(body.to, body.reason);
@@ -78,7 +79,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-function reasonError(to: ReviewState, reason: string | undefined) {
+function reasonError(to: ReviewDecision, reason: string | undefined) {
   if (to === 'rejected')
     return reason === undefined ? { code: 'any_required', detail: 'reason is required to reject' } : null;
   return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };

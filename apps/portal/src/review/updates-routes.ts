@@ -1,6 +1,7 @@
 import {
   countNeedingReview,
   listById,
+  listOpenRequests,
   listReviewSince,
   listUpdates,
   markListed,
@@ -40,11 +41,12 @@ export function updatesRoutes({ database, runFairly, runShortFairly }: PortalDep
     const userId = personOf(request).userId;
     const presence = { accountId, userId, open: open ?? null };
     const isFirst = event_after === undefined;
-    const { updates, counts, viewers } = await runShortFairly(request, async () => {
+    const { updates, counts, requests, viewers } = await runShortFairly(request, async () => {
       if (isFirst) await removeOldPresence(database, accountId);
       return {
         updates: await listUpdates(database, accountId, event_after ?? null),
         counts: await countNeedingReview(database, accountId),
+        requests: await listOpenRequests(database, accountId),
         viewers: await seeReviewers(database, presence),
       };
     });
@@ -68,6 +70,7 @@ export function updatesRoutes({ database, runFairly, runShortFairly }: PortalDep
       more_changes: updates.more || fitting.length < edited.length,
       event_after: updates.now,
       counts: { needs_review: counts.count, capped: counts.capped },
+      cancellation_requests: requests,
       viewers,
     });
   });

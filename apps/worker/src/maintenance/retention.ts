@@ -3,6 +3,8 @@ import {
   createPartitions,
   dropOldPartitions,
   pruneRejected,
+  pruneSourceActivity,
+  removeHeldCancellations,
   removeLeftovers,
   removeOldIdempotencyKeys,
   removeOldSignIns,
@@ -14,9 +16,12 @@ export const RETENTION_INTERVAL_MS = 600_000;
 /** Limits of the log of rejected deliveries: age, and number per account. */
 const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
 const REJECTED_KEPT = 500;
+/** Days of counts of deliveries to sources; the portal shows the last seven. */
+const SOURCE_ACTIVITY_DAYS = 30;
 
 /**
- * Creates partitions ahead, drops those past their retention, and removes old rejected deliveries and expired sign-in data.
+ * Creates partitions ahead, drops those past their retention, and removes old held cancellations, rejected deliveries, counts of
+ * deliveries to sources and expired sign-in data.
  *
  * @param receiptRetention milliseconds.
  */
@@ -33,7 +38,9 @@ export async function retain(maintenance: Maintenance, receiptRetention: number)
     if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(knex, stopping));
   });
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
+  await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
   await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
+  await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
   await step('remove_sign_ins', () => removeOldSignIns(knex));
 }
 

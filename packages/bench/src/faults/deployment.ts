@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAccount, createKey, enableSigning, migrate, openKnex } from '@orders/database';
+import { createAccount, createKey, createSource, enableSigning, migrate, openKnex } from '@orders/database';
+import { PRESETS } from '@orders/domain';
 import {
   baseEnvironment,
   ensureDatabase,
   type FaultyPostgres,
   type FaultyRedis,
   findRedisServer,
-  freePortBelowEphemeral,
+  freePort,
   startFaultyPostgres,
   startFaultyRedis,
 } from '@orders/test-services';
@@ -59,7 +60,7 @@ const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'rest
 const POISON = `
 create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
 create trigger refuse_poison before insert on orders for each row
-when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
+when (new.source_order_id like 'poison-%' and new.review_state <> 'cancellation_held') execute function refuse_poison()`;
 
 /**
  * Starts all services and processes.
@@ -95,7 +96,7 @@ async function start(
   const postgres = await startFaultyPostgres({
     directory: join(place, 'postgres'),
     password: 'faults',
-    port: await freePortBelowEphemeral(),
+    port: await freePort(),
     settings: POSTGRES_SETTINGS,
     onUnexpectedExit(lastLines) {
       // A Postgres without disk space may exit.
@@ -112,7 +113,7 @@ async function start(
     },
   });
   ends.push(postgres.close);
-  const redis = await startFaultyRedis(await freePortBelowEphemeral());
+  const redis = await startFaultyRedis(await freePort());
   ends.push(redis.close);
   const secretsKey = randomBytes(32);
   const senders = await prepare(postgres.url, secretsKey);
@@ -144,7 +145,7 @@ async function start(
 
   const [intakes, workers, urls]: [App[], App[], string[]] = [[], [], []];
   for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
-    const port = await freePortBelowEphemeral();
+    const port = await freePort();
     urls.push(`http://127.0.0.1:${port}`);
     intakes.push(await launch('intake', number, port));
     workers.push(await launch('worker', number));
@@ -163,7 +164,9 @@ async function prepare(databaseUrl: string, secretsKey: Buffer): Promise<Sender[
       const { account_id: accountId } = await createAccount(knex, `Sender ${senders.length + 1}`);
       const { key: apiKey } = await createKey(knex, accountId, 'faults');
       const { secret: signingSecret } = await enableSigning(knex, secretsKey, accountId);
-      senders.push({ accountId, apiKey, signingSecret });
+      const source = { accountId, name: 'faults', preset: 'custom' as const, ...PRESETS.custom, secret: signingSecret };
+      const { source_id: sourceId } = await createSource(knex, secretsKey, source, 'faults');
+      senders.push({ accountId, apiKey, signingSecret, sourceId });
     }
     return senders;
   } finally {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex, reviewOrders } from '@orders/database';
 import pg from 'pg';
+import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Sender } from './ledger.ts';
 import { pick, type Random } from './random.ts';
 
@@ -11,17 +12,30 @@ export interface Dispatched {
   times: number;
 }
 
-/** Simulates reviewers who confirm some orders, and a dispatching system that reads `dispatchable_orders` with a cursor. */
+/** A position in one of the views. */
+interface Cursor {
+  xid: string;
+  orderId: number;
+}
+
+/**
+ * Simulates reviewers who confirm some orders, and a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`,
+ * each with a cursor.
+ */
 export interface Dispatcher {
   /** All orders seen so far. */
   readonly seen: ReadonlyMap<number, Dispatched>;
   /** No order may appear later at or before this position. */
-  readonly cursor: { xid: string; orderId: number };
+  readonly cursor: Cursor;
+  /** All requests for cancellation read so far, by order id. */
+  readonly readRequests: ReadonlyMap<number, { isBeforeOrder: boolean }>;
+  /** No request may appear later at or before this position. */
+  readonly requestCursor: Cursor;
   /** Starts a new measurement of delays. */
   startRound(): void;
   /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
   longestDelay(): number;
-  /** Stops confirming, and waits until all confirmed orders appear or the deadline passes. */
+  /** Stops confirming, and waits until all confirmed orders and all requests appear or the deadline passes. */
   untilShown(deadline: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -29,38 +43,66 @@ export interface Dispatcher {
 const CONFIRM_INTERVAL_MS = 250;
 const CONFIRM_BATCH = 5;
 const POLL_INTERVAL_MS = 100;
+const PAGE_SIZE = 1000;
 const TIMEOUT_MS = 2000;
 /** The undo time of `dispatchable_orders`. */
 const UNDO_MS = 10_000;
 
 const FOLLOW = `
 select order_id, confirmed_xid::text as xid, confirmed_at, clock_timestamp() as seen_at from dispatchable_orders
-where (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint) order by confirmed_xid, order_id limit 1000`;
+where (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint) order by confirmed_xid, order_id limit $3`;
 
-/** @param options `random` decides which orders are confirmed. */
-export function startDispatcher(options: { url: string; senders: readonly Sender[]; random: Random }): Dispatcher {
-  const { url, senders, random } = options;
+const FOLLOW_REQUESTS = `
+select order_id, request_xid::text as xid from dispatch_cancellations
+where (request_xid, order_id) > ($1::text::xid8, $2::bigint) order by request_xid, order_id limit 1000`;
+
+/** @param options `random` decides which orders are confirmed, and `onConfirmed` receives them. */
+export function startDispatcher(options: {
+  url: string;
+  senders: readonly Sender[];
+  random: Random;
+  onConfirmed: (orders: CancelTarget[]) => void;
+}): Dispatcher {
+  const { url, senders, random, onConfirmed } = options;
   // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   const seen = new Map<number, Dispatched>();
-  let cursor = { xid: '0', orderId: 0 };
+  const readRequests = new Map<number, { isBeforeOrder: boolean }>();
+  let cursor: Cursor = { xid: '0', orderId: 0 };
+  let requestCursor = cursor;
   let [measuresFrom, longest] = [Date.now(), Number.NaN];
   let [isConfirming, isFollowing] = [true, true];
 
   async function confirmSome(): Promise<void> {
-    const { accountId } = pick(random, senders);
-    const orderIds = await knex('orders')
+    const sender = pick(random, senders);
+    const { accountId } = sender;
+    const orders: { order_id: number; source_order_id: string }[] = await knex('orders')
       .where({ account_id: accountId, review_state: 'needs_review' })
       .orderBy('order_id', 'desc')
       .limit(CONFIRM_BATCH)
       .forUpdate()
       .skipLocked()
-      .pluck('order_id');
-    await reviewOrders(knex, { accountId, orderIds: orderIds.map(Number), to: 'confirmed', by: 'faults@reviewers' });
+      .select('order_id', 'source_order_id');
+    const orderIds = orders.map(({ order_id }) => Number(order_id));
+    const reviewed = await reviewOrders(knex, { accountId, orderIds, to: 'confirmed', by: 'faults@reviewers' });
+    const confirmed = orders.filter(({ order_id }) => reviewed?.changed.includes(Number(order_id)));
+    onConfirmed(confirmed.map(({ source_order_id }) => ({ sender, sourceOrderId: source_order_id })));
   }
 
   async function follow(client: pg.Client): Promise<void> {
-    const { rows } = await client.query(FOLLOW, [cursor.xid, cursor.orderId]);
+    const { rows: requests } = await client.query(FOLLOW_REQUESTS, [requestCursor.xid, requestCursor.orderId]);
+    // Read afterwards, they include the orders of all these requests.
+    while (await followOrders(client));
+    for (const row of requests) {
+      const orderId = Number(row.order_id);
+      readRequests.set(orderId, { isBeforeOrder: !seen.has(orderId) });
+      requestCursor = { xid: row.xid, orderId };
+    }
+  }
+
+  /** @returns whether more can follow. */
+  async function followOrders(client: pg.Client): Promise<boolean> {
+    const { rows } = await client.query(FOLLOW, [cursor.xid, cursor.orderId, PAGE_SIZE]);
     for (const row of rows) {
       const orderId = Number(row.order_id);
       const known = seen.get(orderId);
@@ -71,6 +113,7 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
       const delay = (row.seen_at.getTime() - due) / 1000;
       longest = Number.isNaN(longest) ? delay : Math.max(longest, delay);
     }
+    return rows.length === PAGE_SIZE;
   }
 
   // Postgres may be down at any time. Both loops continue when it is back.
@@ -102,7 +145,10 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
       .where({ review_state: 'confirmed' })
       .whereRaw('(confirmed_xid, order_id) > (?::text::xid8, ?::bigint)', [cursor.xid, cursor.orderId])
       .first('order_id');
-    return left === undefined;
+    const leftRequest = await knex('cancellation_requests')
+      .whereRaw('(request_xid, order_id) > (?::text::xid8, ?::bigint)', [requestCursor.xid, requestCursor.orderId])
+      .first('order_id');
+    return left === undefined && leftRequest === undefined;
   }
 
   const work = [confirming(), following()] as const;
@@ -110,6 +156,10 @@ export function startDispatcher(options: { url: string; senders: readonly Sender
     seen,
     get cursor() {
       return cursor;
+    },
+    readRequests,
+    get requestCursor() {
+      return requestCursor;
     },
     startRound() {
       [measuresFrom, longest] = [Date.now(), Number.NaN];

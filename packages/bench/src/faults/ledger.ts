@@ -5,6 +5,8 @@ export interface Sender {
   accountId: number;
   apiKey: string;
   signingSecret: string;
+  /** The id of a source, whose secret is the signing secret. */
+  sourceId: string;
 }
 
 /** An order that a client may send several times. */

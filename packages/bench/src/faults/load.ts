@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { CancellationCounts, Canceller } from './canceller.ts';
 import type { Findings } from './findings.ts';
 import type { Ledger, Order, Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
@@ -12,6 +13,7 @@ export interface RequestCounts {
   replayed: number;
   /** Other replies by status; 0 means no reply. */
   refused: Record<string, number>;
+  cancellations: CancellationCounts;
 }
 
 /** The clients of the service, all in this process. */
@@ -31,6 +33,11 @@ const RESENT_ORDER_SHARE = 0.1;
 const POISON_SHARE = 0.01;
 const KEYED_SHARE = 0.5;
 const WEBHOOK_SHARE = 0.5;
+/** Of orders without an idempotency key. */
+const SOURCE_SHARE = 0.4;
+const CANCELLED_SHARE = 0.05;
+/** When an order is cancelled: before it is sent, with it, after its 202, or once it is written. Some are never sent. */
+const CANCEL_MOMENTS = ['before', 'never sent', 'with', 'accepted', 'written'] as const;
 /** Half of all duplicates repeat one of this many latest orders. Some of these are still in flight. */
 const RECENT_ORDERS = 50;
 
@@ -45,16 +52,17 @@ const TICK_MS = 5;
 export function createLoad(options: {
   ledger: Ledger;
   findings: Findings;
+  canceller: Canceller;
   senders: readonly Sender[];
   urls: readonly string[];
   rate: number;
   random: Random;
 }): Load {
-  const { ledger, findings, senders, urls, rate, random } = options;
+  const { ledger, findings, canceller, senders, urls, rate, random } = options;
   const sent: Order[] = [];
   const sentWithKey: Order[] = [];
   const inFlight = new Set<Promise<void>>();
-  let counts: RequestCounts = { accepted: 0, replayed: 0, refused: {} };
+  let counts: Omit<RequestCounts, 'cancellations'> = { accepted: 0, replayed: 0, refused: {} };
   let offering: Promise<void> = Promise.resolve();
   let isOffering = false;
 
@@ -82,7 +90,8 @@ export function createLoad(options: {
   }
 
   async function sendWithRetries(order: Order): Promise<void> {
-    const request = makeRequest(order, random() < WEBHOOK_SHARE ? 'webhook' : 'rest');
+    const isForSource = order.idempotencyKey === null && random() < SOURCE_SHARE;
+    const request = makeRequest(order, isForSource ? 'source' : random() < WEBHOOK_SHARE ? 'webhook' : 'rest');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const { status, body } = await sendRequest(pick(random, urls), request);
       if (status === 202) return accept(order, body);
@@ -103,18 +112,34 @@ export function createLoad(options: {
     ledger.enter(order, { receiptId: body.receipt_id, isReplay });
   }
 
-  function deliver(order: Order): Promise<void> {
-    const delivery = sendWithRetries(order).finally(() => inFlight.delete(delivery));
+  async function sendAndCancel(order: Order): Promise<void> {
+    const moment = pick(random, CANCEL_MOMENTS);
+    if (moment === 'before' || moment === 'never sent') await canceller.cancel(order);
+    else if (moment === 'with') void canceller.cancel(order);
+    if (moment === 'never sent') return;
+    await sendWithRetries(order);
+    if (moment === 'accepted') void canceller.cancel(order);
+    else if (moment === 'written') canceller.cancelWritten(order);
+  }
+
+  function track(delivering: Promise<void>): Promise<void> {
+    const delivery = delivering.finally(() => inFlight.delete(delivery));
     inFlight.add(delivery);
     return delivery;
+  }
+
+  function offerNext(): void {
+    const order = make();
+    void track(random() < CANCELLED_SHARE ? sendAndCancel(order) : sendWithRetries(order));
   }
 
   async function offer(): Promise<void> {
     const startedAt = performance.now();
     for (let offered = 0; isOffering; await sleep(TICK_MS)) {
       for (const due = ((performance.now() - startedAt) / 1000) * rate; offered < due; offered += 1) {
-        if (inFlight.size < MAX_IN_FLIGHT) void deliver(make());
+        if (inFlight.size < MAX_IN_FLIGHT) offerNext();
       }
+      canceller.sendDue();
     }
   }
 
@@ -128,9 +153,9 @@ export function createLoad(options: {
       isOffering = false;
       await offering;
       while (inFlight.size > 0) await Promise.all(inFlight);
-      return counts;
+      return { ...counts, cancellations: await canceller.settle() };
     },
     make,
-    deliver,
+    deliver: (order) => track(sendWithRetries(order)),
   };
 }

@@ -1,5 +1,7 @@
 import { Command, Option } from 'commander';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from '../command-line.ts';
+import { createCancellationLedger } from './cancellation-ledger.ts';
+import { createCanceller } from './canceller.ts';
 import { startDeployment } from './deployment.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { FAULTS, type Fault } from './faults.ts';
@@ -27,7 +29,7 @@ interface Options {
 
 const program = new Command('npm run faults --')
   .description(
-    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, and that each confirmed order was dispatched once.',
+    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, that each confirmed order was dispatched once, and that every reply to a cancellation stays true.',
   )
   .option('--rounds <number>', 'number of rounds, each with one fault', parseWholeNumber, 20)
   .option('--round-seconds <number>', 'seconds of load in each round', parseWholeNumber, 6)
@@ -56,15 +58,22 @@ async function run(options: Options): Promise<void> {
   const { seed, rate, roundSeconds, logs } = options;
   const findings = createFindings();
   const ledger = createLedger(findings);
+  const cancellations = createCancellationLedger(findings);
   await withServices(
     () => startDeployment({ findings, logs }),
     async (deployment) => {
       const random = mulberry32(seed + 1);
-      const load = createLoad({ ledger, findings, ...deployment, rate, random });
+      const canceller = createCanceller({ cancellations, findings, ...deployment, random: mulberry32(seed + 3) });
+      const load = createLoad({ ledger, findings, canceller, ...deployment, rate, random });
       const foreign = createForeignSessions(deployment.postgres.url);
-      const dispatcher = startDispatcher({ url: deployment.postgres.url, ...deployment, random: mulberry32(seed + 2) });
+      const dispatcher = startDispatcher({
+        url: deployment.postgres.url,
+        ...deployment,
+        random: mulberry32(seed + 2),
+        onConfirmed: canceller.cancelConfirmed,
+      });
       const context = { ...deployment, foreign, load, random };
-      const deps = { context, ledger, dispatcher, findings, roundSeconds, printProgress };
+      const deps = { context, ledger, cancellations, canceller, dispatcher, findings, roundSeconds, printProgress };
       try {
         if (options.sabotage) await sabotage(options.sabotage, deps);
         else await runFaults(options, deps);

@@ -1,6 +1,6 @@
 import { table } from '../report/tables.ts';
 import { type Finding, type Kind, VIOLATIONS, type ViolationName } from './findings.ts';
-import { type Round, renderRefused } from './run-rounds.ts';
+import { type Round, renderCounts, sumCounts } from './run-rounds.ts';
 
 /** All rounds of one fault. */
 export interface Row {
@@ -9,6 +9,7 @@ export interface Row {
   accepted: number;
   replayed: number;
   refused: Record<string, number>;
+  cancellations: Record<string, number>;
   violations: Record<Kind, number>;
   /** The maximum of the rounds; NaN without rounds. */
   recoverySeconds: number;
@@ -57,15 +58,15 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
     injections: rounds.filter((round) => round.fault !== 'none').length,
     accepted: 0,
     replayed: 0,
-    refused: {},
+    refused: sumCounts(rounds.map(({ refused }) => refused)),
+    cancellations: sumCounts(rounds.map(({ cancellations }) => cancellations)),
     violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
     recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
     dispatchDelaySeconds: delays.length > 0 ? Math.max(...delays) : null,
   };
-  for (const { accepted, replayed, refused, findings } of rounds) {
+  for (const { accepted, replayed, findings } of rounds) {
     row.accepted += accepted;
     row.replayed += replayed;
-    for (const [status, count] of Object.entries(refused)) row.refused[status] = (row.refused[status] ?? 0) + count;
     for (const { name } of findings) row.violations[VIOLATIONS[name].kind] += 1;
   }
   return row;
@@ -73,11 +74,12 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
 
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, injections, accepted, refused, violations: found, ...row }: Row) => [
+  const cells = ({ fault, injections, accepted, refused, cancellations, violations: found, ...row }: Row) => [
     fault,
     String(injections),
     accepted.toLocaleString('en'),
-    renderRefused(refused),
+    renderCounts(refused),
+    renderCounts(cancellations),
     String(found.lost),
     String(found.doubled),
     String(found.stuck),
@@ -91,6 +93,7 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
       'injected',
       'accepted',
       'refused',
+      'cancellations',
       'lost',
       'doubled',
       'stuck',

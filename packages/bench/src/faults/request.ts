@@ -1,28 +1,51 @@
 import { createHmac } from 'node:crypto';
 import { makeOrder } from '../load/make-order.ts';
-import type { Order } from './ledger.ts';
+import type { CancelTarget } from './cancellation-ledger.ts';
+import type { Order, Sender } from './ledger.ts';
 
 export type Channel = 'rest' | 'webhook';
 
-/** The request for an order. */
-export interface OrderRequest {
+const PATHS: Record<Channel, string> = { rest: '/ingest/orders', webhook: '/ingest/webhook' };
+
+/** A request, to either route. */
+export interface IngestRequest {
   path: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The same bytes each time, on either route. */
-export function makeRequest(order: Order, channel: Channel): OrderRequest {
+/** The same bytes each time, on each route. An order with an idempotency key cannot be sent to a source. */
+export function makeRequest(order: Order, channel: Channel | 'source'): IngestRequest {
   const { sender, sourceOrderId, idempotencyKey, number } = order;
   const body = makeOrder(sourceOrderId, number);
-  const headers: Record<string, string> = {
-    authorization: `Bearer ${sender.apiKey}`,
-    'content-type': 'application/json',
-  };
+  if (channel === 'source') {
+    const headers = { 'content-type': 'application/json', 'x-signature': signatureOf(sender, body) };
+    return { path: `/ingest/sources/${sender.sourceId}`, headers, body };
+  }
+  const headers = headersOf(sender, channel, body);
   if (idempotencyKey !== null) headers['idempotency-key'] = idempotencyKey;
-  if (channel === 'rest') return { path: '/ingest/orders', headers, body };
-  const signature = createHmac('sha256', sender.signingSecret).update(body).digest('hex');
-  return { path: '/ingest/webhook', headers: { ...headers, 'x-service-signature': `sha256=${signature}` }, body };
+  return { path: PATHS[channel], headers, body };
+}
+
+/** @param targets of one sender; more than one are sent as a list. */
+export function makeCancelRequest(
+  targets: readonly [CancelTarget, ...CancelTarget[]],
+  channel: Channel,
+): IngestRequest {
+  const [first] = targets;
+  const cancellations = targets.map(({ sourceOrderId }) => ({ source_order_id: sourceOrderId, reason: 'a fault run' }));
+  const body = JSON.stringify(targets.length > 1 ? { cancellations } : cancellations[0]);
+  return { path: `${PATHS[channel]}/cancel`, headers: headersOf(first.sender, channel, body), body };
+}
+
+function headersOf(sender: Sender, channel: Channel, body: string): Record<string, string> {
+  const headers = { authorization: `Bearer ${sender.apiKey}`, 'content-type': 'application/json' };
+  if (channel === 'rest') return headers;
+  return { ...headers, 'x-service-signature': `sha256=${signatureOf(sender, body)}` };
+}
+
+function signatureOf({ signingSecret }: Sender, body: string): string {
+  return createHmac('sha256', signingSecret).update(body).digest('hex');
 }
 
 /** A reply. Status 0 means that there was no complete reply. */
@@ -35,7 +58,7 @@ export interface Reply {
 /** After this time in milliseconds a client gives up and retries. */
 const TIMEOUT_MS = 10_000;
 
-export async function sendRequest(url: string, { path, headers, body }: OrderRequest): Promise<Reply> {
+export async function sendRequest(url: string, { path, headers, body }: IngestRequest): Promise<Reply> {
   return ask(url + path, { method: 'POST', headers, body });
 }
 

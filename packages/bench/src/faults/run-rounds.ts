@@ -1,14 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Canceller } from './canceller.ts';
 import type { FaultContext } from './faults.ts';
 import type { Finding, Findings } from './findings.ts';
-import type { Ledger } from './ledger.ts';
 import type { RequestCounts } from './load.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
 import { restartPostgres } from './restart-postgres.ts';
-import { copyLedger, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
+import {
+  copyObserved,
+  type Observed,
+  recoverySeconds,
+  untilSettled,
+  verifyStatusReplies,
+  verifyTables,
+} from './verify.ts';
 import { withClient } from './with-client.ts';
 
 /** The results of one round. */
@@ -27,10 +33,9 @@ export interface Round extends RequestCounts {
   findings: Finding[];
 }
 
-export interface RoundsDeps {
+export interface RoundsDeps extends Observed {
   context: FaultContext;
-  ledger: Ledger;
-  dispatcher: Dispatcher;
+  canceller: Canceller;
   findings: Findings;
   roundSeconds: number;
   printProgress: (text: string) => void;
@@ -58,9 +63,14 @@ export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps)
   return rounds;
 }
 
-/** Waits until all confirmed orders are dispatched. New findings belong to the last round. */
+/** Waits until all confirmed orders are dispatched, then sends the cancellations left. New results belong to the last round. */
 async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
-  const { context, ledger, dispatcher, findings } = deps;
+  const { context, cancellations, canceller, dispatcher, findings } = deps;
+  await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
+  const counts = await canceller.finish(Date.now() + SETTLE_TIMEOUT_MS);
+  for (const { sender, sourceOrderId, reply } of cancellations.entries()) {
+    if (!reply) findings.add({ name: 'cancellation-unanswered', id: `account ${sender.accountId} ${sourceOrderId}` });
+  }
   await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
   await withClient(context.postgres.url, async (client) => {
     const { cursor } = dispatcher;
@@ -70,12 +80,22 @@ async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Pro
       [cursor.xid, cursor.orderId],
     );
     for (const { id, detail } of rows) findings.add({ name: 'not-dispatched', id, detail });
+    const { requestCursor } = dispatcher;
+    const requests = await client.query(
+      `select order_id::text as id, concat_ws(' ', request_xid, requested_at) as detail from cancellation_requests
+       where (request_xid, order_id) > ($1::text::xid8, $2::bigint)`,
+      [requestCursor.xid, requestCursor.orderId],
+    );
+    for (const { id, detail } of requests.rows) findings.add({ name: 'request-not-shown', id, detail });
     await client.query('begin');
-    await copyLedger(client, ledger, dispatcher);
+    await copyObserved(client, deps);
     for (const finding of await verifyTables(client)) findings.add(finding);
     await client.query('rollback');
   });
-  rounds.at(-1)?.findings.push(...findings.takeNew());
+  const last = rounds.at(-1);
+  if (!last) return;
+  last.findings.push(...findings.takeNew());
+  last.cancellations = sumCounts([last.cancellations, counts]);
 }
 
 async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round> {
@@ -127,14 +147,14 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
 
 /** @returns the recovery in seconds. */
 async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
-  const { context, ledger, dispatcher, findings } = deps;
+  const { context, ledger, findings } = deps;
   const recovered = startedAt + recoveredAt * 1000;
   await untilSettled(client, recovered + SETTLE_TIMEOUT_MS, {
     receipts: findings.known('receipt-stuck'),
     outboxRows: findings.known('outbox-row-left'),
   });
   await client.query('begin');
-  await copyLedger(client, ledger, dispatcher);
+  await copyObserved(client, deps);
   const found = await verifyTables(client);
   const url = pick(context.random, context.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
@@ -143,11 +163,19 @@ async function verify(client: pg.Client, startedAt: number, recoveredAt: number,
   return recoverySeconds(client, recovered);
 }
 
-function describe({ accepted, refused, recoverySeconds, dispatchDelaySeconds, findings }: Round): string {
+function describe({
+  accepted,
+  refused,
+  cancellations,
+  recoverySeconds,
+  dispatchDelaySeconds,
+  findings,
+}: Round): string {
   const violations = [...Map.groupBy(findings, ({ name }) => name)].map(([name, { length }]) => `${name} ${length}`);
   const parts = [
     `${accepted.toLocaleString('en')} accepted`,
-    renderRefused(refused),
+    renderCounts(refused),
+    renderCounts(cancellations),
     `final after ${recoverySeconds.toFixed(1)} s`,
     dispatchDelaySeconds === null ? '' : `dispatched ${dispatchDelaySeconds.toFixed(1)} s late`,
   ];
@@ -155,8 +183,17 @@ function describe({ accepted, refused, recoverySeconds, dispatchDelaySeconds, fi
 }
 
 /** For example `503 ×12, no reply ×3`. */
-export function renderRefused(refused: Record<string, number>): string {
-  return Object.entries(refused)
+export function renderCounts(counts: Record<string, number>): string {
+  return Object.entries(counts)
     .map(([status, count]) => `${status === '0' ? 'no reply' : status} ×${count.toLocaleString('en')}`)
     .join(', ');
+}
+
+/** Adds counts of the same name. */
+export function sumCounts(all: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const counts of all) {
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
 }

@@ -1,8 +1,6 @@
 import type pg from 'pg';
-import type { Dispatcher } from './dispatcher.ts';
 import type { Finding, ViolationName } from './findings.ts';
-import type { Ledger } from './ledger.ts';
-import { copyLedger, verifyTables } from './verify.ts';
+import { copyObserved, type Observed, verifyTables } from './verify.ts';
 
 /** Damage to stored data, and the violation that must be found. */
 interface Sabotage {
@@ -13,11 +11,14 @@ interface Sabotage {
 
 const A_DUPLICATE = `(select a.receipt_id from accepted a join receipts r using (receipt_id) where r.state = 'duplicate' limit 1)`;
 
+const A_CANCELLED = `(select order_id from cancellations where outcome = 'cancelled' limit 1)`;
+
 export const SABOTAGES = {
   'order-removed': {
     statements: [
       `delete from orders where (account_id, order_id) =
-         (select o.account_id, o.order_id from orders o join accepted a using (account_id, source_order_id) limit 1)`,
+         (select o.account_id, o.order_id from orders o join accepted a using (account_id, source_order_id)
+          where o.review_state <> 'cancellation_held' limit 1)`,
     ],
     foundAs: 'order-missing',
   },
@@ -59,6 +60,48 @@ export const SABOTAGES = {
     ],
     foundAs: 'dispatched-twice',
   },
+  'cancellation-undone': {
+    statements: [
+      `update orders set review_state = 'needs_review', reviewed_by = null, reviewed_at = null where order_id = ${A_CANCELLED}`,
+    ],
+    foundAs: 'cancellation-lost',
+  },
+  'cancelled-confirmed': {
+    statements: [
+      `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now()
+       where order_id = ${A_CANCELLED}`,
+    ],
+    foundAs: 'cancellation-lost',
+  },
+  'held-cancellation-removed': {
+    statements: [
+      `delete from orders where order_id = (select order_id from orders where review_state = 'cancellation_held' limit 1)`,
+    ],
+    foundAs: 'held-cancellation-lost',
+  },
+  'request-removed': {
+    statements: [
+      'delete from cancellation_requests where order_id = (select order_id from cancellation_requests limit 1)',
+    ],
+    foundAs: 'request-missing',
+  },
+  'request-behind-cursor': {
+    statements: [
+      `insert into cancellation_requests (account_id, order_id, request_xid, requested_by)
+       select account_id, order_id, '1', 'key:faults' from orders join dispatched using (order_id)
+       where order_id not in (select order_id from cancellation_requests) limit 1`,
+    ],
+    foundAs: 'request-missed',
+  },
+  'cancelled-by-nobody': {
+    statements: [
+      `update orders set review_state = 'cancelled', reviewed_by = 'key:faults', reviewed_at = now()
+       where order_id = (
+         select o.order_id from orders o left join cancellations c using (account_id, source_order_id)
+         where review_state = 'needs_review' and c.account_id is null limit 1)`,
+    ],
+    foundAs: 'cancelled-by-nobody',
+  },
 } as const satisfies Record<string, Sabotage>;
 
 export type SabotageKind = keyof typeof SABOTAGES;
@@ -68,14 +111,10 @@ export type SabotageKind = keyof typeof SABOTAGES;
  *
  * @returns the findings.
  */
-export async function findSabotage(
-  client: pg.Client,
-  { ledger, dispatcher }: { ledger: Ledger; dispatcher: Dispatcher },
-  kind: SabotageKind,
-): Promise<Finding[]> {
+export async function findSabotage(client: pg.Client, observed: Observed, kind: SabotageKind): Promise<Finding[]> {
   await client.query('begin');
   try {
-    await copyLedger(client, ledger, dispatcher);
+    await copyObserved(client, observed);
     let changed: number | null = 0;
     for (const statement of SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
     if (changed !== 1) throw new Error(`there was no row for "${kind}"`);

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import type { CancellationLedger } from './cancellation-ledger.ts';
+import { CANCELLATION_RULES, copyCancellations } from './cancellation-rules.ts';
 import { RETRY_ATTEMPTS } from './deployment.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Finding, ViolationName } from './findings.ts';
@@ -12,10 +14,14 @@ const POLL_INTERVAL_MS = 200;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
+/** A held cancellation occupies the key of its order in the same table. */
+const IS_ORDER = "o.review_state <> 'cancellation_held'";
 const RECEIPT = `r.receipt_id::text as id,
   concat_ws(' ', r.source_order_id, r.state, 'attempts', r.attempts, 'crashes', r.crashes, r.error_code, r.history) as detail`;
 /** The body of `receipts r` in `receipt_payloads p`. */
 const BODY = 'substring(p.bodies from r.body_start for r.body_length)';
+/** Its length, with that of the raw body of a delivery to a source. */
+const LENGTH = '(r.body_length + coalesce(r.raw_length, 0))';
 
 /**
  * A query per violation that returns the ids and details of the affected rows. The table `accepted` contains the receipts
@@ -33,7 +39,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
   'order-missing': `
     select distinct a.account_id || ' ' || a.source_order_id as id, '' as detail from accepted a
     where not a.is_poison and not exists (
-      select from orders o where o.account_id = a.account_id and o.source_order_id = a.source_order_id)`,
+      select from orders o where o.account_id = a.account_id and o.source_order_id = a.source_order_id and ${IS_ORDER})`,
   'order-doubled': `
     select account_id || ' ' || source_order_id as id, string_agg(order_id::text, ' and ') as detail from orders
     group by account_id, source_order_id having count(*) > 1`,
@@ -45,7 +51,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
         and o.source_order_id = r.source_order_id)`,
   'order-without-receipt': `
     select o.order_id::text as id, o.source_order_id as detail from orders o
-    where not exists (
+    where ${IS_ORDER} and not exists (
       select from receipts r
       where r.receipt_id = o.receipt_id and r.account_id = o.account_id and r.order_id = o.order_id and r.state = 'written')`,
   // The service names the receipt of the order with this account and source_order_id as the original.
@@ -70,7 +76,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
   'half-stored': `
     select ${RECEIPT} from receipts r
     left join receipt_payloads p on p.batch_id = r.batch_id and p.account_id = r.account_id
-    where p.batch_id is null or length(${BODY}) <> r.body_length
+    where p.batch_id is null or length(substring(p.bodies from r.body_start for ${LENGTH})) <> ${LENGTH}
        or position(convert_to('"source_order_id":"' || r.source_order_id || '"', 'UTF8') in ${BODY}) = 0
     union all
     select 'key ' || k.account_id || ' ' || k.idempotency_key, k.receipt_id::text from idempotency_keys k
@@ -86,6 +92,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
     where d.times > 1 or o.review_state is distinct from 'confirmed' or o.confirmed_xid is distinct from d.xid`,
   'outbox-row-left': `
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
+  ...CANCELLATION_RULES,
 };
 
 /** Waits until no work is left or the deadline passes, except for the rows in `known`. */
@@ -121,8 +128,15 @@ export async function recoverySeconds(client: pg.Client, recoveredAt: number): P
   return rows[0].seconds;
 }
 
-/** Copies the ledger and the dispatched orders to temporary tables of the current transaction. */
-export async function copyLedger(client: pg.Client, ledger: Ledger, dispatcher: Dispatcher): Promise<void> {
+/** What clients and the dispatching system have seen. */
+export interface Observed {
+  ledger: Ledger;
+  cancellations: CancellationLedger;
+  dispatcher: Dispatcher;
+}
+
+/** Copies the ledgers and the dispatched orders to temporary tables of the current transaction. */
+export async function copyObserved(client: pg.Client, { ledger, cancellations, dispatcher }: Observed): Promise<void> {
   // The cursor and the orders up to it, from the same moment.
   const { cursor } = dispatcher;
   const seen = [...dispatcher.seen.values()];
@@ -133,6 +147,7 @@ export async function copyLedger(client: pg.Client, ledger: Ledger, dispatcher: 
     'insert into dispatched select id, xid::xid8, times from unnest($1::bigint[], $2::text[], $3::int[]) as s(id, xid, times)',
     [seen.map(({ orderId }) => orderId), seen.map(({ xid }) => xid), seen.map(({ times }) => times)],
   );
+  await copyCancellations(client, cancellations, dispatcher);
   const orders = [...ledger.accepted.values()].map(({ order }) => order);
   await client.query(`create temp table accepted (
     receipt_id uuid, account_id int, source_order_id text collate "C", idempotency_key text collate "C", is_poison boolean

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { IS_ORDER } from '../orders/order-rows.ts';
 
 /** The first steps that an account has done. */
 export interface AccountSetup {
@@ -13,8 +14,8 @@ export interface AccountSetup {
 export async function readSetup(db: Knex, accountId: number): Promise<AccountSetup> {
   const { rows } = await db.raw<{ rows: [AccountSetup] }>(
     `select exists (select from api_keys where account_id = :accountId) as has_key,
-            exists (select from orders where account_id = :accountId) as has_order,
-            exists (select from orders where account_id = :accountId and review_state <> 'needs_review') as has_decision,
+            exists (select from orders where account_id = :accountId and ${IS_ORDER}) as has_order,
+            exists (select from orders where account_id = :accountId and review_state in ('confirmed', 'rejected')) as has_decision,
             exists (select from api_keys where account_id = :accountId and last_used_at is not null) as has_sent`,
     { accountId },
   );

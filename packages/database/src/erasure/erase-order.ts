@@ -14,8 +14,8 @@ interface ErasedOrder {
 }
 
 /**
- * Removes personal data from an order, its receipts and bodies, its search terms and its audit events, deletes its notes (by a trigger), and
- * audits the erasure. The order is redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
+ * Removes personal data from an order, its receipts and bodies, its search terms and its audit events, deletes its notes and the reason of
+ * its cancellation request (by a trigger), and audits the erasure. Of a held cancellation, it removes the reason. The order is redacted by `redactOrder`; a receipt that is not written yet will be written in that form. Idempotent.
  *
  * Many receipts take several transactions, as `dispatchable_orders` waits for each. The receipt that the customer was found in is in the
  * last one, so that an interrupted erasure finds the order again.
@@ -79,10 +79,14 @@ async function eraseWritten(
   sourceOrderId: string,
   isMentioned: (text: string) => boolean,
 ): Promise<OrderRow | null> {
-  const [row]: StoredOrder[] = await trx('orders')
-    .where({ account_id: accountId, source_order_id: sourceOrderId })
-    .forUpdate();
+  // If an order replaces its held cancellation while the first statement waits for that row, only a second one sees the order.
+  const row =
+    (await lockBySource(trx, accountId, sourceOrderId)) ?? (await lockBySource(trx, accountId, sourceOrderId));
   if (!row) return null;
+  if ((row.review_state as string) === 'cancellation_held') {
+    await trx('orders').where({ account_id: accountId, order_id: row.order_id }).update({ review_reason: null });
+    return null;
+  }
   // Also for an order that was erased before: it may have been rejected since, with a reason in free text.
   const relatedRows =
     (await eraseHistory(trx, accountId, row.order_id)) + (await eraseChanges(trx, accountId, row.order_id));
@@ -106,6 +110,17 @@ async function eraseWritten(
   // Even if there are none yet: fillSearchTerms may have read the order before, and does not replace existing ones.
   await updateSearchTerms(trx, accountId, [row.order_id]);
   return row;
+}
+
+async function lockBySource(
+  trx: Knex.Transaction,
+  accountId: number,
+  sourceOrderId: string,
+): Promise<StoredOrder | undefined> {
+  return trx<StoredOrder>('orders')
+    .where({ account_id: accountId, source_order_id: sourceOrderId })
+    .forUpdate()
+    .first() as Promise<StoredOrder | undefined>;
 }
 
 /** Keeps actor, action and time. @returns the number of changed events. */

@@ -1,15 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { normalizeOrder, redactedBody, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
-import { ascending } from '../receipts/uuids.ts';
+import { ascending, newBatchIdFor } from '../receipts/uuids.ts';
 import { isRedacted } from './find-customer.ts';
 import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 
 /** The range of a body in a row of bodies; the start counts from 1. */
-type Range = Pick<StoredReceipt, 'body_start' | 'body_length'>;
+type Range = Pick<StoredReceipt, 'body_start' | 'body_length' | 'raw_length'>;
 
 /**
- * Removes personal data from receipts and their bodies. The redacted body is stored in a new row, so that a worker whose statement began
+ * Removes personal data from receipts and their bodies, and the raw bodies of deliveries to sources. The redacted body is stored in a new row, so that a worker whose statement began
  * before finds no body instead of the old one. In the old row, which has bodies of other receipts too, it is overwritten with spaces.
  *
  * @param receiptIds at most one chunk.
@@ -50,7 +49,7 @@ async function moveRedacted(
   // Removing the lease stops a worker that has claimed it; the outbox row stays, so it is claimed again.
   await trx.raw(
     `update receipts
-     set batch_id = ?::uuid, body_start = 1, body_length = ?, warnings = null, erased_at = clock_timestamp(),
+     set batch_id = ?::uuid, body_start = 1, body_length = ?, raw_length = null, warnings = null, erased_at = clock_timestamp(),
          lease_id = null, lease_expires_at = null
      where receipt_id = ?::uuid and account_id = ?`,
     [newBatchId, redacted.length, receipt_id, accountId],
@@ -58,15 +57,13 @@ async function moveRedacted(
   return true;
 }
 
-/** A UUIDv7 of the same millisecond, so that the body is dropped with its receipt. */
-function newBatchIdFor(receiptId: string): string {
-  return `${receiptId.slice(0, 14)}7${randomUUID().slice(15)}`;
-}
-
 /** One update for all ranges of a row, as each update rewrites the whole row. */
 async function overwriteBodies(trx: Knex.Transaction, accountId: number, batchId: string, ranges: readonly Range[]) {
   const bodies = ranges.reduce((sql) => `overlay(${sql} placing ? from ? for ?)`, 'bodies');
-  const values = ranges.flatMap((range) => [Buffer.alloc(range.body_length, ' '), range.body_start, range.body_length]);
+  const values = ranges.flatMap(({ body_start, body_length, raw_length }) => {
+    const length = body_length + (raw_length ?? 0);
+    return [Buffer.alloc(length, ' '), body_start, length];
+  });
   await trx.raw(`update receipt_payloads set bodies = ${bodies} where batch_id = ?::uuid and account_id = ?`, [
     ...values,
     batchId,

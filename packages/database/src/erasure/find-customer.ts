@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CustomerSearch, normalizeOrder, type Order, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
-import { type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
+import { IS_ORDER, type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
 import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
@@ -32,8 +32,8 @@ export interface CustomerOrder {
 }
 
 /**
- * Finds a customer's orders by scanning all orders, audit events, resends, notes and receipts of an account. It takes no locks and reads bounded
- * pages.
+ * Finds a customer's orders by scanning all orders, held cancellations, audit events (also of cancellations), resends, notes and receipts
+ * of an account. It takes no locks and reads bounded pages.
  *
  * @param onProgress is called after each page.
  */
@@ -88,7 +88,7 @@ async function addReceiptsAndStates(
   }
   const written: { source_order_id: string; order_id: number; review_state: ReviewState }[] = await db('orders')
     .where({ account_id: accountId })
-    .whereRaw('source_order_id = any(?::text[])', [[...found.keys()]])
+    .whereRaw(`source_order_id = any(?::text[]) and ${IS_ORDER}`, [[...found.keys()]])
     .select('source_order_id', 'order_id', 'review_state');
   for (const { source_order_id, order_id, review_state } of written) {
     const order = found.get(source_order_id);
@@ -119,11 +119,13 @@ function whereInOrder(row: StoredOrder, search: CustomerSearch): string[] {
   return [...notRedacted(order, search.isMentioned), ...(search.isMentioned(review_reason) ? ['review_reason'] : [])];
 }
 
-function whereInReceipt({ body, erased_at, source_order_id }: StoredReceipt, search: CustomerSearch): string[] {
+function whereInReceipt({ body, raw, erased_at, source_order_id }: StoredReceipt, search: CustomerSearch): string[] {
   if (body === null) return [];
   const payload = payloadOf({ source_order_id, body });
   const { order } = normalizeOrder(payload);
-  return erased_at === null ? search.whereIn(order, payload) : notRedacted(order, search.isMentioned);
+  if (erased_at !== null) return notRedacted(order, search.isMentioned);
+  const isInRaw = raw !== null && search.isMentioned(payloadOf({ source_order_id, body: raw }));
+  return [...search.whereIn(order, payload), ...(isInRaw ? ['raw body'] : [])];
 }
 
 /** Whether an erasure would change nothing in this order. The `source_order_id` is not redacted, even if it mentions the customer. */

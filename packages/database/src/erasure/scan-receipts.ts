@@ -17,6 +17,9 @@ export interface StoredReceipt {
   body_start: number;
   body_length: number;
   body: Buffer | null;
+  /** The length of the raw body of a delivery to a source, which follows the body that was mapped from it. */
+  raw_length: number | null;
+  raw: Buffer | null;
 }
 
 const FIND_PAGE = `
@@ -51,7 +54,7 @@ async function findPage(db: Knex, accountId: number, after: string): Promise<Pag
   });
 }
 
-const COLUMNS = 'receipt_id, source_order_id, erased_at, batch_id, body_start, body_length';
+const COLUMNS = 'receipt_id, source_order_id, erased_at, batch_id, body_start, body_length, raw_length';
 const SELECT = `select ${COLUMNS} from receipts where ${idIn('receipt_id', ':ids')} and account_id = :accountId order by receipt_id`;
 
 /** Yields chunks of receipts without bodies. @param receiptIds in ascending order. */
@@ -59,7 +62,7 @@ export async function* readReceipts(
   db: Knex,
   accountId: number,
   receiptIds: readonly string[],
-): AsyncGenerator<Omit<StoredReceipt, 'body'>[]> {
+): AsyncGenerator<Omit<StoredReceipt, 'body' | 'raw'>[]> {
   for (const ids of inChunks(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
 }
 
@@ -85,7 +88,7 @@ select batch_id, bodies from receipt_payloads where ${idIn('batch_id', ':ids')} 
 export async function withBodies(
   db: Knex,
   accountId: number,
-  receipts: readonly Omit<StoredReceipt, 'body'>[],
+  receipts: readonly Omit<StoredReceipt, 'body' | 'raw'>[],
 ): Promise<StoredReceipt[]> {
   const ids = ascending([...new Set(receipts.map((receipt) => receipt.batch_id))]);
   if (ids.length === 0) return [];
@@ -93,8 +96,10 @@ export async function withBodies(
   const bodies = new Map(rows.map((row) => [row.batch_id, row.bodies]));
   return receipts.map((receipt) => {
     const start = receipt.body_start - 1;
-    const body = bodies.get(receipt.batch_id)?.subarray(start, start + receipt.body_length) ?? null;
-    return { ...receipt, body };
+    const end = start + receipt.body_length;
+    const all = bodies.get(receipt.batch_id);
+    const raw = receipt.raw_length === null ? null : (all?.subarray(end, end + receipt.raw_length) ?? null);
+    return { ...receipt, body: all?.subarray(start, end) ?? null, raw };
   });
 }
 

@@ -20,6 +20,13 @@ import * as reviewNotesAndViews from './019-review-notes-and-views.ts';
 import * as resendsStoredAt from './020-resends-stored-at.ts';
 import * as resendsByStoredAt from './021-resends-by-stored-at.ts';
 import * as workers from './022-workers.ts';
+import * as cancelledOrders from './023-cancelled-orders.ts';
+import * as heldCancellationsIndex from './024-held-cancellations-index.ts';
+import * as cancellationRequests from './025-cancellation-requests.ts';
+import * as cancelOrders from './026-cancel-orders.ts';
+import * as sources from './027-sources.ts';
+import * as sourceReceipts from './028-source-receipts.ts';
+import * as sourceRejections from './029-source-rejections.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -55,6 +62,13 @@ export const MIGRATIONS: readonly Migration[] = [
   resendsStoredAt,
   resendsByStoredAt,
   workers,
+  cancelledOrders,
+  heldCancellationsIndex,
+  cancellationRequests,
+  cancelOrders,
+  sources,
+  sourceReceipts,
+  sourceRejections,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { IS_ORDER } from './order-rows.ts';
 
 /**
  * Adds a reviewer's note to an order in any state, and audits it without its text.
@@ -13,7 +14,7 @@ export async function addNote(
   return db.transaction(async (trx) => {
     const key = { account_id: accountId, order_id: orderId };
     // An erasure locks the order too, so that it leaves no note behind.
-    const [order] = await trx('orders').where(key).forKeyShare().select('erased_at');
+    const [order] = await trx('orders').where(key).whereRaw(IS_ORDER).forKeyShare().select('erased_at');
     if (!order) return null;
     if (order.erased_at !== null) return 'conflict';
     const [note] = await trx('order_notes')

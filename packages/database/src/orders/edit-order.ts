@@ -10,7 +10,7 @@ import {
 } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { type OrderJson, type OrderRow, toJson, toOrder } from './order-rows.ts';
+import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from './order-rows.ts';
 import { updateSearchTerms } from './update-search-terms.ts';
 
 /** An edit by a reviewer. */
@@ -107,7 +107,7 @@ export async function lockEditable(
   orderId: number,
 ): Promise<OrderJson | 'conflict' | null> {
   const key = { account_id: accountId, order_id: orderId };
-  const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).forUpdate();
+  const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).whereRaw(IS_ORDER).forUpdate();
   if (!row) return null;
   return row.review_state === 'needs_review' && row.erased_at === null ? toJson(row as OrderRow) : 'conflict';
 }

@@ -1,5 +1,6 @@
 import type { ReviewState } from '@orders/domain';
 import type { Knex } from 'knex';
+import { IS_ORDER } from './order-rows.ts';
 
 export interface OrderState {
   order_id: number;
@@ -19,7 +20,7 @@ export async function lockOrders(
   const ids = [...new Set(orderIds)];
   const { rows } = await trx.raw<{ rows: OrderState[] }>(
     `select order_id, review_state from orders
-     where account_id = ? and order_id = any(?::bigint[]) order by order_id for update`,
+     where account_id = ? and order_id = any(?::bigint[]) and ${IS_ORDER} order by order_id for update`,
     [accountId, ids],
   );
   return rows.length === ids.length ? rows : null;
@@ -30,6 +31,7 @@ export async function statesOf(db: Knex, accountId: number, orderIds: readonly n
   return db('orders')
     .where({ account_id: accountId })
     .whereIn('order_id', orderIds)
+    .whereRaw(IS_ORDER)
     .orderBy('order_id')
     .select('order_id', 'review_state');
 }

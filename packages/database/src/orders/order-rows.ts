@@ -127,9 +127,12 @@ export function toOrder(stored: OrderJson): Order {
   return { source_order_id, order_number, customer, ...location, items, total, currency, delivery_instructions };
 }
 
+/** SQL: the row of `orders` is an order, and not a cancellation that is held for one. */
+export const IS_ORDER = "review_state <> 'cancellation_held'";
+
 /**
  * SQL: a subquery for the order with this account and id. As an ordered range, it uses the primary key even if the plan was made for an
  * empty table, when all indexes look equally good.
  */
 export const orderRow = (accountId: string, orderId: string) => `
-  select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} order by order_id limit 1`;
+  select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} and ${IS_ORDER} order by order_id limit 1`;

@@ -1,6 +1,6 @@
 import type { ReviewState } from '@orders/domain';
 import type { Knex } from 'knex';
-import { type OrderJson, type OrderRow, toJson } from './order-rows.ts';
+import { IS_ORDER, type OrderJson, type OrderRow, toJson } from './order-rows.ts';
 
 /** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
 const CHUNK = { count: 500, length: 4_194_304 };
@@ -16,7 +16,11 @@ export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator
   let remaining = filter.limit ?? Number.POSITIVE_INFINITY;
   let after = 0;
   while (remaining > 0) {
-    const next = db('orders').where('order_id', '>', after).orderBy('order_id').limit(Math.min(remaining, CHUNK.count));
+    const next = db('orders')
+      .where('order_id', '>', after)
+      .whereRaw(IS_ORDER)
+      .orderBy('order_id')
+      .limit(Math.min(remaining, CHUNK.count));
     if (filter.accountId !== undefined) next.where({ account_id: filter.accountId });
     if (filter.reviewState !== undefined) next.where({ review_state: filter.reviewState });
     const length = 'octet_length(items::text) + octet_length(warnings::text)';
@@ -43,7 +47,7 @@ export async function listOrders(db: Knex, filter: OrderFilter): Promise<OrderJs
 
 /** The order with this id of any account, or null. */
 export async function findOrder(db: Knex, orderId: number): Promise<OrderJson | null> {
-  const [row] = await db<OrderRow>('orders').where({ order_id: orderId });
+  const [row] = await db<OrderRow>('orders').where({ order_id: orderId }).whereRaw(IS_ORDER);
   return row ? toJson(row as OrderRow) : null;
 }
 

@@ -1,7 +1,15 @@
 import { MAX_ITEMS } from '@orders/domain';
 import type { Knex } from 'knex';
 import type { Note } from '../prepared/orders/find-notes.ts';
-import { type Decided, decidedColumns, type OrderJson, type OrderRow, orderRow, toJson } from './order-rows.ts';
+import {
+  type Decided,
+  decidedColumns,
+  IS_ORDER,
+  type OrderJson,
+  type OrderRow,
+  orderRow,
+  toJson,
+} from './order-rows.ts';
 
 /** The normalized fields of an order, without its payload and warnings. */
 export type ExportedOrder = Omit<OrderJson, 'warnings'> &
@@ -46,7 +54,7 @@ order by n.note_id`;
 export async function hasOrders(db: Knex, accountId: number, orderIds: readonly number[]): Promise<boolean> {
   const ids = [...new Set(orderIds)];
   const { rows } = await db.raw<{ rows: { found: number }[] }>(
-    'select count(*) as found from orders where account_id = ? and order_id = any(?::bigint[])',
+    `select count(*) as found from orders where account_id = ? and order_id = any(?::bigint[]) and ${IS_ORDER}`,
     [accountId, ids],
   );
   return rows[0]?.found === ids.length;

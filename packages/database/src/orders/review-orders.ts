@@ -5,10 +5,15 @@ import { findHeld } from '../resends/find-held.ts';
 import { lockOrders, type OrderState } from './lock-orders.ts';
 import { deleteSearchTerms, updateSearchTerms } from './update-search-terms.ts';
 
+/** The states that a reviewer can give an order. */
+export const REVIEW_DECISIONS = ['needs_review', 'confirmed', 'rejected'] as const satisfies readonly ReviewState[];
+export type ReviewDecision = (typeof REVIEW_DECISIONS)[number];
+
 export interface ReviewRequest {
   accountId: number;
   orderIds: readonly number[];
-  to: ReviewState;
+  /** Only senders cancel. */
+  to: ReviewDecision;
   /** A user's e-mail address, or the actor given to the CLI. */
   by: string;
   /** Why an order is rejected. */
@@ -23,13 +28,13 @@ export interface ReviewOutcome {
   undoUntil: Date | null;
 }
 
-const ALLOWED_FROM: Record<ReviewState, ReviewState> = {
-  confirmed: 'needs_review',
-  rejected: 'needs_review',
-  needs_review: 'rejected',
+const ALLOWED_FROM: Record<ReviewDecision, readonly ReviewState[]> = {
+  confirmed: ['needs_review'],
+  rejected: ['needs_review'],
+  needs_review: ['rejected', 'cancelled'],
 };
 
-const ACTIONS: Record<ReviewState, string> = {
+const ACTIONS: Record<ReviewDecision, string> = {
   confirmed: 'order_confirmed',
   rejected: 'order_rejected',
   needs_review: 'order_reopened',
@@ -39,7 +44,7 @@ const ACTIONS: Record<ReviewState, string> = {
 export const UNDO_SECONDS = 7;
 
 /**
- * Confirms or rejects orders that need review, or reopens (`needs_review`) rejected ones, with audit, in one transaction. Orders are locked
+ * Confirms or rejects orders that need review, or reopens (`needs_review`) rejected and cancelled ones, with audit, in one transaction. Orders are locked
  * in id order, so that concurrent calls do not deadlock.
  *
  * @returns null when the account does not have all of them; then nothing changed.
@@ -53,7 +58,7 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
     const changed: number[] = [];
     const unchanged: ReviewOutcome['unchanged'] = [];
     for (const order of found) {
-      if (order.review_state !== ALLOWED_FROM[to]) unchanged.push(order);
+      if (!ALLOWED_FROM[to].includes(order.review_state)) unchanged.push(order);
       else if (held.has(order.order_id)) unchanged.push({ ...order, held: true });
       else changed.push(order.order_id);
     }

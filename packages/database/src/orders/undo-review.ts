@@ -20,16 +20,18 @@ export interface UndoOutcome {
 /**
  * Undoes recent confirmations and rejections, with audit; never one that a dispatcher could have seen.
  *
+ * @param statementMs max milliseconds of a statement and of a pause between two.
  * @returns null when the account does not have all of these orders; then nothing changed.
  */
 export async function undoReview(
   db: Knex,
   { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
+  statementMs = STATEMENT_MS,
 ): Promise<UndoOutcome | null> {
   const outcome = db.transaction(async (trx) => {
-    await trx.raw(`set local statement_timeout = ${STATEMENT_MS}`);
+    await trx.raw(`set local statement_timeout = ${statementMs}`);
     // Also limits the time until the commit if this process stops.
-    await trx.raw(`set local idle_in_transaction_session_timeout = ${STATEMENT_MS}`);
+    await trx.raw(`set local idle_in_transaction_session_timeout = ${statementMs}`);
     const found = await lockOrders(trx, accountId, orderIds);
     if (!found) return null;
     const { rows } = await trx.raw<{ rows: { order_id: number; review_state: string; reviewed_at: Date }[] }>(
@@ -40,7 +42,7 @@ export async function undoReview(
        set review_state = 'needs_review', reviewed_by = null, reviewed_at = null, review_reason = null, confirmed_xid = null
        from before
        where o.account_id = :accountId and o.order_id = any(:ids::bigint[]) and o.order_id = before.order_id
-         and before.review_state <> 'needs_review'
+         and before.review_state in ('confirmed', 'rejected')
          and before.reviewed_at > clock_timestamp() - interval '${ALLOWED_SECONDS} seconds'
        returning o.order_id, before.review_state, before.reviewed_at`,
       { accountId, ids: found.map(({ order_id }) => order_id) },

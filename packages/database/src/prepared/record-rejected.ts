@@ -11,7 +11,9 @@ export interface NewRejection {
   /** Detected cause. */
   diagnosis: string | null;
   requestId: string;
-  keyId: number;
+  /** Either a key or a source. */
+  keyId: number | null;
+  sourceNumber: number | null;
   /** Null if unknown. */
   bodyBytes: number | null;
   errors: { pointer: string; code: string }[] | null;
@@ -28,8 +30,8 @@ export interface MissedCount {
 const RECORD = {
   name: 'record-rejected',
   text: `
-insert into rejected_deliveries (account_id, channel, code, diagnosis, request_id, key_id, body_bytes, errors, more)
-select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::jsonb[], $9::int[])`,
+insert into rejected_deliveries (account_id, channel, code, diagnosis, request_id, key_id, body_bytes, errors, more, source_number)
+select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::jsonb[], $9::int[], $10::int[])`,
 };
 
 /** Adds rejections to the logs of their accounts. */
@@ -44,6 +46,7 @@ export async function recordRejected(database: Database, rejections: readonly Ne
     rejections.map(({ bodyBytes }) => bodyBytes),
     rejections.map(({ errors }) => errors && JSON.stringify(errors)),
     rejections.map(({ more }) => more),
+    rejections.map(({ sourceNumber }) => sourceNumber),
   ]);
 }
 

@@ -2,13 +2,15 @@ import type { Knex } from 'knex';
 import { reopenBuckets } from '../activity/buckets.ts';
 import { RETENTION_LOCK } from '../advisory-locks.ts';
 import { recordAudit } from '../audit.ts';
+import { mapUnmapped } from '../sources/map-unmapped.ts';
 import { ascending, idIn } from './uuids.ts';
 
 /**
- * Redrives dead receipts with all their attempts; the sweeper sends the wake-up. It is audited if there is an actor.
+ * Redrives dead receipts with all their attempts; the sweeper sends the wake-up. It is audited if there is an actor. Deliveries that could
+ * not be mapped are mapped again first: those still without a `source_order_id` stay dead, and cancellations are carried out here.
  *
  * @param by `accountId`: only receipts of this account.
- * @returns the ids of the receipts that were dead; others are not changed.
+ * @returns the ids of the receipts that were redriven, ascending; others are not changed.
  */
 export async function redriveReceipts(
   db: Knex,
@@ -16,6 +18,7 @@ export async function redriveReceipts(
   by: { accountId?: number; actor?: string } = {},
 ): Promise<string[]> {
   if (receiptIds.length === 0) return [];
+  const cancelled = await mapUnmapped(db, receiptIds, by.accountId ?? null);
   return db.transaction(async (trx) => {
     await trx.raw('select pg_advisory_xact_lock_shared(?)', [RETENTION_LOCK]);
     const { rows } = await trx.raw<{ rows: { receipt_id: string; account_id: number }[] }>(
@@ -24,6 +27,7 @@ export async function redriveReceipts(
          set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
              history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
          where ${idIn('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
+           and is_cancellation is not true and (error_code is distinct from 'mapping_failed' or raw_length is not null)
          returning receipt_id, account_id
        ), queued as (
          insert into outbox (batch_id, receipt_ids, account_ids, due_at)
@@ -34,6 +38,7 @@ export async function redriveReceipts(
        select receipt_id, account_id from redriven order by receipt_id`,
       { ids: ascending(receiptIds), accountId: by.accountId ?? null },
     );
+    rows.push(...cancelled);
     await reopenBuckets(trx, rows);
     const { actor } = by;
     if (actor !== undefined) {
@@ -43,6 +48,6 @@ export async function redriveReceipts(
         ...rows.map((row) => ({ ...entry, accountId: row.account_id, subject: `receipt:${row.receipt_id}` })),
       );
     }
-    return rows.map(({ receipt_id }) => receipt_id);
+    return ascending(rows.map(({ receipt_id }) => receipt_id));
   });
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 /**
  * SQL: the column's value is in an array of receipt ids **in ascending order**. The explicit bounds let Postgres prune partitions; with the
  * array alone it would search every partition for each id.
@@ -30,4 +31,9 @@ export function firstUuidAt(time: number): string {
 /** The time in a UUIDv7, such as the id of a receipt or batch, in Unix milliseconds. */
 export function timeOf(uuid: string): number {
   return Number.parseInt(uuid.slice(0, 8) + uuid.slice(9, 13), 16);
+}
+
+/** A new id for the payload row of a receipt: a UUIDv7 of the same millisecond, so that both are dropped together. */
+export function newBatchIdFor(receiptId: string): string {
+  return `${receiptId.slice(0, 14)}7${randomUUID().slice(15)}`;
 }

@@ -21,6 +21,7 @@ export const SCENES: Scene[] = [
   { name: 'palette', as: 'account_holder', path: review, prepare: openPalette },
   { name: 'shortcuts', as: 'account_holder', path: review, prepare: openShortcuts },
   { name: 'confirmed', as: 'account_holder', path: (id) => `${review(id)}?state=confirmed` },
+  { name: 'cancelled', as: 'account_holder', path: (id) => `${review(id)}?state=cancelled`, prepare: openOrder },
   { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations` },
   { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/integrations?tab=rejected` },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },

@@ -18,7 +18,7 @@ const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
  */
 export function readText(value: unknown, pointer: string, limit: number, warnings: WarningList): string | null {
   const text = readUnlimitedText(value, pointer, warnings);
-  return text && (cutText(text, pointer, limit, warnings) || null);
+  return text && cutText(text, pointer, limit, warnings);
 }
 
 /** The same without a length limit. */
@@ -50,15 +50,15 @@ export function removeInvisible(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** Cuts cleaned text to `limit` code points, with a warning, and trims its end; empty if nothing visible is left. */
-export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string {
+/** Cuts cleaned text to `limit` code points, with a warning, and trims its end; null if nothing visible is left. */
+export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string | null {
   if (text.length <= limit) return text;
   let end = 0;
   for (let count = 0; count < limit && end < text.length; count++) end += isPair(text, end) ? 2 : 1;
   if (end === text.length) return text;
   warnings.add(pointer, 'too_long', `Longer than ${limit} characters`);
   const kept = text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
-  return VISIBLE.test(kept) ? kept : '';
+  return VISIBLE.test(kept) ? kept : null;
 }
 
 function isPair(text: string, index: number): boolean {

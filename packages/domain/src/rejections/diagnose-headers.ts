@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Diagnosis } from '../rejections.ts';
+import { isSignature } from './signed-timestamps.ts';
 
 /** Diagnoses a rejection by the headers of its request; null if they do not show the cause. */
 export function diagnoseHeaders(code: string, headers: IncomingHttpHeaders): Diagnosis | null {
@@ -21,5 +22,5 @@ export function diagnoseMediaType(header: string | undefined): Diagnosis<'unsupp
 
 /** Whether a signature was sent in another header, as other services name theirs. */
 export function hasOtherSignatureHeader(headers: IncomingHttpHeaders): boolean {
-  return Object.keys(headers).some((name) => /signature|hmac/.test(name));
+  return Object.keys(headers).some(isSignature);
 }

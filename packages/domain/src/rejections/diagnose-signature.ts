@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Diagnosis } from '../rejections.ts';
 import { claimedDigest } from '../signature.ts';
 import { reserializations } from './reserialize.ts';
+import { type SignedValues, timestampedTexts } from './signed-timestamps.ts';
 
 /** A rejected webhook and the data to compare it with. */
 export interface WrongSignature {
@@ -11,9 +12,11 @@ export interface WrongSignature {
   /** Newest first, including expired ones. */
   secrets: readonly { secret: string; isLive: boolean }[];
   apiKey: string;
+  /** From the headers of the request. */
+  values: SignedValues;
 }
 
-/** Max bytes hashed to find the original serialization of a body; takes a few milliseconds. */
+/** Max bytes hashed to find the signed text, first with a timestamp and then serialized otherwise; each takes a few milliseconds. */
 const SEARCH_BYTES = 500_000;
 
 const HEX = /^[0-9a-f]+$/i;
@@ -28,7 +31,10 @@ const NO_BODY = ['', '{}', 'undefined', 'null', '[object Object]'];
 
 /** The most likely cause of an invalid signature. Comparisons take constant time. */
 export function diagnoseSignature(wrong: WrongSignature): Diagnosis<'invalid_signature'> {
-  return diagnoseForm(wrong.header) ?? diagnoseDigest(wrong) ?? 'another_secret';
+  const form = diagnoseForm(wrong.header);
+  if (form === null) return diagnoseDigest(wrong) ?? 'another_secret';
+  // Now, as the timestamp of a header like t=…,v1=… is lost once its form is corrected.
+  return signsTimestamp(wrong) ? 'timestamp_signed' : form;
 }
 
 /** Diagnoses the format of the signature; null if it is correct. */
@@ -45,15 +51,14 @@ function diagnoseForm(header: string): Diagnosis<'invalid_signature'> | null {
 }
 
 /** Diagnoses what a well-formed signature was computed from instead of body and secret; null if unknown. */
-function diagnoseDigest({ header, body, secrets, apiKey }: WrongSignature): Diagnosis<'invalid_signature'> | null {
-  const claimed = Buffer.from(header.slice(-SHA256_HEX), 'hex');
-  const live = secrets.filter(({ isLive }) => isLive).map(({ secret }) => secret);
+function diagnoseDigest(wrong: WrongSignature): Diagnosis<'invalid_signature'> | null {
+  const { header, body, secrets, apiKey } = wrong;
+  const live = liveSecrets(wrong);
   const old = secrets.filter(({ isLive }) => !isLive).map(({ secret }) => secret);
+  const claimed = Buffer.from(header.slice(-SHA256_HEX), 'hex');
   const is = (digest: Buffer) => timingSafeEqual(digest, claimed);
-  const signs = (key: string | Buffer, signed: string | Buffer) =>
-    is(createHmac('sha256', key).update(signed).digest());
   const anySigns = (keys: readonly (string | Buffer)[], texts: readonly (string | Buffer)[]) =>
-    keys.some((key) => texts.some((text) => signs(key, text)));
+    keys.some((key) => texts.some((text) => is(hmac(key, [text]))));
 
   if (anySigns(old, [body])) return 'previous_secret';
   if (anySigns(live, withOtherLineEndings(body))) return 'trailing_newline';
@@ -61,13 +66,44 @@ function diagnoseDigest({ header, body, secrets, apiKey }: WrongSignature): Diag
   if (anySigns(live.flatMap(mistakenKeys), [body])) return 'secret_decoded';
   if (anySigns([apiKey, apiKey.replace(/^oik_/, '')], [body])) return 'signed_with_api_key';
   if (live.some((secret) => otherDigests(secret, body).some(is))) return 'wrong_algorithm';
-  let left = SEARCH_BYTES;
-  for (const text of reserializations(body)) {
-    left -= text.length * live.length;
-    if (left < 0) return null;
-    if (anySigns(live, [text])) return 'body_reserialized';
+  if (signsTimestamp(wrong)) return 'timestamp_signed';
+  for (const { text, isSorted } of affordable(reserializations(body), live.length, ({ text }) => text.length)) {
+    if (anySigns(live, [text])) return isSorted ? 'members_sorted' : 'body_reserialized';
   }
   return null;
+}
+
+/** Whether a digest in the header was computed from the body and a timestamp of the request. */
+function signsTimestamp(wrong: WrongSignature): boolean {
+  const [hex] = /\b[0-9a-f]{64}\b/i.exec(wrong.header) ?? [];
+  if (!hex) return false;
+  const claimed = Buffer.from(hex, 'hex');
+  const live = liveSecrets(wrong);
+  const texts = affordable(timestampedTexts(wrong.body, wrong.values), live.length, () => wrong.body.length);
+  for (const { parts } of texts) {
+    if (live.some((secret) => timingSafeEqual(hmac(secret, parts), claimed))) return true;
+  }
+  return false;
+}
+
+/** Yields candidates until hashing them with each of `keys` keys would exceed the limit. */
+function* affordable<T>(candidates: Iterable<T>, keys: number, lengthOf: (candidate: T) => number): Generator<T> {
+  let left = SEARCH_BYTES;
+  for (const candidate of candidates) {
+    left -= lengthOf(candidate) * keys;
+    if (left < 0) return;
+    yield candidate;
+  }
+}
+
+function liveSecrets({ secrets }: WrongSignature): string[] {
+  return secrets.filter(({ isLive }) => isLive).map(({ secret }) => secret);
+}
+
+function hmac(key: string | Buffer, parts: readonly (string | Buffer)[]): Buffer {
+  const hash = createHmac('sha256', key);
+  for (const part of parts) hash.update(part);
+  return hash.digest();
 }
 
 /** The body with a trailing line break added or removed. */

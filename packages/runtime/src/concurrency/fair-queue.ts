@@ -13,21 +13,38 @@ export type FairQueue<Key> = <Result>(
  * Work of one key starts in FIFO order.
  *
  * @param maxConcurrent pieces of work that run at the same time, over all keys.
+ * @param maxPerKey pieces of work of one key that run at the same time.
  */
-export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
+export function createFairQueue<Key>(maxConcurrent: number, maxPerKey = maxConcurrent): FairQueue<Key> {
   // In round-robin order: a key that was served moves to the end.
   const waiting = new Map<Key, (() => void)[]>();
-  let running = 0;
+  const running = new Map<Key, number>();
+  let total = 0;
+
+  const runningOf = (key: Key) => running.get(key) ?? 0;
+  const canStart = (key: Key) => total < maxConcurrent && runningOf(key) < maxPerKey;
+
+  function begin(key: Key): void {
+    total += 1;
+    running.set(key, runningOf(key) + 1);
+  }
+
+  function end(key: Key): void {
+    total -= 1;
+    if (runningOf(key) > 1) running.set(key, runningOf(key) - 1);
+    else running.delete(key);
+  }
 
   function startNext(): void {
-    const [next] = waiting;
-    if (!next) return;
-    const [key, starts] = next;
-    const start = starts.shift() as () => void;
-    waiting.delete(key);
-    if (starts.length > 0) waiting.set(key, starts);
-    running += 1;
-    start();
+    for (const [key, starts] of waiting) {
+      if (!canStart(key)) continue;
+      const start = starts.shift() as () => void;
+      waiting.delete(key);
+      if (starts.length > 0) waiting.set(key, starts);
+      begin(key);
+      start();
+      return;
+    }
   }
 
   function waitForSlot(key: Key, signal: AbortSignal | undefined): Promise<void> {
@@ -51,12 +68,13 @@ export function createFairQueue<Key>(maxConcurrent: number): FairQueue<Key> {
 
   return async (key, work, signal) => {
     signal?.throwIfAborted();
-    if (running < maxConcurrent && waiting.size === 0) running += 1;
+    // A key that waits is at its own limit while there is room for others.
+    if (canStart(key) && !waiting.has(key)) begin(key);
     else await waitForSlot(key, signal);
     try {
       return await work();
     } finally {
-      running -= 1;
+      end(key);
       startNext();
     }
   };

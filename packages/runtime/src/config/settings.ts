@@ -17,9 +17,13 @@ export const senderEnvironment: Record<keyof SenderEnvironment, Joi.Schema> = {
       const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
       if (!/^https?:$/.test(protocol) || username || password || search || hash)
         throw new Error('more than an address');
+      if (/\/ingest\/(orders|webhook|preview|reconcile|sources|status)(\/|$)/.test(pathname))
+        throw new Error('a route');
       return origin + pathname.replace(/\/+$/, '');
     })
-    .message('{{#label}} must be an address such as https://orders.example.com, without a user, query or hash'),
+    .message(
+      '{{#label}} must be an address such as https://orders.example.com, without a user, query, hash or route such as /ingest/orders',
+    ),
   ORDERS_API_KEY: Joi.string()
     .pattern(/^[\x21-\x7e]+$/)
     .message('{{#label}} must be an API key of the account, without spaces'),

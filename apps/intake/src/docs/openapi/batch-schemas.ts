@@ -1,6 +1,16 @@
 import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, type ProblemCode } from '@orders/domain';
+import { batchArrayExamples, batchLinesExamples } from './order-examples.ts';
+import { requestOrderSchemas } from './order-schemas.ts';
 import { acceptedSchema } from './receipt-schemas.ts';
 import { grouped, ref, text } from './schema.ts';
+
+/** Any other element of a batch: a gateway that rejected the batch for it would lose the orders beside it. */
+const otherElementSchema = {
+  type: ['object', 'array', 'string', 'number', 'boolean', 'null'],
+  description: 'Anything else gets its own error in the reply and does not affect the other orders.',
+  items: {},
+  additionalProperties: true,
+};
 
 /** The content types of a batch. */
 export const batchContent = {
@@ -8,11 +18,17 @@ export const batchContent = {
     schema: {
       type: 'string',
       description: `One order per line, at most ${grouped(MAX_BATCH_ORDERS)}; empty lines are skipped.`,
-      examples: ['{"source_order_id":"SHOP-10001","total":"149.50"}\n{"source_order_id":"SHOP-10002","total":99}\n'],
     },
+    examples: batchLinesExamples,
   },
   'application/json': {
-    schema: { type: 'array', minItems: 1, maxItems: MAX_BATCH_ORDERS, items: ref('Order') },
+    schema: {
+      type: 'array',
+      minItems: 1,
+      maxItems: MAX_BATCH_ORDERS,
+      items: { anyOf: [...requestOrderSchemas, otherElementSchema] },
+    },
+    examples: batchArrayExamples,
   },
 };
 

@@ -1,16 +1,25 @@
 import { VERSION } from '@orders/runtime';
 import { batchReplySchema, batchResultSchema } from './batch-schemas.ts';
 import {
+  cancellationListSchema,
+  cancellationSchema,
+  cancelReplySchema,
+  cancelResultSchema,
+} from './cancellation-schemas.ts';
+import {
   batchOperation,
+  cancelOperation,
   orderOperation,
   previewOperation,
   reconcileOperation,
   statusOperation,
+  webhookCancelOperation,
   webhookOperation,
 } from './operations.ts';
 import { orderSchema } from './order-schemas.ts';
 import { fieldErrorSchema, problemSchema, warningSchema } from './problem-schemas.ts';
 import { acceptedSchema, previewSchema, receiptSchema, reconcileSchema } from './receipt-schemas.ts';
+import { deliveryReplySchema, sourceOperation } from './source-operation.ts';
 
 /** The OpenAPI 3.1 document of the public routes, served at `/openapi.json`; `basePath` is their prefix. */
 export function openApiDocument(basePath: string): object {
@@ -20,16 +29,24 @@ export function openApiDocument(basePath: string): object {
       title: 'Order ingestion',
       version: VERSION,
       description:
-        'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.',
+        'Accepts delivery orders as JSON. A 202 means that the order can no longer be lost; a background worker turns it into exactly one order in the list that needs review.' +
+        `\n\n[Guides for senders](${basePath}/docs/senders)`,
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    externalDocs: { description: 'Guides for senders', url: `${basePath}/docs/senders` },
     servers: [{ url: basePath || '/' }],
     security: [{ apiKey: [] }],
+    tags: [
+      { name: 'Orders', description: 'Send, preview, cancel and look up orders' },
+      { name: 'Service', description: 'The service itself; needs no API key' },
+    ],
     paths: {
       '/ingest/orders': { post: orderOperation },
       '/ingest/orders/batch': { post: batchOperation },
       '/ingest/webhook': { post: webhookOperation },
+      '/ingest/orders/cancel': { post: cancelOperation },
+      '/ingest/webhook/cancel': { post: webhookCancelOperation },
+      '/ingest/sources/{source_id}': { post: sourceOperation },
       '/ingest/preview': { post: previewOperation },
       '/ingest/reconcile': { post: reconcileOperation },
       '/ingest/status/{receipt_id}': { get: statusOperation },
@@ -38,6 +55,7 @@ export function openApiDocument(basePath: string): object {
           operationId: 'getOpenApi',
           tags: ['Service'],
           summary: 'This document',
+          description: 'In OpenAPI 3.1, for generators of clients and collections.',
           security: [],
           responses: {
             200: { description: 'The document', content: { 'application/json': { schema: { type: 'object' } } } },
@@ -54,6 +72,11 @@ export function openApiDocument(basePath: string): object {
         Accepted: acceptedSchema,
         BatchReply: batchReplySchema,
         BatchResult: batchResultSchema,
+        Cancellation: cancellationSchema,
+        CancellationList: cancellationListSchema,
+        CancelResult: cancelResultSchema,
+        CancelReply: cancelReplySchema,
+        DeliveryReply: deliveryReplySchema,
         Receipt: receiptSchema,
         Preview: previewSchema,
         ReconcileReply: reconcileSchema,

@@ -1,51 +1,62 @@
 import {
+  CANCELLATION_INVALID,
   DEFAULT_MAX_BATCH_BYTES,
   MAX_BATCH_ERRORS,
   MAX_BATCH_ORDERS,
+  MAX_CANCEL_BYTES,
+  MAX_CANCELLATIONS,
   MAX_SOURCE_ORDER_IDS,
   type ProblemCode,
   SOURCE_ORDER_IDS_INVALID,
 } from '@orders/domain';
 import { BATCH_TYPES, SIGNATURE_HEADER } from '@orders/http';
 import { batchContent } from './batch-schemas.ts';
-import { BODY, header, RATE_HEADERS, refusals, STATUS_RATE_HEADERS, success } from './responses.ts';
-import { grouped, ref, text } from './schema.ts';
+import { cancelContent, cancelReplyContent } from './cancellation-schemas.ts';
+import { orderContent } from './order-schemas.ts';
+import { BODY, header, RATE_HEADERS, refusals, STATUS_RATE_HEADERS, success, successWith } from './responses.ts';
+import { grouped, text } from './schema.ts';
 
 const PREFERENCE_APPLIED = { 'Preference-Applied': header('The preferences that were applied') };
 
 const without = (left: ProblemCode, codes: ProblemCode[]) => codes.filter((code) => code !== left);
 
+/** Not a parameter: Postman sends every parameter, with one value that it invents, and another order under a used key ends `dead`. */
+const keyDescription = (use: string) =>
+  `You can send the header \`Idempotency-Key\`, 1 to 255 visible ASCII characters: ${use}`;
+
 export const orderOperation = acceptOperation('submitOrder', 'Send an order', [], []);
+
+const SIGNATURE_PARAMETER = {
+  name: SIGNATURE_HEADER,
+  in: 'header',
+  required: true,
+  description: 'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
+  schema: { type: 'string', pattern: '^([sS][hH][aA]256=)?[0-9a-fA-F]{64}$' },
+};
+const SIGNATURE_PROBLEMS: ProblemCode[] = ['signing_unavailable', 'missing_signature', 'invalid_signature'];
 
 export const webhookOperation = acceptOperation(
   'deliverWebhook',
   'Deliver an order as a signed webhook',
-  [
-    {
-      name: SIGNATURE_HEADER,
-      in: 'header',
-      required: true,
-      description:
-        'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
-      schema: { type: 'string', pattern: '^(sha256=)?[0-9a-fA-F]{64}$' },
-    },
-  ],
-  ['signing_unavailable', 'missing_signature', 'invalid_signature'],
+  [SIGNATURE_PARAMETER],
+  SIGNATURE_PROBLEMS,
+);
+
+export const cancelOperation = cancelOperationOf('cancelOrders', 'Cancel one order or several', [], []);
+
+export const webhookCancelOperation = cancelOperationOf(
+  'deliverCancellation',
+  'Cancel one order or several by a signed webhook',
+  [SIGNATURE_PARAMETER],
+  SIGNATURE_PROBLEMS,
 );
 
 export const batchOperation = {
   operationId: 'submitBatch',
   tags: ['Orders'],
   summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
-  description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. After a 503, some of the orders may be stored: send the batch again with the same \`Idempotency-Key\`.`,
+  description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. After a 503, some of the orders may be stored: send the batch again with the same \`Idempotency-Key\`.\n\n${keyDescription('one key per batch; each order has the key with its position. When the batch is sent again, stored orders return their receipts and all others are stored, so rejected orders can be corrected at their position.')}`,
   parameters: [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description:
-        'One key per batch; each order has the key with its position. When the batch is sent again, stored orders return their receipts and all others are stored, so rejected orders can be corrected at their position.',
-      schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-    },
     {
       name: 'Prefer',
       in: 'header',
@@ -74,7 +85,7 @@ export const previewOperation = {
   summary: 'Preview how an order would be stored',
   description:
     'Nothing is stored, and no receipt is created. `Idempotency-Key` and `Prefer` have no effect: the errors of strict handling are listed as warnings.',
-  requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
+  requestBody: { required: true, content: orderContent },
   responses: {
     200: success('The order as it would be written', 'Preview'),
     ...refusals(without('invalid_idempotency_key', BODY)),
@@ -102,7 +113,9 @@ export const reconcileOperation = {
               items: { type: 'string', minLength: 1, maxLength: 255 },
             },
           },
-          examples: [{ source_order_ids: ['SHOP-10001', 'SHOP-10002'] }],
+        },
+        examples: {
+          ids: { summary: 'Two orders', value: { source_order_ids: ['SHOP-10001', 'SHOP-10002'] } },
         },
       },
     },
@@ -117,6 +130,8 @@ export const statusOperation = {
   operationId: 'getReceipt',
   tags: ['Orders'],
   summary: 'Get the outcome of a receipt',
+  description:
+    'The status is final once it is `written`, `duplicate` or `dead`. Look-ups have a rate limit of their own.',
   parameters: [
     { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
     {
@@ -124,6 +139,7 @@ export const statusOperation = {
       in: 'header',
       description: '`wait=N`: reply when the state is final, or after N seconds.',
       schema: text,
+      example: 'wait=10',
     },
   ],
   responses: {
@@ -137,24 +153,19 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     operationId,
     summary,
     tags: ['Orders'],
+    description: `Only \`source_order_id\` is required. Any other member that is missing or malformed becomes a warning.\n\n${keyDescription('one key per order. A repeated key returns the original receipt, for at least 7 days unless the operator set another time.')}`,
     parameters: [
       ...parameters,
-      {
-        name: 'Idempotency-Key',
-        in: 'header',
-        description:
-          'One key per order. A repeated key returns the original receipt, for at least 7 days unless the operator set another time.',
-        schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
-      },
       {
         name: 'Prefer',
         in: 'header',
         description:
           '`wait=N` delays the reply up to N seconds (at most 30) until the outcome is known; `handling=strict` rejects an order that would otherwise be corrected.',
         schema: text,
+        example: 'wait=10',
       },
     ],
-    requestBody: { required: true, content: { 'application/json': { schema: ref('Order') } } },
+    requestBody: { required: true, content: orderContent },
     responses: {
       202: success('Accepted: the order is stored and will be processed.', 'Accepted', {
         ...RATE_HEADERS,
@@ -163,6 +174,26 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         ...PREFERENCE_APPLIED,
       }),
       ...refusals([...BODY, ...problems]),
+    },
+  };
+}
+
+function cancelOperationOf(operationId: string, summary: string, parameters: object[], problems: ProblemCode[]) {
+  return {
+    operationId,
+    summary,
+    tags: ['Orders'],
+    description: `Takes one cancellation or a list of up to ${grouped(MAX_CANCELLATIONS)}. Each of them has an outcome: \`cancelled\`, \`requested\` or \`held\`. A list is stored as a whole or not at all. Each cancellation counts as one request. It is safe to repeat. \`Idempotency-Key\` and \`Prefer\` have no effect.`,
+    parameters,
+    requestBody: { required: true, content: cancelContent },
+    responses: {
+      200: successWith('The outcomes, which are stored', cancelReplyContent),
+      ...refusals([...without('invalid_idempotency_key', BODY), ...problems], {
+        validation_failed: CANCELLATION_INVALID,
+        payload_too_large: `The body is larger than ${grouped(MAX_CANCEL_BYTES)} bytes.`,
+        overloaded:
+          'The account has too many requests in flight, or an order is locked by another change. Nothing was cancelled.',
+      }),
     },
   };
 }

@@ -1,6 +1,15 @@
 import { MAX_ITEMS } from '@orders/domain';
+import { ORDER_EXAMPLE, orderExamples } from './order-examples.ts';
+import { ref } from './schema.ts';
 
 const textOf = (description: string) => ({ type: ['string', 'null'], description });
+
+const sourceOrderIdSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
+};
 
 /** The order payload as senders should send it; deviations are corrected where possible and never rejected. */
 export const orderSchema = {
@@ -9,12 +18,7 @@ export const orderSchema = {
     'Only `source_order_id` is required. No other member can make the order fail: its errors become warnings.',
   required: ['source_order_id'],
   properties: {
-    source_order_id: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
-    },
+    source_order_id: sourceOrderIdSchema,
     order_number: textOf('Shown on the order; the source_order_id if absent.'),
     customer: {
       type: ['object', 'null'],
@@ -45,17 +49,24 @@ export const orderSchema = {
     currency: textOf('ISO 4217; AED if absent'),
     delivery_instructions: textOf('Free text for the driver'),
   },
-  examples: [
-    {
-      source_order_id: 'SHOP-10001',
-      order_number: '#10001',
-      customer: { name: 'Aisha Khan', phone: '050 123 4567' },
-      address: 'Apt 1204, Marina Heights, Dubai Marina',
-      emirate: 'Dubai',
-      items: [{ name: 'Chicken Shawarma', quantity: 2, sku: 'SH-1' }],
-      total: '149.50',
-    },
-  ],
+  examples: [ORDER_EXAMPLE],
+};
+
+/** Every order that is accepted. Gateways that validate requests must let them pass. */
+const acceptedOrderSchema = {
+  type: 'object',
+  description: 'Every other member may have any value: it is corrected, or left empty, with a warning.',
+  required: ['source_order_id'],
+  properties: { source_order_id: sourceOrderIdSchema },
+  additionalProperties: true,
+};
+
+/** Schemas of an order in a request: first the form to send, which generated clients and pages show. */
+export const requestOrderSchemas = [ref('Order'), acceptedOrderSchema];
+
+/** The content of a request with one order. */
+export const orderContent = {
+  'application/json': { schema: { anyOf: requestOrderSchemas }, examples: orderExamples },
 };
 
 const textOrNull = { type: ['string', 'null'] };

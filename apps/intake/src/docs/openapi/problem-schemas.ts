@@ -1,4 +1,11 @@
-import { PROBLEMS, SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR, WARNINGS } from '@orders/domain';
+import {
+  CANCELLATION_ERRORS,
+  PROBLEMS,
+  REASON_ERRORS,
+  SOURCE_ORDER_ID_ERRORS,
+  SOURCE_ORDER_IDS_ERROR,
+  WARNINGS,
+} from '@orders/domain';
 import { ref, text } from './schema.ts';
 
 const listOf = (codes: [code: string, meaning: string][]) =>
@@ -7,10 +14,12 @@ const warningList = listOf(
   Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}.`]),
 );
 const errorList = listOf([
-  ...[...Object.values(SOURCE_ORDER_ID_ERRORS), SOURCE_ORDER_IDS_ERROR].map(({ code, detail }): [string, string] => [
-    code,
-    detail,
-  ]),
+  ...[
+    ...Object.values(SOURCE_ORDER_ID_ERRORS),
+    SOURCE_ORDER_IDS_ERROR,
+    ...Object.values(CANCELLATION_ERRORS),
+    ...Object.values(REASON_ERRORS),
+  ].map(({ code, detail }): [string, string] => [code, detail]),
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 

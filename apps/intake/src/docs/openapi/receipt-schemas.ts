@@ -1,4 +1,4 @@
-import { ATTEMPT_ERRORS, RECEIPT_STATES } from '@orders/domain';
+import { ATTEMPT_ERRORS, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain';
 import { normalizedItemSchema, normalizedOrderSchema } from './order-schemas.ts';
 import { orNull, ref, text, time } from './schema.ts';
 
@@ -68,6 +68,7 @@ export const receiptSchema = {
     'error',
     'duplicate_of',
     'changes',
+    'order_state',
   ],
   additionalProperties: false,
   properties: {
@@ -93,13 +94,17 @@ export const receiptSchema = {
       description: 'Differences between a `duplicate` and the order as you first sent it, or your last accepted resend',
       items: changeSchema,
     },
+    order_state: {
+      ...orNull({ enum: REVIEW_STATES }),
+      description: 'The present state of its order, of a `duplicate` too; null if there is no order',
+    },
   },
 };
 
 /** The reply to a preview. */
 export const previewSchema = {
   type: 'object',
-  required: ['normalized', 'warnings', 'duplicate_of'],
+  required: ['normalized', 'warnings', 'duplicate_of', 'cancellation_held'],
   additionalProperties: false,
   properties: {
     normalized: normalizedOrderSchema,
@@ -108,6 +113,11 @@ export const previewSchema = {
       ...originalSchema,
       description:
         'The order that was written with this `source_order_id`: if sent now, this order would become a `duplicate`. Also null while the first order is not written yet.',
+    },
+    cancellation_held: {
+      type: 'boolean',
+      description:
+        'Whether a cancellation is held for this `source_order_id`: if sent now, the order would be cancelled.',
     },
   },
 };

@@ -24,7 +24,9 @@ const REFUSAL_HEADERS: Record<number, object> = {
   503: RETRY_AFTER,
 };
 
-const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', 'account_suspended', 'rate_limited'];
+/** Of every account. */
+export const SENDER_LIMITS: ProblemCode[] = ['account_suspended', 'rate_limited'];
+const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', ...SENDER_LIMITS];
 const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
 export const BODY: ProblemCode[] = [
   'unsupported_media_type',
@@ -37,27 +39,30 @@ export const BODY: ProblemCode[] = [
 ];
 
 /** A successful response. @param headers in addition to those of all responses. */
-export function success(description: string, schema: string, headers: object = RATE_HEADERS): object {
-  return {
-    description,
-    headers: { ...COMMON_HEADERS, ...headers },
-    content: { 'application/json': { schema: ref(schema) } },
-  };
+export function success(description: string, schema: string, headers?: object): object {
+  return successWith(description, { 'application/json': { schema: ref(schema) } }, headers);
+}
+
+/** A successful response with this content. */
+export function successWith(description: string, content: object, headers: object = RATE_HEADERS): object {
+  return { description, headers: { ...COMMON_HEADERS, ...headers }, content };
 }
 
 /**
- * The error responses of a route that needs a key: one for each status, with its codes.
+ * The error responses of a route: one for each status, with its codes.
  *
  * @param codes of this route, in addition to those of all routes.
  * @param details replace the problems' own descriptions.
  * @param headers may come with any of them.
+ * @param authentication the codes of the sender's authentication; by default those of an API key.
  */
 export function refusals(
   codes: ProblemCode[],
   details: Partial<Record<ProblemCode, string>> = {},
   headers: object = RATE_HEADERS,
+  authentication: readonly ProblemCode[] = AUTHENTICATION,
 ): Record<number, object> {
-  const byStatus = Map.groupBy([...AUTHENTICATION, ...codes, ...ALWAYS], (code) => PROBLEMS[code].status);
+  const byStatus = Map.groupBy([...authentication, ...codes, ...ALWAYS], (code) => PROBLEMS[code].status);
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [
       status,

@@ -9,7 +9,7 @@ import type { Parser } from '../../parsing/parser.ts';
 import type { RateLimits } from '../../pipeline/limit-rate.ts';
 import type { ReceiptWriter, Recorded } from '../../receipts/receipt-writer.ts';
 import type { RejectionLog } from '../../rejections/rejection-log.ts';
-import { accountOf, callerOf, contextOf, logFields } from '../../request-context.ts';
+import { callerOf, contextOf, logFields, senderOf } from '../../request-context.ts';
 import { type ReadOrder, readOrders } from './read-orders.ts';
 
 interface Deps {
@@ -89,7 +89,7 @@ export function postBatch(deps: Deps): RequestHandler {
 
 /** Receipts of the orders that were not rejected, with ascending ids: of two with the same `source_order_id` the first comes first. */
 function receiptsOf(request: Request, orders: readonly ReadOrder[], idempotencyKey: string | null) {
-  const { accountId } = accountOf(request);
+  const { accountId } = senderOf(request);
   const ids = orders.map(() => randomUUIDv7()).sort();
   return orders.flatMap((order, index) =>
     'problem' in order

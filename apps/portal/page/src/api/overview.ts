@@ -49,6 +49,8 @@ export interface ReviewOverview {
     capped: boolean;
   };
   rejected: { today: number };
+  /** Requests to cancel orders that were dispatched; nobody has dealt with them. */
+  cancellation_requests: { count: number; capped: boolean };
 }
 
 /** Today begins at midnight where the reader is. */

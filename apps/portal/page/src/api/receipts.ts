@@ -20,6 +20,19 @@ export interface ReceiptDetail extends Receipt {
   payload: string | null;
   /** Set if the payload is not UTF-8. */
   payload_base64: string | null;
+  /** The source that it came to. */
+  source_number: number | null;
+  source_name: string | null;
+  /** What the source received, if the payload is the order made of it. */
+  delivery:
+    | { payload: string | null; payload_base64?: undefined }
+    | { payload?: undefined; payload_base64: string }
+    | null;
+}
+
+/** Whether the source of a dead receipt found no order id. Its `source_order_id` is then its own id. */
+export function isUnmapped({ receipt_id, source_order_id }: { receipt_id: string; source_order_id: string }): boolean {
+  return receipt_id === source_order_id;
 }
 
 export type FoundReceipts = Json<Omit<ReceiptSearch, 'receipts'>> & { receipts: ListedReceipt[] };

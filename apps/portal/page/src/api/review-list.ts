@@ -1,4 +1,4 @@
-import type { ExportedOrder } from '@orders/database';
+import type { ExportedOrder, OpenRequests } from '@orders/database';
 import { call, callForFile, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 import type { Json } from './types.ts';
@@ -15,8 +15,12 @@ export interface Updates {
   /** For the next poll. */
   event_after: number;
   counts: { needs_review: number; capped: boolean };
+  cancellation_requests: CancellationRequests;
   viewers: Viewer[];
 }
+
+/** Requests to cancel orders that were dispatched; nobody has dealt with them. */
+export type CancellationRequests = Json<OpenRequests>;
 
 /** Another reviewer of the list, with the order that they have open. */
 export interface Viewer {

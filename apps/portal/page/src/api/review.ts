@@ -16,6 +16,11 @@ export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
 export type ReviewState = ListedOrder['review_state'];
 
+export const STATES = ['needs_review', 'confirmed', 'rejected', 'cancelled'] as const satisfies readonly ReviewState[];
+
+/** Whether a reviewer can reopen an order in this state. */
+export const isReopenable = (state: ReviewState | undefined): boolean => state === 'rejected' || state === 'cancelled';
+
 /** The new value of an edited field; `null` empties it. */
 export type FieldValue = string | number | null;
 
@@ -84,6 +89,11 @@ export function editOrder(
 
 export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
+}
+
+/** Marks the senders' requests to cancel these orders as done. */
+export function closeCancellations(accountId: number, ids: number[]): Promise<void> {
+  return call('POST', `/accounts/${accountId}/orders/cancellations/close`, { body: { order_ids: ids } });
 }
 
 /** Accepts or refuses a resend. */

@@ -15,6 +15,11 @@ export function formatCount(value: number): string {
   return numberFormat().format(value);
 }
 
+/** Formats a share of 1 as a percentage. Rounded down, so that only all of something is 100%. */
+export function formatShare(value: number): string {
+  return numberFormat({ style: 'percent', roundingMode: 'floor' }).format(value);
+}
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

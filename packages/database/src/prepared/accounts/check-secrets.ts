@@ -11,11 +11,15 @@ const CHUNK = 100;
 const LIST_LIVE = {
   name: 'list-live-secrets',
   text: `
-select account_id as "accountId", sealed from signing_secrets
-where expires_at is null or expires_at > now() order by secret_id desc limit ${MAX_SECRETS}`,
+(select account_id as "accountId", sealed from signing_secrets
+ where expires_at is null or expires_at > now() order by secret_id desc limit ${MAX_SECRETS})
+union all
+(select account_id, secret
+ from sources cross join unnest(array[sealed, case when previous_until > now() then previous_sealed end]) as secret
+ where removed_at is null and secret is not null order by source_number desc limit ${MAX_SECRETS})`,
 };
 
-/** The number of live signing secrets (of the newest 10,000) that none of the keys decrypts. */
+/** The number of live secrets of accounts and sources (of the newest 10,000 of each) that none of the keys decrypts. */
 export async function countUnreadableSecrets(database: Database, keys: SecretsKeys): Promise<number> {
   const secrets = await run<{ accountId: number; sealed: Buffer }>(database, LIST_LIVE, []);
   let unreadable = 0;

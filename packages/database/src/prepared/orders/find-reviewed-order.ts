@@ -38,7 +38,7 @@ const FIND = {
 select ${LISTED_COLUMNS}, o.warnings, o.review_reason, o.erased_at,
        case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
             else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items,
-       case when review_state <> 'needs_review' and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
+       case when review_state in ('confirmed', 'rejected') and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
             then reviewed_at + interval '${UNDO_SECONDS} seconds' end as undo_until
 from (${orderRow('$1::int', '$2::bigint')}) as o`,
 };
@@ -72,6 +72,9 @@ export type OrderAction =
   | 'order_confirmed'
   | 'order_rejected'
   | 'order_reopened'
+  | 'order_cancelled'
+  | 'order_cancel_requested'
+  | 'cancel_request_closed'
   | 'order_review_undone'
   | 'order_edited'
   | 'order_annotated'

@@ -34,8 +34,22 @@ export const MAX_EDITED = 50;
 /** Max events read: few at first, as nearly all requests find few. */
 const EVENT_LIMITS = [100, 2500] as const;
 
-const DECISIONS = new Set(['order_confirmed', 'order_rejected', 'order_reopened', 'order_review_undone']);
-const EDITS = new Set(['order_edited', 'order_annotated', 'order_erased', 'resend_accepted', 'resend_refused']);
+const DECISIONS = new Set([
+  'order_confirmed',
+  'order_rejected',
+  'order_reopened',
+  'order_review_undone',
+  'order_cancelled',
+]);
+const EDITS = new Set([
+  'order_edited',
+  'order_annotated',
+  'order_erased',
+  'resend_accepted',
+  'resend_refused',
+  'order_cancel_requested',
+  'cancel_request_closed',
+]);
 
 interface EventRow {
   subject: string;

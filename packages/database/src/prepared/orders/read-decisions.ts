@@ -64,7 +64,7 @@ with events as materialized (
          o.reviewed_at > $6::timestamptz as is_last_hour, o.currency, o.total,
          date_bin('1 hour', o.reviewed_at, $4::timestamptz) as hour
   from decided cross join lateral (${orderRow('$1::int', 'decided.order_id')}) as o
-  where o.review_state <> 'needs_review' and o.reviewed_at >= least($4::timestamptz, $5::timestamptz)
+  where o.review_state in ('confirmed', 'rejected') and o.reviewed_at >= least($4::timestamptz, $5::timestamptz)
 )
 select hour, currency, (select count(*) from events) as events,
        count(*) filter (where is_confirmed) as confirmed,

@@ -1,9 +1,14 @@
 import type { Database } from '../../connect.ts';
+import { countOpenRequests, type OpenRequests } from '../cancellations/list-requests.ts';
 import { inTransaction } from '../run.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
 
-export type ReviewOverview = { waiting: WaitingOrders } & Decisions;
+export type ReviewOverview = {
+  waiting: WaitingOrders;
+  /** Requests to cancel orders that were dispatched, which nobody has dealt with. */
+  cancellation_requests: Pick<OpenRequests, 'count' | 'capped'>;
+} & Decisions;
 
 /** Pages request this repeatedly, so that a database under load is better off without it. */
 const STATEMENT_MS = 5000;
@@ -14,6 +19,7 @@ export function readReviewOverview(database: Database, accountId: number, timeZo
     database,
     async (connection) => ({
       waiting: await readWaiting(connection, accountId),
+      cancellation_requests: await countOpenRequests(connection, accountId),
       ...(await readDecisions(connection, accountId, timeZone)),
     }),
     { statement_timeout: STATEMENT_MS },

@@ -1,7 +1,7 @@
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 
-/** What delays dispatching and vacuum, in seconds; 0 if nothing does. */
+/** What delays dispatching and vacuum, and what waits for a person, in seconds; 0 if nothing does. */
 export interface Stalls {
   /** Age of the oldest transaction with a transaction id, including prepared ones; null without `pg_read_all_stats`. */
   oldestWritingSeconds: number | null;
@@ -9,6 +9,8 @@ export interface Stalls {
   oldestReadingSeconds: number | null;
   /** How long a confirmed order past its undo time has been missing in `dispatchable_orders`. */
   dispatchDelaySeconds: number;
+  /** Age of the oldest cancellation request that nobody has closed. */
+  oldestCancellationRequestSeconds: number;
 }
 
 /** Max confirmed orders examined, the earliest confirmed first. */
@@ -38,7 +40,11 @@ select case when sees_all then (
     order by confirmed_xid, order_id limit ${MAX_CONFIRMED}
   ) as hidden
   where reviewed_at <= now() - interval '10 seconds'
-) as "dispatchDelaySeconds"
+) as "dispatchDelaySeconds", (
+  select ${AGE('min(requested_at)')} from (
+    select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1
+  ) as open
+) as "oldestCancellationRequestSeconds"
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
 };
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { normalizeOrder, parseBody } from '@orders/domain';
+import { type AttemptErrorCode, mapStoredDelivery, normalizeOrder, type OrderMapping, parseBody } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { faultOf, isDamage, sqlstateOf } from '../../database-errors.ts';
+import { writeCancelled } from '../orders/write-cancelled.ts';
 import { writeOrders } from '../orders/write-orders.ts';
 import { type Connection, inRolledBackTransaction, run, type Statement } from '../run.ts';
 import { findReceiptBody } from './find-receipt.ts';
@@ -9,7 +10,7 @@ import { findReceiptBody } from './find-receipt.ts';
 /** The outcome of a dead receipt if it were redriven now. */
 export type DryRunResult =
   | { outcome: 'written' | 'duplicate'; sourceOrderId: string }
-  | { outcome: 'failing'; code: 'write_refused' | 'body_unreadable' | 'unexpected_error'; sqlstate: string | null }
+  | { outcome: 'failing'; code: AttemptErrorCode; sqlstate: string | null }
   /** The receipt is no longer dead. */
   | { outcome: 'gone' }
   /** A lock is not available now, or Postgres is busy. */
@@ -21,10 +22,19 @@ const LIMITS = { lock_timeout: 200, statement_timeout: 2000, idle_in_transaction
 const CLAIM: Statement = {
   name: 'claim-for-dry-run',
   text: `
-update receipts set state = 'normalized', lease_id = $3::uuid
+update receipts r set state = 'normalized', lease_id = $3::uuid
 where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'
-returning receipt_id`,
+returning r.is_cancellation as "isCancellation",
+  case when r.error_code = 'mapping_failed' and r.raw_length is null then (
+    select s.mapping from sources s where s.account_id = r.account_id and s.source_number = r.source_number
+  ) end as mapping`,
 };
+
+/** Of a delivery that could not be mapped: the mapping of its source. */
+interface ClaimedRow {
+  isCancellation: boolean | null;
+  mapping: OrderMapping | null;
+}
 
 /**
  * Processes a dead receipt as a worker would, in a transaction that is rolled back. Nothing is written, but one value of the order id
@@ -42,8 +52,8 @@ export async function dryRunReceipt(database: Database, accountId: number, recei
 
 async function dryRun(connection: Connection, accountId: number, receiptId: string): Promise<DryRunResult> {
   const leaseId = randomUUID();
-  const claimed = await run(connection, CLAIM, [accountId, receiptId, leaseId]);
-  if (claimed.length === 0) return { outcome: 'gone' };
+  const [claimed] = await run<ClaimedRow>(connection, CLAIM, [accountId, receiptId, leaseId]);
+  if (!claimed) return { outcome: 'gone' };
   let body: Buffer | null;
   try {
     body = await findReceiptBody(connection, accountId, receiptId);
@@ -52,8 +62,14 @@ async function dryRun(connection: Connection, accountId: number, receiptId: stri
     return { outcome: 'failing', code: 'body_unreadable', sqlstate: sqlstateOf(error) };
   }
   if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
-  const normalized = normalizeOrder(parseBody(body));
-  const { written, duplicates } = await writeOrders(connection, leaseId, [], [{ ...normalized, receiptId, accountId }]);
+  const payload = claimed.mapping ? mapStoredDelivery(body, claimed.mapping) : parseBody(body);
+  if (!payload) return { outcome: 'failing', code: 'mapping_failed', sqlstate: null };
+  const normalized = normalizeOrder(payload);
+  // A redrive carries it out and creates no order.
+  if (claimed.isCancellation) return { outcome: 'duplicate', sourceOrderId: normalized.order.source_order_id };
+  const order = { ...normalized, receiptId, accountId };
+  const { written, duplicates, cancelledIds } = await writeOrders(connection, leaseId, [], [order]);
+  if (cancelledIds.length > 0) written.push(...(await writeCancelled(connection, leaseId, [order])));
   const sourceOrderId = normalized.order.source_order_id;
   if (duplicates.length > 0) return { outcome: 'duplicate', sourceOrderId };
   return written.length > 0 ? { outcome: 'written', sourceOrderId } : { outcome: 'undecided' };

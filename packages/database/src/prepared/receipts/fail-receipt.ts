@@ -1,5 +1,6 @@
 import type { ReceiptState, Warning } from '@orders/domain';
 import type { Database } from '../../connect.ts';
+import { IS_ORDER } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';
 
 /** The error of one attempt: our code, and the parts of the database error that contain no personal data. */
@@ -15,6 +16,7 @@ const FAIL = {
 with failing as (
   select r.receipt_id, r.account_id, r.received_at, r.attempts + 1 as attempt, (
            select o.order_id from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
+             and ${IS_ORDER}
          ) as earlier_order_id
   from receipts r
   where r.receipt_id = $1::uuid and r.lease_id = $2::uuid and r.state = 'normalized'

@@ -1,5 +1,6 @@
 import type { ListedReceipt, Receipt, ReceiptState } from '@orders/domain';
 import type { Database } from '../../connect.ts';
+import { IS_ORDER } from '../../orders/order-rows.ts';
 import { ascending, idIn } from '../../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
 
@@ -18,19 +19,27 @@ const COMMON_COLUMNS = `
   o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
 
 /** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
-export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes`;
+export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, case when r.state in ('written', 'duplicate') then (
+    select review_state from orders where account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
+  ) end as order_state`;
+
+/** SQL: the name of the source of `receipts r`. */
+export const SOURCE_NAME = `
+  (select name from sources x where x.account_id = r.account_id and x.source_number = r.source_number)`;
 
 /** SQL: the columns of a `ListedReceiptRow`, from the same tables. */
 export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
-  coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count`;
+  coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count,
+  ${SOURCE_NAME} as source_name`;
 
 /**
- * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row.
+ * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row. After a
+ * rollback to a version without cancellations there are duplicates of held cancellations, which are no orders.
  */
 export const JOIN_ORIGINAL = `
   left join lateral (
     select receipt_id, order_id from orders
-    where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id
+    where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
     offset 0
   ) as o on true
   left join lateral (
@@ -57,6 +66,11 @@ export async function findReceipt(
 export const BODY = `
   (select substring(p.bodies from r.body_start for r.body_length) from receipt_payloads p
    where p.batch_id = r.batch_id and p.account_id = r.account_id)`;
+
+/** SQL: the delivery of `receipts r` as received; null if its body was not mapped. */
+export const RAW_DELIVERY = `
+  (select substring(p.bodies from r.body_start + r.body_length for r.raw_length) from receipt_payloads p
+   where r.raw_length is not null and p.batch_id = r.batch_id and p.account_id = r.account_id)`;
 
 const FIND_BODY = {
   name: 'find-receipt-body',

@@ -1,5 +1,6 @@
 import type { ReceiptState } from '@orders/domain';
 import type { Database } from '../../connect.ts';
+import { IS_ORDER } from '../../orders/order-rows.ts';
 import { timeOf } from '../../receipts/uuids.ts';
 import { run } from '../run.ts';
 
@@ -43,7 +44,7 @@ with asked as materialized (
   select asked.source_order_id, o.order_id, o.receipt_id, o.received_at
   from asked cross join lateral (
     select order_id, receipt_id, received_at from orders
-    where account_id = $1::int and source_order_id = asked.source_order_id
+    where account_id = $1::int and source_order_id = asked.source_order_id and ${IS_ORDER}
     offset 0
   ) as o
 ), seen as (

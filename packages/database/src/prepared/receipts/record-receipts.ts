@@ -10,25 +10,36 @@ export interface IncomingReceipt {
   channel: Channel;
   sourceOrderId: string;
   idempotencyKey: string | null;
-  /** The exact bytes received. */
+  /** The exact bytes received; of a delivery to a source, the payload that its mapping made. */
   body: Buffer;
+  /** The source, and the exact bytes received by it. */
+  delivery?: { sourceNumber: number; raw: Buffer } | undefined;
 }
 
-const INCOMING = `
-  unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[])
-    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length)`;
+/** The bytes of a receipt that are stored. */
+export function storedLength({ body, delivery }: IncomingReceipt): number {
+  return body.length + (delivery?.raw.length ?? 0);
+}
+
+/** SQL: the arrays `$1` to `$7`, `$14` and `$15`, and more ones with their names. */
+export const unnestIncoming = (arrays: readonly string[] = [], names: readonly string[] = []) => `
+  unnest(${['$1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::int[], $15::int[]', ...arrays].join(', ')})
+    as i(${['receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length, source_number, raw_length', ...names].join(', ')})`;
+const INCOMING = unnestIncoming();
 const PAYLOAD = 'substring($10::bytea from p.start for p.length)';
 /** SQL: the bodies of each account, as `PAYLOAD` or `WITHOUT_REPLAYS`. */
 export const selectPayloads = (bodies: string) => `
   select $8::uuid, p.account_id, ${bodies}
   from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)`;
 export const DUE_AT = "now() + $9::int * interval '1 ms'";
-const RECEIPTS = 'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length';
+export const RECEIPTS =
+  'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length, source_number, raw_length';
 
 export const INSERT_PAYLOADS = 'insert into receipt_payloads (batch_id, account_id, bodies)';
 export const INSERT_OUTBOX = 'insert into outbox (batch_id, receipt_ids, account_ids, due_at)';
-const INSERT_RECEIPTS =
-  'insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)';
+export const STORED_COLUMNS =
+  'receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, source_number, raw_length';
+const INSERT_RECEIPTS = `insert into receipts (${STORED_COLUMNS})`;
 
 /** For a batch without idempotency keys. */
 const RECORD = {
@@ -47,8 +58,8 @@ export const WITHOUT_REPLAYS = `
   case when p.account_id in (select account_id from replays) then (
     select string_agg(
       case when i.receipt_id in (select receipt_id from accepted)
-        then substring($10::bytea from p.start + i.body_start - 1 for i.body_length)
-        else decode(repeat('20', i.body_length), 'hex') end, '' order by i.body_start)
+        then substring($10::bytea from p.start + i.body_start - 1 for i.body_length + coalesce(i.raw_length, 0))
+        else decode(repeat('20', i.body_length + coalesce(i.raw_length, 0)), 'hex') end, '' order by i.body_start)
     from incoming i where i.account_id = p.account_id
   ) else ${PAYLOAD} end`;
 
@@ -100,7 +111,7 @@ export async function recordReceipts(
   return ascending(receipts.map(({ receiptId }) => receiptId).filter((receiptId) => !replays.has(receiptId)));
 }
 
-/** The parameters `$1` to `$13` of the statements that store receipts, and the receipts in the order of the arrays. */
+/** The parameters `$1` to `$15` of the statements that store receipts, and the receipts in the order of the arrays. */
 export function incomingValues<Receipt extends IncomingReceipt>(
   batchId: string,
   graceMs: number,
@@ -117,10 +128,12 @@ export function incomingValues<Receipt extends IncomingReceipt>(
     receipts.map(({ body }) => body.length),
     batchId,
     graceMs,
-    Buffer.concat(receipts.map(({ body }) => body)),
+    Buffer.concat(receipts.flatMap(({ body, delivery }) => (delivery ? [body, delivery.raw] : body))),
     payloads.map(({ accountId }) => accountId),
     payloads.map(({ start }) => start),
     payloads.map(({ length }) => length),
+    receipts.map(({ delivery }) => delivery?.sourceNumber ?? null),
+    receipts.map(({ delivery }) => delivery?.raw.length ?? null),
   ];
   return { receipts, values };
 }
@@ -135,13 +148,14 @@ function byAccount<Receipt extends IncomingReceipt>(batch: readonly Receipt[]) {
   const starts: number[] = [];
   const payloads: { accountId: number; start: number; length: number }[] = [];
   let last = { accountId: Number.NaN, start: 1, length: 0 };
-  for (const { accountId, body } of receipts) {
+  for (const receipt of receipts) {
+    const { accountId } = receipt;
     if (accountId !== last.accountId) {
       last = { accountId, start: last.start + last.length, length: 0 };
       payloads.push(last);
     }
     starts.push(last.length + 1);
-    last.length += body.length;
+    last.length += storedLength(receipt);
   }
   return { receipts, starts, payloads };
 }

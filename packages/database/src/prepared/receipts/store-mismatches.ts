@@ -6,7 +6,10 @@ import {
   INSERT_PAYLOADS,
   type IncomingReceipt,
   incomingValues,
+  RECEIPTS,
+  STORED_COLUMNS,
   selectPayloads,
+  unnestIncoming,
   WITHOUT_REPLAYS,
 } from './record-receipts.ts';
 
@@ -31,8 +34,7 @@ const STORE = {
   // trigger that maintains that table only fires on updates; an insert trigger would slow down every receipt.
   text: `
 with incoming as (
-  select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::uuid[], $15::boolean[])
-    as i(receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length, original_id, is_resend)
+  select * from ${unnestIncoming(['$16::uuid[]', '$17::boolean[]'], ['original_id', 'is_resend'])}
 ), new_keys as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
   select account_id, idempotency_key, receipt_id from incoming
@@ -51,8 +53,8 @@ with incoming as (
   insert into dead_letters (account_id, receipt_id, error_code, source_order_id, died_at)
   select account_id, receipt_id, 'idempotency_key_reused', source_order_id, now() from accepted where not is_resend
 ), stored as (
-  insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, state, error_code, history)
-  select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length,
+  insert into receipts (${STORED_COLUMNS}, state, error_code, history)
+  ${RECEIPTS},
          case when is_resend then 'received' else 'dead' end,
          case when not is_resend then 'idempotency_key_reused' end,
          jsonb_build_array(jsonb_build_object('kept_at', now(), 'kept_from', original_id))

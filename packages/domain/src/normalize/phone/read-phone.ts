@@ -16,6 +16,7 @@ export function readPhone(value: unknown, pointer: string, warnings: WarningList
   const phone = readKnownForm(text, pointer, warnings);
   if (phone !== undefined) return phone;
   const kept = cutText(text, pointer, LIMITS.phone, warnings);
+  if (kept === null) return null;
   // Read again after cutting, so that normalizing the stored value finds no further number.
   const phoneInKept = kept === text ? undefined : readKnownForm(kept, pointer, warnings);
   if (phoneInKept !== undefined) return phoneInKept;
@@ -39,7 +40,7 @@ function toOneText(value: unknown, pointer: string, warnings: WarningList): unkn
 }
 
 /** Reads one number, several, one within text, or one from a spreadsheet; undefined if it is none of these. */
-function readKnownForm(text: string, pointer: string, warnings: WarningList): string | undefined {
+function readKnownForm(text: string, pointer: string, warnings: WarningList): string | null | undefined {
   const whole = readNumber(text);
   if (whole?.isValid) return writeWithWarnings(whole, pointer, warnings);
   const scientific = readScientific(text);
@@ -57,7 +58,7 @@ function readSpreadsheetNumber(
   scientific: ScientificReading,
   pointer: string,
   warnings: WarningList,
-): string | undefined {
+): string | null | undefined {
   if (scientific === 'rounded') {
     warnings.add(pointer, 'phone_digits_lost');
     return cutText(text, pointer, LIMITS.phone, warnings);

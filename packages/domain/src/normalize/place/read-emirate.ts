@@ -31,8 +31,8 @@ const FILLERS = /^(?:na|none|null|others?|unknown|(?:please)?select(?:emirate|st
 /** Whether the emirate is absent, only the country, or a filler. */
 export function isEmirateMissing({ emirate, emirate_code }: Omit<EmirateReading, 'rest'>): boolean {
   if (emirate_code !== null) return false;
-  const key = toPlaceKey(emirate ?? '');
-  return FILLERS.test(key) || findPlace(key)?.kind === 'country';
+  const keys = (emirate ?? '').split(',').map(toPlaceKey);
+  return keys.every((key) => FILLERS.test(key) || findPlace(key)?.kind === 'country');
 }
 
 function toReading(emirate: Emirate, rest: string | null): EmirateReading {

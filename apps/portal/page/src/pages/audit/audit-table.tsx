@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { AuditEvent } from '../../api/operator.ts';
+import { Actor } from '../../components/actor.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { EventDetails } from './event-details.tsx';
 import { EventSubject } from './event-subject.tsx';
@@ -50,13 +51,6 @@ export function AuditTable({ events, withAccount }: { events: AuditEvent[]; with
       </table>
     </div>
   );
-}
-
-/** An e-mail address, or `operator:<name>` of the command line. */
-function Actor({ actor }: { actor: string }): ReactNode {
-  const { t } = useTranslation('audit');
-  const name = /^operator:(.+)$/.exec(actor)?.[1];
-  return name ? t('commandLine', { name }) : <bdi dir="ltr">{actor}</bdi>;
 }
 
 /** The translated action, or its code without a translation. */

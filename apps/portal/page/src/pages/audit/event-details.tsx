@@ -20,7 +20,7 @@ const SHOWN_ELSEWHERE = new Set([
   'receipt_id',
 ]);
 
-const CHOICES = new Set(['role', 'rate_limit', 'resends']);
+const CHOICES = new Set(['role', 'rate_limit', 'resends', 'was']);
 
 /** The details of an event in words; those without words by their names. */
 export function EventDetails({ event, details }: { event: AuditEvent; details: Details }): ReactNode {

@@ -38,6 +38,12 @@ export function EventSubject({ event: { subject, account_id, about } }: { event:
           )}
         </Link>
       );
+    case 'source':
+      return (
+        <Link href={`${base}/integrations?tab=sources`}>
+          <bdi>{name}</bdi>
+        </Link>
+      );
     case 'user':
       return (
         <>

@@ -1,10 +1,12 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
+import { lazyPage } from '../lazy-page.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
 import { ResendsCard } from './resends-card.tsx';
@@ -14,6 +16,11 @@ import { TABS, tabHref, useTab } from './tabs.ts';
 import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './integrations.css';
+
+const SourcesTab = lazyPage('sources', async () => (await import('./sources/sources-tab.tsx')).SourcesTab, [
+  'sources',
+  'review',
+]);
 
 /** How a shop's systems send orders. Texts of keys and secrets live only in this component's state. */
 export function IntegrationsPage(): ReactNode {
@@ -41,6 +48,11 @@ export function IntegrationsPage(): ReactNode {
         }))}
       />
       {tab === 'keys' && <KeysCard newKey={newKey} onNewKey={setNewKey} />}
+      {tab === 'sources' && (
+        <Suspense fallback={<Skeleton shape="blocks" />}>
+          <SourcesTab />
+        </Suspense>
+      )}
       {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}
       {tab === 'try' && (
         <>

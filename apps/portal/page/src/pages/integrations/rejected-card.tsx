@@ -45,7 +45,14 @@ function Item({ rejection }: { rejection: Rejected }): ReactNode {
   const ownKey = isBatch
     ? `rejected.batch.${rejection.code}`
     : `rejected.diagnosis.${rejection.code}.${rejection.diagnosis}`;
-  const route = isBatch ? '/ingest/orders/batch' : rejection.channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
+  const isSource = rejection.source_name !== null;
+  const route = isSource
+    ? '/ingest/sources/…'
+    : isBatch
+      ? '/ingest/orders/batch'
+      : rejection.channel === 'rest'
+        ? '/ingest/orders'
+        : '/ingest/webhook';
   const hasOwnText = rejection.diagnosis !== null && i18n.exists(ownKey, { ns: 'integrations' });
   return (
     <li className="stack-tight">
@@ -62,6 +69,11 @@ function Item({ rejection }: { rejection: Rejected }): ReactNode {
       <p>{hasOwnText ? t(`${ownKey}.how`) : t(`rejected.how.${rejection.code}`)}</p>
       {rejection.errors && <Errors errors={rejection.errors} />}
       <p className="hint row key-dates">
+        {isSource && (
+          <span>
+            {t('rejected.source')} <bdi>{rejection.source_name}</bdi>
+          </span>
+        )}
         {rejection.key_name && (
           <span>
             {t('rejected.key')} <bdi>{rejection.key_name}</bdi>{' '}

@@ -24,7 +24,8 @@ export function ReviewSummary(): ReactNode {
   );
 }
 
-function Cards({ overview: { waiting, confirmed, rejected } }: { overview: ReviewOverview }): ReactNode {
+function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
+  const { waiting, confirmed, rejected, cancellation_requests: requests } = overview;
   const { t } = useTranslation('overview');
   const list = `/accounts/${useAccountId()}/review`;
   return (
@@ -46,6 +47,16 @@ function Cards({ overview: { waiting, confirmed, rejected } }: { overview: Revie
             </>
           )}
         </p>
+        {requests.count > 0 && (
+          <p>
+            <Link href={list} className="badge badge-bad">
+              {t('review.cancellationRequests', {
+                count: requests.count,
+                formatted: `${formatCount(requests.count)}${requests.capped ? '+' : ''}`,
+              })}
+            </Link>
+          </p>
+        )}
         <MoneyList label={t('review.worth')} money={waiting.money} />
       </section>
       <section className="card summary-card">

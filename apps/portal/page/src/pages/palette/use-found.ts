@@ -4,12 +4,11 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
-import type { ListedOrder, ReviewState } from '../../api/review.ts';
+import { type ListedOrder, type ReviewState, STATES } from '../../api/review.ts';
 import { useSession } from '../../api/session.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 import type { CommandGroupEntry, PaletteScope } from './use-commands.ts';
 
-const STATES: readonly ReviewState[] = ['needs_review', 'confirmed', 'rejected'];
 const MAX_ORDERS_PER_STATE = 4;
 const MAX_ACCOUNTS = 8;
 /** A shorter text finds too much to be of use. */

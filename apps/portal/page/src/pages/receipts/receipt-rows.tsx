@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { ListedReceipt } from '../../api/receipts.ts';
+import { isUnmapped, type ListedReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -18,13 +18,19 @@ export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactN
           <Link href={`/accounts/${accountId}/receipts/${receipt.receipt_id}`} className="receipt-row">
             <StateBadge state={receipt.status} />
             <span className="receipt-names">
-              <bdi>{receipt.source_order_id}</bdi>
+              <bdi>{isUnmapped(receipt) ? t('noOrderId') : receipt.source_order_id}</bdi>
               <bdi dir="ltr" className="mono hint">
                 {receipt.receipt_id}
               </bdi>
             </span>
             <span className="hint">
               <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
+              {receipt.source_name !== null && (
+                <>
+                  {' · '}
+                  <bdi>{receipt.source_name}</bdi>
+                </>
+              )}
               {receipt.error && (
                 <>
                   {' · '}

@@ -3,7 +3,7 @@ import { ArrowLeft, RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
+import { isUnmapped, type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -41,7 +41,7 @@ function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
     <>
       <header className="row">
         <h1>
-          <bdi>{receipt.source_order_id}</bdi>
+          <bdi>{isUnmapped(receipt) ? t('noOrderId') : receipt.source_order_id}</bdi>
         </h1>
         <span role="status">
           <StateBadge state={receipt.status} />
@@ -108,6 +108,14 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
             <RotateCcw aria-hidden="true" size={16} />
             {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
           </button>
+          {error.code === 'mapping_failed' && receipt.source_number !== null && (
+            <Link
+              className="button"
+              href={`/accounts/${accountId}/integrations?tab=sources&show=mapping&source=${receipt.source_number}`}
+            >
+              {t('editMapping')}
+            </Link>
+          )}
           <HelpLink page="failed-receipts" anchor="errors" />
         </div>
       )}
@@ -155,7 +163,15 @@ function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
           </>
         )}
         <dt>{t('fact.channel')}</dt>
-        <dd>{t(`common:channel.${receipt.channel}`)}</dd>
+        <dd>
+          {t(`common:channel.${receipt.channel}`)}
+          {receipt.source_name !== null && (
+            <>
+              {' · '}
+              <bdi>{receipt.source_name}</bdi>
+            </>
+          )}
+        </dd>
         <dt>{t('fact.received')}</dt>
         <dd>{fullTime(receipt.received_at)}</dd>
         <dt>{t('fact.attempts')}</dt>
@@ -168,13 +184,29 @@ function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
 function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
   const { t } = useTranslation('receipts');
   const text = receipt.payload ?? receipt.payload_base64;
+  const { delivery } = receipt;
+  if (delivery === null) return <PayloadCard title={t('payload.title')} about={aboutPayload(t, receipt)} text={text} />;
+  const about = t(delivery.payload_base64 === undefined ? 'payload.about' : 'payload.base64');
+  return (
+    <>
+      <PayloadCard
+        title={t('payload.title')}
+        about={about}
+        text={delivery.payload ?? delivery.payload_base64 ?? null}
+      />
+      <PayloadCard title={t('payload.mappedTitle')} about={t('payload.mapped')} text={text} />
+    </>
+  );
+}
+
+function PayloadCard({ title, about, text }: { title: string; about: string; text: string | null }): ReactNode {
   return (
     <section className="card stack-tight">
       <div className="spread">
-        <h2>{t('payload.title')}</h2>
+        <h2>{title}</h2>
         {text !== null && <CopyButton text={text} />}
       </div>
-      <p className="hint">{aboutPayload(t, receipt)}</p>
+      <p className="hint">{about}</p>
       {text !== null && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
         <pre className="code receipt-payload" tabIndex={0}>

@@ -28,9 +28,11 @@ export function Timeline({ events }: { events: ReceiptEvent[] }): ReactNode {
   );
 }
 
-/** A receipt that was kept without processing died without an attempt. */
+/** A receipt that was kept or could not be mapped died without an attempt. */
 function nameOf(event: ReceiptEvent, before: ReceiptEvent | undefined) {
-  return event.kind === 'dead' && before?.kind === 'kept' ? 'deadUnprocessed' : event.kind;
+  return event.kind === 'dead' && (before?.kind === 'kept' || before?.kind === 'received')
+    ? 'deadUnprocessed'
+    : event.kind;
 }
 
 function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | undefined }): ReactNode {

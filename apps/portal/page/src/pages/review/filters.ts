@@ -1,7 +1,6 @@
 import type { Query } from '../../api/client.ts';
-import type { ReviewState } from '../../api/review.ts';
+import { type ReviewState, STATES } from '../../api/review.ts';
 
-export const STATES = ['needs_review', 'confirmed', 'rejected'] as const satisfies readonly ReviewState[];
 export const EMIRATE_CODES = ['AE-AZ', 'AE-AJ', 'AE-DU', 'AE-FU', 'AE-RK', 'AE-SH', 'AE-UQ'] as const;
 
 /** The values of each filter; none of them is chosen with an empty string. */

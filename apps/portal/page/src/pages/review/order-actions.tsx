@@ -1,7 +1,7 @@
 import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { ReviewState } from '../../api/review.ts';
+import { isReopenable, type ReviewState } from '../../api/review.ts';
 import { formatCount } from '../../components/numbers.ts';
 
 export interface OrderActionsProps {
@@ -82,7 +82,7 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
       <span>{t(`action.${action}`)}</span>
     </button>
   );
-  if (state === 'rejected') return button('needs_review', 'reopen', '', RotateCcw);
+  if (isReopenable(state)) return button('needs_review', 'reopen', '', RotateCcw);
   if (state !== 'needs_review') return null;
   return (
     <>

@@ -11,11 +11,12 @@ export function OrderHead(props: {
   number: string;
   order: ListedOrder | undefined;
   fullOrder: Order | undefined;
+  sourceName: string | null;
   isWide: boolean;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode {
-  const { number, order, fullOrder, isWide, onClose, children } = props;
+  const { number, order, fullOrder, sourceName, isWide, onClose, children } = props;
   const { t } = useTranslation('review');
   return (
     <header className="order-head">
@@ -34,7 +35,16 @@ export function OrderHead(props: {
       {order && <CopyIcon text={number} label={t('order.copyNumber')} />}
       {order && (
         <p className="hint order-origin">
-          <span className="badge">{t(`common:channel.${order.channel}`)}</span> <Ago at={order.received_at} />
+          <span className="badge">
+            {t(`common:channel.${order.channel}`)}
+            {sourceName !== null && (
+              <>
+                {' · '}
+                <bdi>{sourceName}</bdi>
+              </>
+            )}
+          </span>{' '}
+          <Ago at={order.received_at} />
         </p>
       )}
       {fullOrder && <CopyIcon text={orderAsText(t, fullOrder)} label={t('order.copy')} isWhole />}

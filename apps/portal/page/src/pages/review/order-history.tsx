@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryEntry } from '../../api/review.ts';
+import { Actor } from '../../components/actor.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
 import { Ago } from '../../components/time.tsx';
 
@@ -16,7 +17,7 @@ export function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNod
         {history.map((entry) => (
           <li key={entry.at + entry.action}>
             <p>
-              <strong>{t(`history.${entry.action}`)}</strong> <bdi dir="ltr">{entry.by}</bdi>{' '}
+              <strong>{t(`history.${entry.action}`)}</strong> <Actor actor={entry.by} />{' '}
               <span className="hint">
                 <Ago at={entry.at} />
               </span>

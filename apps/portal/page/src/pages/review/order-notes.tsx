@@ -3,6 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { addNote, type Note, type OrderDetail } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
+import { Actor } from '../../components/actor.tsx';
 import { FieldError } from '../../components/field-error.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -51,7 +52,7 @@ export function OrderNotes(props: {
                 {note.text}
               </p>
               <p className="hint">
-                <bdi dir="ltr">{note.by}</bdi>, <Ago at={note.at} />
+                <Actor actor={note.by} />, <Ago at={note.at} />
               </p>
             </li>
           ))}

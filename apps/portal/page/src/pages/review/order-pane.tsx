@@ -5,6 +5,7 @@ import { useNotices } from '../../components/notices.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { useTitle } from '../../components/title.ts';
+import { CancellationPanel } from './cancellation-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import { NOTE, useDrafts, useUnsavedEdits } from './drafts.ts';
 import type { Editing } from './editing.ts';
@@ -98,11 +99,24 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   return (
     <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { number })}>
       <div ref={content} className="order-content">
-        <OrderHead number={number} order={order} fullOrder={detail.data?.order} isWide={isWide} onClose={onClose}>
+        <OrderHead
+          number={number}
+          order={order}
+          fullOrder={detail.data?.order}
+          sourceName={detail.data?.source_name ?? null}
+          isWide={isWide}
+          onClose={onClose}
+        >
           {isWide && actions}
         </OrderHead>
         <OrderViewers names={viewers} />
-        <ReviewNote review={state === detail.data?.review.state ? detail.data?.review : undefined} />
+        <ReviewNote
+          review={state === detail.data?.review.state ? detail.data?.review : undefined}
+          receivedAt={order?.received_at}
+        />
+        {detail.data?.cancellation && (
+          <CancellationPanel key={orderId} order={detail.data.order} request={detail.data.cancellation} />
+        )}
         {erasedAt !== null && <p className="note">{t('order.erased', { time: fullTime(erasedAt) })}</p>}
         {(detail.isError || (detail.data && isFailing)) && (
           <LoadProblem error={detail.error} updatedAt={detail.data ? detail.dataUpdatedAt : null} retry={retry} />

@@ -3,6 +3,7 @@ import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../api/review.ts';
+import { actorText } from '../../components/actor.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
 import { Ago } from '../../components/time.tsx';
 import { blockerTexts } from './blocker-text.ts';
@@ -93,7 +94,9 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
 /** For orders that need review their age, for others who decided and when. */
 function WhoAndWhen({ order: { channel, received_at, reviewed_at, reviewed_by } }: { order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
-  const reviewer = reviewed_by === null ? null : <bdi title={reviewed_by}>{reviewed_by.split('@')[0]}</bdi>;
+  const named = reviewed_by === null ? null : actorText(t, reviewed_by);
+  const reviewer =
+    reviewed_by === null ? null : <bdi title={named ?? reviewed_by}>{named ?? reviewed_by.split('@')[0]}</bdi>;
   return (
     <>
       <span className="order-channel">{reviewed_at === null ? t(`common:channel.${channel}`) : (reviewer ?? '–')}</span>

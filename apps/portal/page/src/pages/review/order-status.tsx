@@ -3,28 +3,42 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import type { OrderDetail } from '../../api/review.ts';
+import { Actor, keyNameOf } from '../../components/actor.tsx';
 import { joinNames } from '../../components/join-names.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 
-/** Who decided the order and when; announced when it happens while the order is open. */
-export function ReviewNote({ review }: { review: OrderDetail['review'] | undefined }): ReactNode {
+/** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
+export function ReviewNote(props: {
+  review: OrderDetail['review'] | undefined;
+  receivedAt: string | undefined;
+}): ReactNode {
+  const { review, receivedAt } = props;
   const { t } = useTranslation('review');
-  const isDecided = review && review.state !== 'needs_review' && review.by !== null && review.at !== null;
+  if (!review || review.state === 'needs_review' || review.by === null || review.at === null)
+    return <div role="status" />;
+  const isCancelled = review.state === 'cancelled';
+  const isEarly = isCancelled && receivedAt !== undefined && Date.parse(review.at) < Date.parse(receivedAt);
   return (
     <div role="status">
-      {isDecided && (
-        <p className="note">
-          <span>
-            {t(`order.${review.state}`)} <bdi dir="ltr">{review.by}</bdi>, <Ago at={review.at ?? ''} />
-            {review.reason !== null && (
-              <>
-                : <q dir="auto">{review.reason}</q>
-              </>
-            )}
-          </span>
-        </p>
-      )}
+      <p className="note">
+        <span>
+          {isCancelled ? (
+            t('order.cancelled', { name: keyNameOf(review.by) ?? review.by })
+          ) : (
+            <>
+              {t(`order.${review.state}`)} <Actor actor={review.by} />
+            </>
+          )}
+          , <Ago at={review.at} />
+          {review.reason !== null && (
+            <>
+              : <q dir="auto">{review.reason}</q>
+            </>
+          )}
+        </span>
+        {isEarly && <span className="hint">{t('order.cancelledFirst')}</span>}
+      </p>
     </div>
   );
 }

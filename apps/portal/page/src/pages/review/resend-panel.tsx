@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
+import { Actor } from '../../components/actor.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
@@ -112,10 +113,10 @@ function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState 
 
 function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Resend }): ReactNode {
   const { t } = useTranslation('review');
-  if (decision === null || decided_at === null) return null;
+  if (decision === null || decided_by === null || decided_at === null) return null;
   return (
     <>
-      {t(`resend.${decision}`)} <bdi dir="ltr">{decided_by}</bdi>, <Ago at={decided_at} />
+      {t(`resend.${decision}`)} <Actor actor={decided_by} />, <Ago at={decided_at} />
     </>
   );
 }

@@ -4,6 +4,7 @@ import { joinNames } from '../../components/join-names.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { CancellationRequests } from './cancellation-requests.tsx';
 import { EmptyList } from './empty-list.tsx';
 import { type BulkActions, ListHead } from './list-head.tsx';
 import { NewOrdersPill } from './new-orders-pill.tsx';
@@ -43,6 +44,7 @@ export function ReviewList({
   const openBy = useViewersByOrder(updates.viewers);
   return (
     <div className="review-list" inert={isCovered}>
+      <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
       <ListHead
         state={filters.state}
         order={order}

@@ -1,11 +1,12 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { STATES } from '../../api/review.ts';
 import type { Updates } from '../../api/review-list.ts';
 import { formatCount } from '../../components/numbers.ts';
-import { type Filters, STATES } from './filters.ts';
+import type { Filters } from './filters.ts';
 
-/** Tabs of the three review states, with the number of orders that need review. */
+/** Tabs of the review states, with the number of orders that need review. */
 export function StateTabs({
   counts,
   filters,

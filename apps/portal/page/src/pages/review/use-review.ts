@@ -75,13 +75,12 @@ export function useReview(
           ...outcome.unchanged.map(({ order_id, review_state }) => [order_id, review_state] as const),
         ]),
       );
-      const idsOf = (held: boolean) =>
-        outcome.unchanged.filter((order) => Boolean(order.held) === held).map(({ order_id }) => order_id);
-      const [held, others] = [idsOf(true), idsOf(false)];
-      if (others.length > 0) notices.show({ kind: 'bad', text: textAbout('unchanged', others, nameOf) });
-      if (held.length > 0) {
-        notices.show({ kind: 'bad', text: textAbout('held', held, nameOf) });
-        on.onHeld(held);
+      const reasonOf = ({ held, review_state }: ReviewOutcome['unchanged'][number]) =>
+        held ? 'held' : review_state === 'cancelled' ? 'cancelled' : 'unchanged';
+      for (const [reason, unchanged] of Map.groupBy(outcome.unchanged, reasonOf)) {
+        const about = unchanged.map(({ order_id }) => order_id);
+        notices.show({ kind: 'bad', text: textAbout(reason, about, nameOf) });
+        if (reason === 'held') on.onHeld(about);
       }
       return outcome;
     } catch (error) {

@@ -71,6 +71,7 @@ export function useUpdates(
   const isFailing = poll.errorUpdatedAt - updatedAt > STALE_MS;
   return {
     counts: poll.data?.updates.counts,
+    requests: poll.isPlaceholderData ? undefined : poll.data?.updates.cancellation_requests,
     viewers: poll.isPlaceholderData ? undefined : poll.data?.updates.viewers,
     /** When the list was last known to be up to date, if that is too long ago. */
     staleSince: isFailing ? updatedAt : null,

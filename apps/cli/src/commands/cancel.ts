@@ -1,0 +1,95 @@
+import { Readable } from 'node:stream';
+import type { CancelResult } from '@orders/client';
+import type { Command } from 'commander';
+import { giveUpAfter, json } from '../arguments.ts';
+import { readCancellations } from '../cancel/read-cancellations.ts';
+import { type CancelOptions, runCancel } from '../cancel/run-cancel.ts';
+import type { Context } from '../context.ts';
+import { count, plural } from '../count.ts';
+import { Failure, UsageError } from '../errors.ts';
+import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
+import { table } from '../table.ts';
+
+const HELP = `
+Outcomes:
+  cancelled  the order will not be dispatched, unless a reviewer reopens it
+  requested  the order may be dispatched already: a person decides
+  held       the order has not arrived: it is cancelled when it does
+
+More than 1,000 ids are sent in several requests. The same command is safe to repeat.
+
+${SENDER_ENVIRONMENT_HELP}
+
+Exit codes: 0 all orders are cancelled or held; 1 some are requested, so that a person decides, or the command failed;
+2 usage error; 130 ended by Ctrl-C; 143 ended by SIGTERM.
+
+Examples:
+  $ orders cancel SHOP-10001 --reason 'The customer called'
+  $ orders cancel --file sold-out.txt --reason 'Sold out' --json
+  $ cut -d, -f1 refunds.csv | orders cancel --file -`;
+
+interface Options extends CancelOptions {
+  reason?: string;
+  file?: string;
+  url?: string;
+  json?: boolean;
+}
+
+const WORDS: Record<CancelResult['outcome'], string> = {
+  cancelled: 'cancelled',
+  requested: 'requested: may be dispatched already, a person decides',
+  held: 'held: has not arrived, will be cancelled when it does',
+};
+
+/** `orders cancel`. */
+export function addCancelCommand(program: Command, context: Context): void {
+  program
+    .command('cancel')
+    .description('cancel orders, as a sender: needs an API key and no database')
+    .argument('[source-order-id...]', 'your own ids of the orders')
+    .option('--file <file>', 'a file with one id per line; - is standard input')
+    .option('--reason <text>', 'why, for the people who review orders')
+    .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
+    .option('--webhook', 'sign the requests, as webhooks')
+    .addOption(giveUpAfter())
+    .addOption(json())
+    .addHelpText('after', HELP)
+    .action((ids: string[], options: Options) => cancel(ids, options, context));
+}
+
+async function cancel(ids: string[], options: Options, context: Context): Promise<void> {
+  const { stdin, env, localDirectory } = context.cliContext;
+  const { file, reason } = options;
+  const cancellations = await readCancellations({ ids, file, reason }, stdin ?? Readable.from([]));
+  const config = await readSenderConfig(env, options.url, localDirectory);
+  if (options.webhook && !config.signingSecret)
+    throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
+  const { results, error } = await runCancel(cancellations, options, config, context);
+  const report = reportOf(results, cancellations.length);
+  if (results.length > 0) context.print(options, report, () => tabulate(results));
+  if (error !== null) throw results.length > 0 ? withProgress(error, report) : error;
+  if (report.requested > 0)
+    throw new Failure(
+      `${count(report.requested)} of ${count(report.read)} may be dispatched already: a person decides. If it is urgent, use the telephone.`,
+    );
+}
+
+function reportOf(results: readonly CancelResult[], read: number) {
+  const counts = { cancelled: 0, requested: 0, held: 0 };
+  for (const { outcome } of results) counts[outcome] += 1;
+  return { read, ...counts, results };
+}
+
+function tabulate(results: readonly CancelResult[]): string {
+  return table(results, [
+    { head: 'SOURCE ORDER', cell: ({ source_order_id }) => source_order_id },
+    { head: 'ORDER', cell: ({ order_id }) => order_id, right: true },
+    { head: 'OUTCOME', cell: ({ outcome }) => WORDS[outcome] ?? outcome },
+  ]);
+}
+
+function withProgress(error: unknown, { read, results }: ReturnType<typeof reportOf>): unknown {
+  if (!(error instanceof Failure)) return error;
+  const progress = `${count(results.length)} of ${plural(read, 'order')} done; the same command is safe to repeat.`;
+  return new Failure(`${error.message} ${progress}`);
+}

@@ -1,0 +1,61 @@
+import { replaceSourceId, replaceSourceSecret, type SecretsKeys, type Source } from '@orders/database';
+import { readSourceSecret, type SourceSettings } from '@orders/domain';
+import { recordAction } from '../audit.ts';
+import { Failure } from '../errors.ts';
+import { explained, readOptionFile } from '../read-json-file.ts';
+import { requireSource } from '../require-source.ts';
+import type { Knex } from '../with-database.ts';
+
+export interface RotateOptions {
+  url?: boolean;
+  secret?: boolean;
+  secretFile?: string;
+  /** Milliseconds. */
+  overlap: number;
+  json?: boolean;
+}
+
+export async function replaceUrl(knex: Knex, account: string, reference: string): Promise<Source> {
+  const { account_id, source_number } = await requireSource(knex, account, reference);
+  return knex.transaction(async (trx) => {
+    const source = required(await replaceSourceId(trx, account_id, source_number));
+    await recordSourceAction(trx, 'source_url_replaced', source);
+    return source;
+  });
+}
+
+export async function replaceSecret(
+  knex: Knex,
+  keys: SecretsKeys,
+  [account, reference]: readonly [string, string],
+  options: RotateOptions,
+): Promise<Source & { secret?: string }> {
+  const { account_id, source_number, settings } = await requireSource(knex, account, reference);
+  const secret = await secretOf(options.secretFile, settings);
+  const change = { accountId: account_id, sourceNumber: source_number, secret, overlapMs: options.overlap };
+  return knex.transaction(async (trx) => {
+    const source = required(await replaceSourceSecret(trx, keys, change));
+    await recordSourceAction(trx, 'source_secret_replaced', source, { overlap_ms: options.overlap });
+    return source;
+  });
+}
+
+/** @throws {Failure} if another session removed the source after it was found. */
+export function required<Found>(source: Found | null): Found {
+  if (source === null) throw new Failure('The source was removed a moment ago.');
+  return source;
+}
+
+/** The secret in the file of `--secret-file`; undefined without one, so that a secret is made. */
+export async function secretOf(file: string | undefined, { signature }: SourceSettings): Promise<string | undefined> {
+  if (file === undefined) return undefined;
+  const text = (await readOptionFile(file, '--secret-file')).toString('utf8');
+  return explained('--secret-file', () => readSourceSecret(signature, text));
+}
+
+/** Records an action on a source in the audit trail. */
+export function recordSourceAction(trx: Knex, action: string, source: Source, more: object = {}): Promise<void> {
+  const { account_id, source_number } = source;
+  const details = { name: source.name, ...more };
+  return recordAction(trx, { accountId: account_id, action, subject: `source:${source_number}`, details });
+}

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { type Database, findSources, type SourceOfDelivery } from '@orders/database';
+import { isSourceId, Problem } from '@orders/domain';
+import type { RequestHandler } from 'express';
+import { SOURCES_PATH } from '../paths.ts';
+import { contextOf } from '../request-context.ts';
+import { createCachedLookUp } from './cached-look-up.ts';
+
+export interface SourceFinder {
+  /**
+   * Finds the source of a request by the id in its path, and with it the account. The delivery is not authenticated yet.
+   *
+   * @throws {Problem} `not_found`, `account_suspended`, or `overloaded` if too many unknown ids wait; a database error if the look-up fails.
+   */
+  findSource: RequestHandler;
+  /** The account of a delivery whose source is cached; undefined otherwise. */
+  cachedAccount(request: IncomingMessage): number | undefined;
+}
+
+export function createSourceFinder(database: Database, basePath: string): SourceFinder {
+  const sources = createCachedLookUp<SourceOfDelivery>({
+    idOf: (sourceId) => sourceId,
+    find: (sourceIds) => findSources(database, sourceIds),
+  });
+  const prefix = `${basePath}${SOURCES_PATH}/`;
+
+  return {
+    async findSource(request, _response, next) {
+      const sourceId = String(request.params.sourceId);
+      const source = isSourceId(sourceId) ? await sources.find(sourceId) : undefined;
+      if (!source) throw new Problem('not_found', { detail: 'There is no source with this URL. Copy it again.' });
+      const context = contextOf(request);
+      context.authenticated = source;
+      context.authenticateAgain = async () => (await sources.find(sourceId, { isFresh: true })) ?? null;
+      if (source.suspended) throw new Problem('account_suspended');
+      next();
+    },
+    cachedAccount({ url = '' }) {
+      const [path = ''] = url.split('?');
+      return path.startsWith(prefix) ? sources.cached(path.slice(prefix.length))?.accountId : undefined;
+    },
+  };
+}

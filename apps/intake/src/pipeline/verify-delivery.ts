@@ -1,0 +1,41 @@
+import { type SecretsKeys, type SourceOfDelivery, tryToUnseal } from '@orders/database';
+import { authenticateDelivery, Problem } from '@orders/domain';
+import type { Request, RequestHandler } from 'express';
+import type { SourceActivity } from '../observability/source-activity.ts';
+import { contextOf, sourceOf } from '../request-context.ts';
+
+/**
+ * Verifies the proof of a delivery to a source over the exact bytes received, against each accepted secret (two after a change). A secret
+ * may be newer than the cached source, so the source is looked up again before a delivery is rejected.
+ *
+ * @throws {Problem} `missing_signature`, `invalid_signature`, or `storage_unavailable` if no key unseals a secret that may be the right one.
+ */
+export function verifyDelivery(keys: SecretsKeys, activity: SourceActivity): RequestHandler {
+  return async (request, _response, next) => {
+    const cached = sourceOf(request);
+    if (problemOf(request, cached, keys) !== null) {
+      const current = (await contextOf(request).authenticateAgain?.()) ?? cached;
+      const problem = problemOf(request, current as SourceOfDelivery, keys);
+      if (problem !== null) {
+        if (problem.code !== 'storage_unavailable') activity.note(cached, 'rejected');
+        throw problem;
+      }
+    }
+    next();
+  };
+}
+
+function problemOf(request: Request, source: SourceOfDelivery, keys: SecretsKeys): Problem | null {
+  const { accountId, settings, sealedSecrets } = source;
+  const opened = sealedSecrets.map((sealed) => tryToUnseal(keys, accountId, sealed));
+  const secrets = opened.filter((secret) => secret !== null);
+  try {
+    const { headers, body } = request;
+    authenticateDelivery({ headers, body, now: Date.now() }, settings.signature, secrets);
+    return null;
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const isUnreadable = secrets.length < opened.length;
+    return isUnreadable && error.code === 'invalid_signature' ? new Problem('storage_unavailable') : error;
+  }
+}

@@ -1,0 +1,90 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { type Database, type SourceOfDelivery, storeUnmapped } from '@orders/database';
+import { namedHeaders } from '@orders/domain';
+import { writeAccepted } from '@orders/http';
+import { createFairQueue } from '@orders/runtime';
+import type { Request, RequestHandler } from 'express';
+import type { SourceActivity } from '../observability/source-activity.ts';
+import type { Parser } from '../parsing/parser.ts';
+import type { ReadDeliveryBody } from '../parsing/tasks.ts';
+import type { Recorded } from '../receipts/receipt-writer.ts';
+import { callerOf, contextOf, sourceOf } from '../request-context.ts';
+import type { Canceller } from './canceller.ts';
+import { type RecordDeps, recordOrder } from './record-order.ts';
+
+interface Deps extends RecordDeps {
+  database: Database;
+  parser: Parser;
+  cancel: Canceller;
+  activity: SourceActivity;
+  basePath: string;
+}
+
+const PREFERENCES = { wait: null, handling: null };
+/** Max concurrent statements that store unmapped deliveries, one per account: the pool is mainly for the receipt writer. */
+const MAX_CONCURRENT = 2;
+
+/**
+ * `POST /ingest/sources/{source_id}`: takes an authentic delivery as its source says. An order is recorded like one of the webhook route,
+ * as the mapping makes it. A cancellation is carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events
+ * are ignored.
+ */
+export function postDelivery(deps: Deps): RequestHandler {
+  const { activity, parser, cancel, database, basePath } = deps;
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
+
+  /** @returns the outcome of a delivery without a receipt, or its receipt. */
+  async function take(request: Request, source: SourceOfDelivery): Promise<string | Recorded> {
+    const { body: raw } = request;
+    const { accountId, sourceNumber, settings, mapping } = source;
+    const headers = namedHeaders(request.headers, settings);
+    const delivery = await parser.run(callerOf(request), 'readDelivery', raw, { headers, settings, mapping });
+    request.body = undefined;
+    const { kind, sourceOrderId } = delivery;
+    if (kind === 'ignored') {
+      activity.note(source, kind);
+      return kind;
+    }
+    if (sourceOrderId === null) {
+      const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber, body: raw };
+      const isCancellation = kind === 'cancellation';
+      await runFairly(accountId, () => storeUnmapped(database, { ...unmapped, isCancellation }));
+      contextOf(request).receiptId = unmapped.receiptId;
+      activity.note(source, 'mapping_failed', unmapped.receiptId);
+      return { receiptId: unmapped.receiptId, duplicate: false, payloadMismatch: false };
+    }
+    if (kind === 'cancellation') {
+      const cancellations = [{ sourceOrderId, reason: null }];
+      const outcomes = await cancel({ accountId, by: { sourceNumber }, channel: 'webhook', cancellations });
+      activity.note(source, kind);
+      return outcomes.get(sourceOrderId)?.outcome ?? 'held';
+    }
+    const receipt = receiptOf(source, { ...delivery, sourceOrderId }, raw);
+    const recorded = await recordOrder(request, receipt, deps);
+    activity.note(source, kind, recorded.receiptId);
+    return recorded;
+  }
+
+  return async (request, response) => {
+    const taken = await contextOf(request).slot.holdUntil(() => take(request, sourceOf(request)));
+    if (typeof taken === 'string') response.json({ outcome: taken });
+    else writeAccepted(response, taken, { basePath, preferences: PREFERENCES, outcome: null });
+  };
+}
+
+function receiptOf(
+  { accountId, sourceNumber }: SourceOfDelivery,
+  { sourceOrderId, deliveryId, payload }: ReadDeliveryBody & { sourceOrderId: string },
+  raw: Buffer,
+) {
+  return {
+    receiptId: randomUUIDv7(),
+    accountId,
+    channel: 'webhook' as const,
+    sourceOrderId,
+    // With the source, because two platforms can use the same ids. The key of a client cannot contain a space.
+    idempotencyKey: deliveryId && `source ${sourceNumber}:${deliveryId}`,
+    body: Buffer.from(payload),
+    delivery: { sourceNumber, raw },
+  };
+}

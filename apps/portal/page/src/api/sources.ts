@@ -1,0 +1,109 @@
+import type { DeliveryOutcome, MappingVersion, StoredDelivery } from '@orders/database';
+import type { OrderMapping, SourcePreset, SourceSettings } from '@orders/domain';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
+import type { SourceJson } from '../../../src/integrations/source-json.ts';
+import { call, isProblem } from './client.ts';
+import type { Grace } from './integrations.ts';
+import type { Json } from './types.ts';
+
+export type { OrderMapping, SourcePreset, SourceSettings };
+
+/** A source with its activity. Counts are of the last seven days. */
+export type Source = Json<SourceJson> & {
+  last_at: string | null;
+  counts: Partial<Record<DeliveryOutcome, number>>;
+  /** Dead receipts whose delivery could not be mapped. */
+  dead: number;
+};
+
+/** A reply that may contain the secret that was created. */
+export type SourceWithSecret = Json<SourceJson> & { secret?: string };
+
+export type Version = Json<Omit<MappingVersion, 'mapping'>> & { mapping: OrderMapping };
+
+/** `raw` is null if it is too long to show, or not text. */
+export type Delivery = Json<Omit<StoredDelivery, 'raw'>> & { raw: string | null };
+
+export type Preview = Json<MappingPreview>;
+
+export interface NewSource {
+  name: string;
+  preset: SourcePreset;
+  settings?: Partial<SourceSettings>;
+}
+
+const POLL_INTERVAL_MS = 2000;
+const MAX_RETRIES = 5;
+
+const at = (accountId: number) => `/accounts/${accountId}/sources`;
+
+/** @param everyMs how often it is asked for again. */
+export function useSources(accountId: number, everyMs = 5 * POLL_INTERVAL_MS): UseQueryResult<Source[]> {
+  return useQuery({
+    queryKey: ['sources', accountId],
+    queryFn: async ({ signal }) => (await call<{ sources: Source[] }>('GET', at(accountId), { signal })).sources,
+    refetchInterval: everyMs,
+  });
+}
+
+/** The versions of a source's mapping, newest first; the first is in use. */
+export function useMappings(accountId: number, sourceNumber: number): UseQueryResult<Version[]> {
+  return useQuery({
+    queryKey: ['sources', accountId, sourceNumber, 'mappings'],
+    queryFn: async ({ signal }) =>
+      (await call<{ mappings: Version[] }>('GET', `${at(accountId)}/${sourceNumber}/mappings`, { signal })).mappings,
+  });
+}
+
+/** The newest deliveries that have a receipt; polled, less often once there is one, because they can be long. */
+export function useDeliveries(accountId: number, sourceNumber: number): UseQueryResult<Delivery[]> {
+  return useQuery({
+    queryKey: ['sources', accountId, sourceNumber, 'deliveries'],
+    queryFn: async ({ signal }) =>
+      (await call<{ deliveries: Delivery[] }>('GET', `${at(accountId)}/${sourceNumber}/deliveries`, { signal }))
+        .deliveries,
+    refetchInterval: ({ state }) => (state.data?.length ? 5 : 1) * POLL_INTERVAL_MS,
+  });
+}
+
+/** The order that a mapping makes of a delivery; the last one while the next is asked for. */
+export function usePreview(accountId: number, mapping: unknown, delivery: string): UseQueryResult<Preview> {
+  return useQuery({
+    queryKey: ['preview', accountId, mapping, delivery],
+    queryFn: ({ signal }) => call<Preview>('POST', `${at(accountId)}/preview`, { body: { mapping, delivery }, signal }),
+    enabled: delivery !== '' && mapping !== null,
+    placeholderData: keepPreviousData,
+    // Each contains a delivery.
+    gcTime: 0,
+    retry: (count, error) => isProblem(error, 'rate_limited') && count < MAX_RETRIES,
+    refetchOnWindowFocus: false,
+  });
+}
+
+// Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
+
+export function createSource(accountId: number, source: NewSource): Promise<SourceWithSecret> {
+  return call('POST', at(accountId), { body: source });
+}
+
+/** @param secret without one, it is created. */
+export function replaceSecret(
+  accountId: number,
+  sourceNumber: number,
+  body: { secret?: string; overlap: Grace },
+): Promise<SourceWithSecret> {
+  return call('POST', `${at(accountId)}/${sourceNumber}/secret`, { body });
+}
+
+export function replaceUrl(accountId: number, sourceNumber: number): Promise<unknown> {
+  return call('POST', `${at(accountId)}/${sourceNumber}/replace-url`);
+}
+
+export function removeSource(accountId: number, sourceNumber: number): Promise<unknown> {
+  return call('DELETE', `${at(accountId)}/${sourceNumber}`);
+}
+
+export function saveMapping(accountId: number, sourceNumber: number, mapping: unknown): Promise<unknown> {
+  return call('PUT', `${at(accountId)}/${sourceNumber}/mapping`, { body: { mapping } });
+}

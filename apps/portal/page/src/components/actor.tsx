@@ -1,0 +1,23 @@
+import type { TFunction } from 'i18next';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+
+/** The name of the API key `key:<name>`, or null for another actor. */
+export const keyNameOf = (actor: string | null): string | null => /^key:(.+)$/.exec(actor ?? '')?.[1] ?? null;
+
+/** An API key, a source, `source:<name>`, or a person of the command line, `operator:<name>`, in words; null for an e-mail address. */
+export function actorText(t: TFunction, actor: string): string | null {
+  const key = keyNameOf(actor);
+  if (key !== null) return t('common:actor.key', { name: key });
+  const source = /^source:(.+)$/.exec(actor)?.[1];
+  if (source !== undefined) return t('common:actor.source', { name: source });
+  const name = /^operator:(.+)$/.exec(actor)?.[1];
+  return name === undefined ? null : t('common:actor.commandLine', { name });
+}
+
+/** Who did something. */
+export function Actor({ actor }: { actor: string }): ReactNode {
+  const { t } = useTranslation();
+  const text = actorText(t, actor);
+  return text === null ? <bdi dir="ltr">{actor}</bdi> : <bdi>{text}</bdi>;
+}

@@ -1,0 +1,79 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../../../api/client.ts';
+import type { Order } from '../../../../api/review.ts';
+import type { Preview } from '../../../../api/sources.ts';
+import { fieldLabel, fieldText, valueAt } from '../../../../components/order-values.ts';
+import { ProblemNote } from '../../../../components/problem-note.tsx';
+
+const SHOWN = [
+  '/order_number',
+  '/customer/name',
+  '/customer/phone',
+  '/customer/email',
+  '/customer/id',
+  '/address',
+  '/emirate',
+  '/area',
+  '/items',
+  '/total',
+  '/currency',
+  '/delivery_instructions',
+];
+
+/** The order that a mapping makes of a delivery, with its warnings. */
+export function MappedOrder({ preview }: { preview: UseQueryResult<Preview> }): ReactNode {
+  const { t } = useTranslation('sources');
+  const isDelivery =
+    isProblem(preview.error, 'invalid_request') && preview.error.errors.some(({ pointer }) => pointer === '/delivery');
+  return (
+    <section className="stack-tight mapped-order" aria-labelledby="mapped-title" aria-busy={preview.isFetching}>
+      <h3 id="mapped-title">{t('order.title')}</h3>
+      {isDelivery && <p className="note note-bad">{t('order.noJson')}</p>}
+      {preview.isError && !isProblem(preview.error, 'invalid_request') && (
+        <ProblemNote error={preview.error} retry={() => void preview.refetch()} />
+      )}
+      {preview.isError && !isDelivery && isProblem(preview.error, 'invalid_request') && (
+        <p className="note note-bad">{t('order.refused')}</p>
+      )}
+      {preview.data && !preview.isError && <Result preview={preview.data} />}
+    </section>
+  );
+}
+
+function Result({ preview: { order, warnings, is_mapped } }: { preview: Preview }): ReactNode {
+  const { t, i18n } = useTranslation(['sources', 'review']);
+  return (
+    <>
+      {!is_mapped && (
+        <p className="note note-bad" role="status">
+          {t('order.noId')}
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <ul className="plain stack-tight mapped-warnings">
+          {warnings.map(({ pointer, code, detail }) => (
+            <li key={pointer + code}>
+              <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}
+              {i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail}
+            </li>
+          ))}
+        </ul>
+      )}
+      <dl className="facts">
+        <dt>{t('review:field.sourceOrderId')}</dt>
+        <dd dir="auto">{order.source_order_id || '–'}</dd>
+        {SHOWN.map((pointer) => (
+          <div key={pointer} className="detail">
+            <dt>{fieldLabel(t, pointer)}</dt>
+            <dd dir="auto" className="mapped-value">
+              {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useAccountId } from '../../../../api/session.ts';
+import { type Source, useMappings, type Version } from '../../../../api/sources.ts';
+import { HelpLink } from '../../../../components/help-link.tsx';
+import { ProblemNote } from '../../../../components/problem-note.tsx';
+import { Skeleton } from '../../../../components/skeleton.tsx';
+import { RedriveDialog } from '../../../receipts/redrive-dialog.tsx';
+import { MappingDraft } from './mapping-draft.tsx';
+import { Versions } from './versions.tsx';
+
+/** A source's mapping beside a delivery and the order made of it. */
+export function MappingEditor({ source }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const versions = useMappings(accountId, source.source_number);
+  const [restored, setRestored] = useState<Version | null>(null);
+  const [isRedriving, setRedriving] = useState(false);
+  const [current] = versions.data ?? [];
+  const edited = restored ?? current;
+  return (
+    <section className="card stack mapping-editor" aria-labelledby="mapping-title">
+      <header className="spread">
+        <h2 id="mapping-title">{t('mapping.title', { name: source.name })}</h2>
+        <div className="row">
+          <HelpLink page="sources" anchor="mapping" />
+          {versions.data && <Versions versions={versions.data} onRestore={setRestored} />}
+        </div>
+      </header>
+      {versions.isError && <ProblemNote error={versions.error} retry={() => void versions.refetch()} />}
+      {versions.isPending && <Skeleton shape="blocks" count={3} />}
+      {source.dead > 0 && (
+        <p className="note note-warn">
+          {t('mapping.dead', { count: source.dead })}
+          <button type="button" className="button" onClick={() => setRedriving(true)}>
+            {t('mapping.redrive')}
+          </button>
+        </p>
+      )}
+      {restored && <p className="note">{t('version.restored', { id: restored.version })}</p>}
+      {edited && (
+        <MappingDraft
+          // Another version was restored; a version that was saved is what the editor already shows.
+          key={restored?.version ?? 'current'}
+          source={source}
+          saved={edited.mapping}
+          onSaved={() => setRestored(null)}
+        />
+      )}
+      {isRedriving && (
+        <RedriveDialog
+          path={`/accounts/${accountId}/dead-letters`}
+          body={{ error_code: 'mapping_failed' }}
+          onClose={() => setRedriving(false)}
+        />
+      )}
+    </section>
+  );
+}

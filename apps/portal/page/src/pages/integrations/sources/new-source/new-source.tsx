@@ -1,0 +1,73 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../../../api/client.ts';
+import { useAccountId } from '../../../../api/session.ts';
+import { createSource, type SourcePreset, type SourceWithSecret } from '../../../../api/sources.ts';
+import { Field } from '../../../../components/field.tsx';
+import { ProblemNote } from '../../../../components/problem-note.tsx';
+import { useAction } from '../../use-action.ts';
+import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings } from './custom-settings.ts';
+import { SettingsFields } from './settings-fields.tsx';
+import { Steps } from './steps.tsx';
+
+const PRESETS: SourcePreset[] = ['shopify', 'woocommerce', 'standard-webhooks', 'custom'];
+
+/** The first step: the platform, a name, and how another platform signs. */
+export function NewSource({ onCreated }: { onCreated: (source: SourceWithSecret) => void }): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const [preset, setPreset] = useState<SourcePreset>('shopify');
+  const [name, setName] = useState('');
+  const [custom, setCustom] = useState<CustomForm>(CUSTOM_DEFAULTS);
+  const creating = useAction(async () => {
+    const settings =
+      preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
+    const created = await createSource(accountId, { name, preset, ...(settings && { settings }) });
+    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+    onCreated(created);
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    creating.mutate();
+  };
+  const errors = isProblem(creating.error, 'invalid_request') ? creating.error.errors : [];
+  return (
+    <section className="card stack" aria-labelledby="new-source-title">
+      <h2 id="new-source-title">{t('new.title')}</h2>
+      <Steps current="platform" />
+      <form className="stack narrow" onSubmit={submit}>
+        <fieldset className="stack-tight preset-choice">
+          <legend>{t('new.preset')}</legend>
+          {PRESETS.map((value) => (
+            <label key={value} className="resend-choice">
+              <input type="radio" name="preset" checked={value === preset} onChange={() => setPreset(value)} />
+              <strong>{t(`preset.${value}`)}</strong>
+              <span className="hint">{t(`presetAbout.${value}`)}</span>
+            </label>
+          ))}
+        </fieldset>
+        <Field
+          label={t('new.name')}
+          hint={t('new.nameHint')}
+          dir="auto"
+          required
+          maxLength={100}
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        {(preset === 'custom' || preset === 'standard-webhooks') && (
+          <SettingsFields form={custom} hasSignature={preset === 'custom'} errors={errors} onChange={setCustom} />
+        )}
+        {creating.error !== null && <ProblemNote error={creating.error} />}
+        <div className="row">
+          <button type="submit" className="button button-main" disabled={creating.isPending || name.trim() === ''}>
+            {t('new.submit')}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}

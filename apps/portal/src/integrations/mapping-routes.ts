@@ -1,0 +1,78 @@
+import { findDeliveries, listMappings, type StoredDelivery, setMapping } from '@orders/database';
+import { Problem, payloadJson, readMapping } from '@orders/domain';
+import { createTimeSlicer } from '@orders/runtime';
+import { Router } from 'express';
+import Joi from 'joi';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { transactFairly } from '../fair-limiter.ts';
+import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
+import { limitPageBytes } from '../paginate.ts';
+import { bodyOf } from '../read-request.ts';
+import { previewMapping } from './preview-mapping.ts';
+import { recordSource, sourceJson, sourceOf } from './source-json.ts';
+
+const MAX_DELIVERIES = 10;
+/** Max characters of a delivery that can be previewed, and max bytes of one that is shown. The worst JSON of this length takes 20 ms to parse. */
+const MAX_DELIVERY = 131_072;
+const MAX_CONCURRENT_PREVIEWS = 3;
+
+/** Mappings of sources: changes, versions, the last deliveries, and what a mapping makes of a delivery. */
+export function mappingRoutes(deps: PortalDeps): Router {
+  const { knex, config, runFairly, runShortFairly } = deps;
+  const transact = transactFairly(deps);
+  const slicer = createTimeSlicer();
+  const limitPreviews = limitConcurrencyPerAccount(MAX_CONCURRENT_PREVIEWS);
+  const mappingOf = (mapping: unknown) => readMapping(mapping, '/mapping');
+  const router = Router();
+
+  router.post('/sources/preview', async (request, response) => {
+    const accountId = accountIdOf(request);
+    await limitPreviews(accountId, async () => {
+      // One preview per iteration of the event loop, and accounts take turns.
+      await slicer.next(accountId);
+      const body = bodyOf<{ mapping: unknown; delivery: string }>(request, {
+        mapping: Joi.object().required(),
+        delivery: Joi.string().max(MAX_DELIVERY).required(),
+      });
+      response.json(previewMapping(mappingOf(body.mapping), body.delivery));
+    });
+  });
+
+  router.put('/sources/:number/mapping', async (request, response) => {
+    const { source_number, account_id } = await runShortFairly(request, () => sourceOf(knex, request));
+    const mapping = mappingOf(bodyOf<{ mapping: unknown }>(request, { mapping: Joi.object().required() }).mapping);
+    const source = await transact(request, async (trx) => {
+      const key = { accountId: account_id, sourceNumber: source_number };
+      const changed = await setMapping(trx, { ...key, mapping, by: personOf(request).email });
+      if (!changed) throw new Problem('source_not_found');
+      await recordSource(trx, request, 'source_mapping_changed', changed, { version: changed.mapping_version });
+      return changed;
+    });
+    response.json(sourceJson(source, config.INTAKE_URL));
+  });
+
+  router.get('/sources/:number/mappings', async (request, response) => {
+    const mappings = await runFairly(request, async () => {
+      const { account_id, source_number } = await sourceOf(knex, request);
+      return listMappings(knex, account_id, source_number);
+    });
+    response.json({ mappings: limitPageBytes(mappings) });
+  });
+
+  router.get('/sources/:number/deliveries', async (request, response) => {
+    const deliveries = await runFairly(request, async () => {
+      const { account_id, source_number } = await sourceOf(knex, request);
+      return findDeliveries(knex, account_id, source_number, MAX_DELIVERIES);
+    });
+    response.json({ deliveries: limitPageBytes(deliveries.map(deliveryJson)) });
+  });
+
+  return router;
+}
+
+/** `raw` is null for a long delivery, and for one that is not UTF-8. */
+function deliveryJson({ raw, ...delivery }: StoredDelivery) {
+  const text = raw.length <= MAX_DELIVERY ? (payloadJson(raw) as { payload?: string | null }).payload : null;
+  return { ...delivery, raw: text ?? null };
+}

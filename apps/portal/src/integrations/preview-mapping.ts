@@ -1,0 +1,37 @@
+import {
+  mapOrder,
+  normalizeOrder,
+  type OrderMapping,
+  Problem,
+  parseDelivery,
+  sourceOrderIdErrors,
+} from '@orders/domain';
+
+/** The order that a mapping makes of a delivery. */
+export interface MappingPreview {
+  order: ReturnType<typeof normalizeOrder>['order'];
+  warnings: ReturnType<typeof normalizeOrder>['warnings'];
+  /** Whether the order has a valid `source_order_id`; without one, the delivery becomes a dead receipt. */
+  is_mapped: boolean;
+}
+
+/**
+ * Maps a delivery and normalizes the result, as intake and the worker do.
+ *
+ * @throws {Problem} `invalid_request` if the delivery is not a JSON object.
+ */
+export function previewMapping(mapping: OrderMapping, delivery: string): MappingPreview {
+  const payload = mapOrder(parse(delivery), mapping);
+  const isMapped = sourceOrderIdErrors(payload.source_order_id, '').length === 0;
+  return { ...normalizeOrder(payload), is_mapped: isMapped };
+}
+
+function parse(delivery: string): Record<string, unknown> {
+  try {
+    return parseDelivery(Buffer.from(delivery));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { detail = '' } = error;
+    throw new Problem('invalid_request', { errors: [{ pointer: '/delivery', code: error.code, detail }] });
+  }
+}

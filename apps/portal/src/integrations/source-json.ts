@@ -1,0 +1,61 @@
+import { findSource, type Source } from '@orders/database';
+import { Problem, readSourceSecret, type SourceSettings } from '@orders/domain';
+import type { Request } from 'express';
+import type { Knex } from 'knex';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
+import { idOf, MAX_SMALL_ID } from '../read-request.ts';
+
+/** A source as the portal shows it. Its mapping can be long and has a route of its own. */
+export interface SourceJson
+  extends Pick<
+    Source,
+    'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'previous_until'
+  > {
+  /** The address to paste into the platform. */
+  url: string;
+}
+
+export function sourceJson(source: Source, intakeUrl: string): SourceJson {
+  const { source_number, name, preset, settings, mapping_version, created_at, previous_until } = source;
+  const url = `${intakeUrl}/ingest/sources/${source.source_id}`;
+  return { source_number, name, preset, url, settings, mapping_version, created_at, previous_until };
+}
+
+/** The number of the source in the path. @throws {Problem} `source_not_found` if it is not a valid one. */
+export function sourceNumberOf(request: Request): number {
+  const number = idOf(request.params.number, MAX_SMALL_ID);
+  if (number === null) throw new Problem('source_not_found');
+  return number;
+}
+
+/** The source in the path. @throws {Problem} `source_not_found`. */
+export async function sourceOf(db: Knex, request: Request): Promise<Source> {
+  const source = await findSource(db, accountIdOf(request), sourceNumberOf(request));
+  if (!source) throw new Problem('source_not_found');
+  return source;
+}
+
+/** A secret that was pasted, if there is one. @throws {Problem} `invalid_request`. */
+export function secretOf({ signature }: SourceSettings, secret: string | undefined): string | undefined {
+  if (secret === undefined) return undefined;
+  try {
+    return readSourceSecret(signature, secret);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { detail } = error;
+    throw new Problem('invalid_request', { detail, errors: [{ pointer: '/secret', code: 'invalid', detail }] });
+  }
+}
+
+/** Writes an audit entry about a source. */
+export function recordSource(
+  trx: Knex,
+  request: Request,
+  action: string,
+  { account_id, source_number, name }: Source,
+  more: object = {},
+): Promise<void> {
+  const details = { name, ...more };
+  return recordBy(trx, request, { accountId: account_id, action, subject: `source:${source_number}`, details });
+}

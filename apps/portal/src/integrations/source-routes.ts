@@ -1,0 +1,127 @@
+import {
+  countUnmapped,
+  createSource,
+  findSource,
+  listSources,
+  readSourceActivity,
+  removeSource,
+  replaceSourceId,
+  replaceSourceSecret,
+  type Source,
+} from '@orders/database';
+import { PRESETS, Problem, readMapping, readSettings, SOURCE_PRESETS, type SourcePreset } from '@orders/domain';
+import { secretsKeysOf } from '@orders/runtime';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { NO_TRANSFORM } from '../compress-responses.ts';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { transactFairly } from '../fair-limiter.ts';
+import { bodyOf, plainText } from '../read-request.ts';
+import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
+import { recordSource, secretOf, sourceJson, sourceNumberOf, sourceOf } from './source-json.ts';
+
+interface NewSourceBody {
+  name: string;
+  preset: SourcePreset;
+  secret?: string;
+  settings?: object;
+  mapping?: object;
+}
+
+/** The sources of an account. Only a response that creates a secret contains it. */
+export function sourceRoutes(deps: PortalDeps): Router {
+  const { knex, config, runShortFairly } = deps;
+  const transact = transactFairly(deps);
+  const keys = secretsKeysOf(config);
+  const jsonOf = (source: Source) => sourceJson(source, config.INTAKE_URL);
+  const router = Router();
+
+  router.get('/sources', async (request, response) => {
+    const accountId = accountIdOf(request);
+    const [sources, activity, unmapped] = await runShortFairly(request, async () => [
+      await listSources(knex, accountId),
+      await readSourceActivity(knex, accountId),
+      await countUnmapped(knex, accountId),
+    ]);
+    response.json({
+      sources: sources.map((source) => {
+        const found = activity.find(({ source_number }) => source_number === source.source_number);
+        const dead = unmapped.get(source.source_number) ?? 0;
+        return { ...jsonOf(source), last_at: found?.last_at ?? null, counts: found?.counts ?? {}, dead };
+      }),
+    });
+  });
+
+  router.post('/sources', async (request, response) => {
+    const body = bodyOf<NewSourceBody>(request, {
+      name: plainText(100).trim().required(),
+      preset: Joi.valid(...SOURCE_PRESETS).required(),
+      secret: Joi.string(),
+      settings: Joi.object(),
+      mapping: Joi.object(),
+    });
+    const { name, preset } = body;
+    const mapping = body.mapping === undefined ? PRESETS[preset].mapping : readMapping(body.mapping, '/mapping');
+    const settings = readSettings(preset, body.settings, '/settings');
+    const secret = secretOf(settings, body.secret);
+    const created = await transact(request, async (trx) => {
+      const values = { accountId: accountIdOf(request), name, preset, settings, mapping, secret };
+      const source = await createSource(trx, keys, values, personOf(request).email);
+      await recordSource(trx, request, 'source_created', source, { preset });
+      return source;
+    });
+    response
+      .status(201)
+      .set(NO_TRANSFORM)
+      .json(withSecret(created, jsonOf(created)));
+  });
+
+  router.post('/sources/:number/secret', async (request, response) => {
+    const { settings } = await runShortFairly(request, () => sourceOf(knex, request));
+    const { overlap, ...body } = bodyOf<{ secret?: string; overlap: Grace }>(request, {
+      secret: Joi.string(),
+      overlap: graceSchema,
+    });
+    const secret = secretOf(settings, body.secret);
+    const replaced = await transact(request, async (trx) => {
+      const change = { ...keyOf(request), secret, overlapMs: GRACE_MS[overlap] };
+      const source = await replaceSourceSecret(trx, keys, change);
+      if (!source) throw new Problem('source_not_found');
+      await recordSource(trx, request, 'source_secret_replaced', source, { overlap });
+      return source;
+    });
+    response.set(NO_TRANSFORM).json(withSecret(replaced, jsonOf(replaced)));
+  });
+
+  router.post('/sources/:number/replace-url', async (request, response) => {
+    const source = await transact(request, async (trx) => {
+      const { accountId, sourceNumber } = keyOf(request);
+      const replaced = await replaceSourceId(trx, accountId, sourceNumber);
+      if (!replaced) throw new Problem('source_not_found');
+      await recordSource(trx, request, 'source_url_replaced', replaced);
+      return replaced;
+    });
+    response.json(jsonOf(source));
+  });
+
+  router.delete('/sources/:number', async (request, response) => {
+    await transact(request, async (trx) => {
+      const { accountId, sourceNumber } = keyOf(request);
+      const source = await findSource(trx, accountId, sourceNumber);
+      if (!source || !(await removeSource(trx, accountId, sourceNumber))) throw new Problem('source_not_found');
+      await recordSource(trx, request, 'source_removed', source);
+    });
+    response.status(204).end();
+  });
+
+  return router;
+}
+
+function keyOf(request: Request) {
+  return { accountId: accountIdOf(request), sourceNumber: sourceNumberOf(request) };
+}
+
+function withSecret(source: { secret?: string }, json: object): object {
+  return { ...json, ...(source.secret !== undefined && { secret: source.secret }) };
+}

@@ -1,0 +1,45 @@
+import type { Call } from './call.ts';
+import { OrdersError, ProblemError, TimeoutError } from './errors.ts';
+import { backoffMs, pause } from './pause.ts';
+import type { Receipt } from './types.ts';
+
+/** Asks for a receipt, which the service may hold back for `wait` seconds. */
+type Ask = (options: Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number }) => Promise<Receipt>;
+
+const FINAL: ReadonlySet<Receipt['status']> = new Set(['written', 'duplicate', 'dead']);
+const MAX_WAIT_SECONDS = 30;
+/** The share of the remaining time for one wait, so that its reply arrives in time. */
+const WAIT_SHARE = 0.8;
+
+/** Asks until the receipt is final. @throws {TimeoutError} after the timeout; its `receipt` is the last known state. */
+export async function waitForReceipt(ask: Ask, timeoutMs: number, signal: AbortSignal | undefined): Promise<Receipt> {
+  const startedAt = performance.now();
+  const deadline = startedAt + timeoutMs;
+  const waited = () => `${Math.round(performance.now() - startedAt)} ms`;
+  let receipt: Receipt | undefined;
+  for (let early = 0; ; ) {
+    const askedAt = performance.now();
+    const leftMs = deadline - askedAt;
+    const wait = Math.min(MAX_WAIT_SECONDS, Math.floor((leftMs * WAIT_SHARE) / 1000));
+    try {
+      receipt = await ask({ wait, timeoutMs: leftMs, maxRetries: Number.POSITIVE_INFINITY, signal });
+    } catch (cause) {
+      if (!(cause instanceof OrdersError && cause.isRetryable)) throw cause;
+      const message = `Not known to be final after ${waited()}${describeLongPause(timeoutMs, cause)}.`;
+      throw new TimeoutError(message, { requestId: cause.requestId, receipt, cause });
+    }
+    if (FINAL.has(receipt.status)) return receipt;
+    // A service that drains, or has too many waits, replies early.
+    const pauseMs = performance.now() - askedAt < wait * 1000 * WAIT_SHARE || wait === 0 ? backoffMs(early++) : 0;
+    if (performance.now() + pauseMs >= deadline) {
+      throw new TimeoutError(`Still "${receipt.status}" after ${waited()}.`, { receipt });
+    }
+    await pause(pauseMs, signal);
+  }
+}
+
+/** Explains why the wait ended early: the service asked for a longer pause than the remaining time. */
+function describeLongPause(timeoutMs: number, cause: OrdersError): string {
+  const seconds = cause instanceof ProblemError ? (cause.retryAfterSeconds ?? 0) : 0;
+  return seconds > 0 ? `: the service asks for a retry after ${seconds} s, and the timeout is ${timeoutMs} ms` : '';
+}

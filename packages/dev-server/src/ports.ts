@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { freePort } from '@orders/test-services';
+import { readJson, writePrivately } from './local-state.ts';
+import { type Claims, withClaims } from './port-claims.ts';
+
+/** The ports that each `npm start` needs. Two can be set, and have a first choice: the base port, and the one after it. Others can be any. */
+const PORTS = {
+  intake: { variable: 'PORT', offset: 0 },
+  portal: { variable: 'PORTAL_PORT', offset: 1 },
+  intakeAdmin: null,
+  workerAdmin: null,
+  portalAdmin: null,
+  postgres: null,
+  redis: null,
+} as const;
+
+type PortName = keyof typeof PORTS;
+export type Ports = Record<PortName, number>;
+
+const NAMES = Object.keys(PORTS) as PortName[];
+
+const BASE_PORT = 8080;
+/** A clone that does not get 8080 takes 8180, 8280 and so on; its portal 8181, 8281. */
+const STEP = 100;
+const STEPS = 10;
+
+/**
+ * Chooses the ports of a clone. Each clone keeps its own, also while it is stopped, and also if several start at once. If another program
+ * uses one, the clone takes another port until its next start.
+ *
+ * @param options.directory keeps the clone's ports.
+ * @param options.registry the directory in which the clones claim ports; tests set their own.
+ * @param options.basePort the first choice for intake; tests set their own.
+ * @throws {Error} with one line, if a port that a variable sets is in use or no port number.
+ */
+export async function choosePorts(options: {
+  directory: string;
+  environment: NodeJS.ProcessEnv;
+  print: (text: string) => void;
+  registry?: string;
+  basePort?: number;
+}): Promise<Ports> {
+  const { directory, environment, print, registry, basePort = BASE_PORT } = options;
+  const firstOf = (name: PortName) => PORTS[name] && basePort + PORTS[name].offset;
+  const file = join(directory, 'ports.json');
+  const kept = (await readJson<Partial<Ports>>(file)) ?? {};
+  const requested = Object.fromEntries(NAMES.map((name) => [name, requestedPort(name, environment)]));
+
+  return withClaims({ directory, ...(registry && { registry }) }, async (claims) => {
+    const chosen: Partial<Ports> = {};
+    const isChosen = (port: number) => Object.values(chosen).includes(port);
+    const toKeep = { ...kept };
+    for (const name of NAMES) {
+      const port = requested[name];
+      if (port) chosen[name] = await claimRequested(name, port, claims, isChosen);
+    }
+    for (const name of NAMES) {
+      if (chosen[name]) continue;
+      const preferred = requested[name] === 0 ? undefined : (kept[name] ?? firstOf(name) ?? undefined);
+      const port = await claimFirstFree(candidates(preferred, firstOf(name)), claims, isChosen);
+      chosen[name] = port;
+      if (requested[name] === 0) continue;
+      const owner = preferred && claims.otherOwner(preferred);
+      if (preferred && PORTS[name] && port !== preferred)
+        print(`Port ${preferred} ${owner ? `belongs to another clone (${owner})` : 'is in use'}; using ${port}.`);
+      if (!kept[name] || owner) toKeep[name] = port;
+    }
+    // Also the ports that are replaced this time.
+    for (const port of Object.values(toKeep)) claims.add(port);
+    await writePrivately(file, toKeep);
+    return chosen as Ports;
+  });
+}
+
+/** The port that a variable sets; 0 means any free port. */
+function requestedPort(name: PortName, environment: NodeJS.ProcessEnv): number | undefined {
+  const variable = PORTS[name]?.variable;
+  const text = variable && environment[variable];
+  if (!text) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new Error(`${variable} must be a number from 0 to 65535.`);
+  return Number(text);
+}
+
+async function claimRequested(
+  name: PortName,
+  port: number,
+  claims: Claims,
+  isChosen: (port: number) => boolean,
+): Promise<number> {
+  if (isChosen(port) || !(await isFree(port)))
+    throw new Error(`port ${port} of ${PORTS[name]?.variable} is in use; set another, or unset it to get a free one.`);
+  claims.add(port);
+  return port;
+}
+
+async function claimFirstFree(
+  ports: Iterable<number>,
+  claims: Claims,
+  isChosen: (port: number) => boolean,
+): Promise<number> {
+  for (const port of ports) {
+    if (isChosen(port) || claims.otherOwner(port) || !(await isFree(port))) continue;
+    claims.add(port);
+    return port;
+  }
+  throw new Error('there is no free port.');
+}
+
+function* candidates(preferred: number | undefined, first: number | null): Generator<number> {
+  if (preferred) yield preferred;
+  if (preferred && first) yield* Array.from({ length: STEPS }, (_, step) => first + step * STEP);
+  // Below the ephemeral range, so that no outgoing connection takes one while its server is restarted.
+  for (let tries = 0; tries < 1000; tries += 1) yield 20_000 + Math.floor(Math.random() * 10_000);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  return (await freePort(port)) === port;
+}

@@ -1,0 +1,36 @@
+const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
+const INDEX = /^(?:0|[1-9]\d*)$/;
+
+/** Whether a text is a JSON Pointer (RFC 6901) to something inside a document. */
+export function isJsonPointer(text: string): boolean {
+  return POINTER.test(text);
+}
+
+/** The segments of a JSON Pointer, unescaped. */
+export function pointerSegments(pointer: string): string[] {
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+export function toJsonPointer(segments: readonly (string | number)[]): string {
+  return segments.map((segment) => `/${String(segment).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}
+
+/** The value that a JSON Pointer leads to; undefined if there is none. Only own members are found. */
+export function valueAt(document: unknown, pointer: string): unknown {
+  return valueAtSegments(document, pointerSegments(pointer));
+}
+
+/** The same, of a pointer that was split by `pointerSegments`. */
+export function valueAtSegments(document: unknown, segments: readonly string[]): unknown {
+  let value = document;
+  for (const segment of segments) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) && !INDEX.test(segment)) return undefined;
+    if (!Object.hasOwn(value, segment)) return undefined;
+    value = (value as Record<string, unknown>)[segment];
+  }
+  return value;
+}

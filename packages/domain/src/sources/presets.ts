@@ -1,0 +1,123 @@
+import type { JoinedValue, OrderMapping } from './mapping.ts';
+import type { PresetDefinition, SourcePreset } from './settings.ts';
+
+/** With the country, because codes of states abroad equal those of emirates: AZ is Abu Dhabi and Arizona. */
+const emirateIn = (address: string, state: string, country: string): JoinedValue => ({
+  join: [[`${address}/${state}`, `${address}/city`], `${address}/${country}`],
+  separator: ', ',
+});
+const nameIn = (address: string): JoinedValue => ({ join: [`${address}/first_name`, `${address}/last_name`] });
+
+/** An order of Shopify's Admin REST API, as its webhooks send it. */
+const SHOPIFY: OrderMapping = {
+  source_order_id: '/id',
+  order_number: ['/name', '/order_number'],
+  customer: {
+    name: ['/shipping_address/name', nameIn('/shipping_address'), nameIn('/customer'), '/billing_address/name'],
+    phone: ['/shipping_address/phone', '/phone', '/customer/phone', '/billing_address/phone'],
+    email: ['/email', '/contact_email', '/customer/email'],
+    id: '/customer/id',
+  },
+  address: ['/shipping_address', '/billing_address'].map((address) => ({
+    join: [`${address}/company`, `${address}/address1`, `${address}/address2`],
+    separator: ', ',
+  })),
+  emirate: ['/shipping_address', '/billing_address'].map((address) => emirateIn(address, 'province', 'country')),
+  area: ['/shipping_address/city', '/billing_address/city'],
+  items: {
+    list: '/line_items',
+    name: ['/name', { join: ['/title', '/variant_title'], separator: ' - ' }],
+    quantity: ['/current_quantity', '/quantity'],
+    sku: '/sku',
+    omit_if_zero: '/current_quantity',
+  },
+  total: ['/current_total_price', '/total_price'],
+  currency: '/currency',
+  delivery_instructions: '/note',
+};
+
+/** An order of WooCommerce's REST API, versions 1 to 3, as its webhooks send it. */
+const WOOCOMMERCE: OrderMapping = {
+  source_order_id: '/id',
+  order_number: '/number',
+  customer: {
+    name: [nameIn('/shipping'), nameIn('/billing')],
+    phone: ['/shipping/phone', '/billing/phone'],
+    email: '/billing/email',
+    id: '/customer_id',
+  },
+  address: ['/shipping', '/billing'].map((address) => ({
+    join: [`${address}/company`, `${address}/address_1`, `${address}/address_2`],
+    separator: ', ',
+  })),
+  emirate: ['/shipping', '/billing'].map((address) => emirateIn(address, 'state', 'country')),
+  area: ['/shipping/city', '/billing/city'],
+  items: { list: '/line_items', name: '/name', quantity: '/quantity', sku: '/sku' },
+  total: '/total',
+  currency: '/currency',
+  delivery_instructions: '/customer_note',
+};
+
+/** Orders in this service's own format, at the top of the body or below a pointer. */
+function ownFormat(...prefixes: string[]): OrderMapping {
+  const at = (field: string) => prefixes.map((prefix) => `${prefix}/${field}`);
+  return {
+    // Not `id`, which may be the id of the event: an unknown format must fail, so that a redrive can map it.
+    source_order_id: at('source_order_id'),
+    order_number: at('order_number'),
+    customer: {
+      name: at('customer/name'),
+      phone: at('customer/phone'),
+      email: at('customer/email'),
+      id: at('customer/id'),
+    },
+    address: at('address'),
+    emirate: at('emirate'),
+    area: at('area'),
+    items: { list: at('items'), name: '/name', quantity: '/quantity', sku: '/sku' },
+    total: at('total'),
+    currency: at('currency'),
+    delivery_instructions: at('delivery_instructions'),
+  };
+}
+
+/** The settings and default mapping of each preset. */
+export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
+  // https://shopify.dev/docs/apps/build/webhooks
+  shopify: {
+    settings: {
+      signature: { scheme: 'hmac', header: 'x-shopify-hmac-sha256', algorithm: 'sha256', encoding: 'base64' },
+      deliveryId: { header: 'x-shopify-webhook-id' },
+      topic: { header: 'x-shopify-topic' },
+      topics: { order: ['orders/create', 'orders/updated'], cancellation: ['orders/cancelled'] },
+      // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
+      cancelledIf: { pointer: '/cancelled_at', topic: 'orders/updated' },
+    },
+    mapping: SHOPIFY,
+  },
+  // https://woocommerce.com/document/webhooks
+  woocommerce: {
+    settings: {
+      signature: { scheme: 'hmac', header: 'x-wc-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
+      // No delivery id: WooCommerce gives all deliveries of a webhook in one second the same one (`WC_Webhook::get_new_delivery_id`).
+      topic: { header: 'x-wc-webhook-topic' },
+      topics: { order: ['order.created', 'order.updated'], cancellation: [] },
+      cancelledIf: { pointer: '/status', values: ['cancelled'] },
+    },
+    mapping: WOOCOMMERCE,
+  },
+  // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+  'standard-webhooks': {
+    settings: {
+      signature: { scheme: 'standard-webhooks' },
+      deliveryId: { header: 'webhook-id' },
+      topic: { pointer: '/type' },
+      topics: { order: ['order.created', 'order.updated'], cancellation: ['order.cancelled', 'order.canceled'] },
+    },
+    mapping: ownFormat('/data'),
+  },
+  custom: {
+    settings: { signature: { scheme: 'hmac', header: 'x-signature', algorithm: 'sha256', encoding: 'hex' } },
+    mapping: ownFormat(''),
+  },
+};

@@ -1,0 +1,102 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { sourceOrderIdErrors } from '../validate-order.ts';
+import { valueAt } from './json-pointer.ts';
+import { type MappedPayload, mapOrder } from './map-order.ts';
+import type { OrderMapping } from './mapping.ts';
+import { parseDelivery } from './parse-delivery.ts';
+import type { DeliveryValue, SourceSettings } from './settings.ts';
+
+/** Bytes by which a payload may be longer than its delivery. A mapping can repeat a text in many fields. */
+const MAX_ADDED_BYTES = 65_536;
+
+/** What an authentic delivery is. */
+export type DeliveryKind = 'order' | 'cancellation' | 'ignored';
+
+/** A delivery as read by the settings and the mapping of its source. */
+export interface ReadDelivery {
+  kind: DeliveryKind;
+  /** The platform's id of this delivery; null without a usable one. */
+  deliveryId: string | null;
+  /** The payload of the order; null if there is no valid `source_order_id`, or it is too long. */
+  payload: (MappedPayload & { source_order_id: string }) | null;
+}
+
+/** The members of `headers` that the settings name; those of a request are too many to pass on. */
+export function namedHeaders(
+  headers: IncomingHttpHeaders,
+  { topic, deliveryId }: SourceSettings,
+): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (const value of [topic, deliveryId]) {
+    const header = value && 'header' in value ? headers[value.header] : undefined;
+    if (value && 'header' in value && typeof header === 'string') named[value.header] = header;
+  }
+  return named;
+}
+
+/**
+ * Reads an authentic delivery. Never throws: a body that is not a JSON object is an order without an id.
+ *
+ * @param headers at least those that the settings name.
+ */
+export function readDelivery(
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+  settings: SourceSettings,
+  mapping: OrderMapping,
+): ReadDelivery {
+  const document = tryToParse(body);
+  const deliveryId = readValue(document, headers, settings.deliveryId);
+  return {
+    kind: kindOf(document, headers, settings),
+    deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
+    payload: mapDelivery(body, document, mapping),
+  };
+}
+
+/** The payload of a stored delivery, as in `ReadDelivery`. */
+export function mapStoredDelivery(body: Buffer, mapping: OrderMapping): ReadDelivery['payload'] {
+  return mapDelivery(body, tryToParse(body), mapping);
+}
+
+function mapDelivery(body: Buffer, document: unknown, mapping: OrderMapping): ReadDelivery['payload'] {
+  const payload = mapOrder(document, mapping);
+  const { source_order_id } = payload;
+  if (typeof source_order_id !== 'string' || sourceOrderIdErrors(source_order_id, '').length > 0) return null;
+  if (Buffer.byteLength(JSON.stringify(payload)) > body.length + MAX_ADDED_BYTES) return null;
+  return { ...payload, source_order_id };
+}
+
+function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
+  const { topics, cancelledIf } = settings;
+  const topic = readValue(document, headers, settings.topic);
+  if (topics && topic !== null) {
+    if (topics.cancellation.includes(topic)) return 'cancellation';
+    if (!topics.order.includes(topic)) return 'ignored';
+  }
+  return cancelledIf && isCancelled(document, topic, cancelledIf) ? 'cancellation' : 'order';
+}
+
+function isCancelled(
+  document: unknown,
+  topic: string | null,
+  { pointer, values, topic: onlyTopic }: NonNullable<SourceSettings['cancelledIf']>,
+): boolean {
+  if (onlyTopic !== undefined && topic !== onlyTopic) return false;
+  const status = valueAt(document, pointer);
+  return typeof status === 'string' && (values?.includes(status) ?? true);
+}
+
+function readValue(document: unknown, headers: IncomingHttpHeaders, from: DeliveryValue | undefined): string | null {
+  if (!from) return null;
+  const value = 'header' in from ? headers[from.header] : valueAt(document, from.pointer);
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : null;
+}
+
+function tryToParse(body: Buffer): unknown {
+  try {
+    return parseDelivery(body);
+  } catch {
+    return undefined;
+  }
+}

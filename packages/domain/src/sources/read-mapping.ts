@@ -1,0 +1,123 @@
+import Joi from 'joi';
+import { type FieldError, Problem } from '../problems.ts';
+import { isJsonPointer, toJsonPointer } from './json-pointer.ts';
+import type { OrderMapping } from './mapping.ts';
+import { protoMembers } from './proto-members.ts';
+import { suggestMember } from './suggest-member.ts';
+
+const MAX_POINTER = 255;
+const MAX_CONSTANT = 255;
+const MAX_SEPARATOR = 10;
+const MAX_CANDIDATES = 10;
+const MAX_NUMBERED_ITEMS = 100;
+/** All of these are read for each delivery, and those inside `items` for each of its items. */
+const [MAX_POINTERS, MAX_ITEM_POINTERS] = [500, 30];
+const MAX_ERRORS = 20;
+
+/** Postgres cannot store U+0000 in JSON, nor a lone surrogate. */
+const FORBIDDEN = /\0|\p{Cs}/u;
+
+const POINTER_DETAIL =
+  'Write a JSON Pointer such as /billing/phone: each step begins with a slash. A slash in a name is written ~1, a tilde ~0.';
+const FIELD_DETAIL =
+  'Write a JSON Pointer such as /billing/phone, {"join": ["/first_name", "/last_name"]}, {"constant": "AED"}, or a list of these: the first value that is present is used.';
+const ITEMS_DETAIL =
+  'Write {"list": "/line_items", "name": "/name"}, with pointers that start at the item, or a list with one object for each item, whose pointers start at the top.';
+
+const text = Joi.string().custom((value: string, helpers) =>
+  FORBIDDEN.test(value) ? helpers.error('any.invalid') : value,
+);
+const pointer = text
+  .max(MAX_POINTER)
+  .custom((value: string, helpers) => (isJsonPointer(value) ? value : helpers.error('pointer')));
+const pointerOrPointers = Joi.alternatives(pointer, Joi.array().items(pointer).min(1).max(MAX_CANDIDATES));
+const joined = Joi.object({
+  join: Joi.array().items(pointerOrPointers).min(1).max(MAX_CANDIDATES).required(),
+  separator: text.allow('').max(MAX_SEPARATOR),
+});
+const constant = Joi.object({
+  constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
+});
+const field = Joi.alternatives(
+  pointer,
+  joined,
+  constant,
+  Joi.array().items(pointer, joined, constant).min(1).max(MAX_CANDIDATES),
+);
+const itemFields = { name: field, quantity: field, sku: field };
+const itemsInList = Joi.object({ list: pointerOrPointers.required(), ...itemFields, omit_if_zero: pointer }).custom(
+  (value: object, helpers) => (countPointers(value) > MAX_ITEM_POINTERS ? helpers.error('pointers.item') : value),
+);
+const numberedItems = Joi.array().items(Joi.object(itemFields).min(1)).min(1).max(MAX_NUMBERED_ITEMS);
+
+const mapping = Joi.object({
+  source_order_id: field.required(),
+  order_number: field,
+  customer: Joi.object({ name: field, phone: field, email: field, id: field }),
+  address: field,
+  emirate: field,
+  area: field,
+  // biome-ignore lint/suspicious/noThenProperty: joi's name of a branch.
+  items: Joi.alternatives().conditional(Joi.array(), { then: numberedItems, otherwise: itemsInList }),
+  total: field,
+  currency: field,
+  delivery_instructions: field,
+})
+  .required()
+  .custom((value: object, helpers) => (countPointers(value) > MAX_POINTERS ? helpers.error('pointers') : value))
+  .prefs({ convert: false, abortEarly: false });
+
+/** Code and detail by joi's error type; those of alternatives are about a field. */
+const ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
+  'any.required': { code: 'required', detail: 'This is required.' },
+  'object.base': { code: 'not_an_object', detail: 'This must be an object.' },
+  'object.min': { code: 'empty', detail: 'Give at least one of name, quantity and sku.' },
+  pointers: { code: 'too_many_pointers', detail: `A mapping has at most ${MAX_POINTERS} pointers.` },
+  'pointers.item': {
+    code: 'too_many_pointers',
+    detail: `The mapping of an item has at most ${MAX_ITEM_POINTERS} pointers.`,
+  },
+};
+const FIELD_ERROR = { code: 'not_a_value', detail: FIELD_DETAIL };
+const POINTER_ERROR = { code: 'not_a_pointer', detail: POINTER_DETAIL };
+const ITEMS_ERROR = { code: 'not_items', detail: ITEMS_DETAIL };
+
+/**
+ * Reads a mapping.
+ *
+ * @param at the pointer of the mapping in what was sent, before each pointer in `errors`.
+ * @throws {Problem} `invalid_request` with up to 20 broken rules and their pointers in `errors`.
+ */
+export function readMapping(input: unknown, at = ''): OrderMapping {
+  const { value, error } = mapping.validate(input);
+  const errors: FieldError[] = [
+    ...protoMembers(input).map((pointer) => ({ pointer: at + pointer, ...unknownField([]) })),
+    ...(error?.details ?? [])
+      .slice(0, MAX_ERRORS)
+      .map(({ path, type }) => ({ pointer: at + toJsonPointer(path), ...errorOf(path, type) })),
+  ].slice(0, MAX_ERRORS);
+  if (errors.length === 0) return value as OrderMapping;
+  throw new Problem('invalid_request', { detail: 'The mapping breaks the rules listed in "errors".', errors });
+}
+
+function errorOf(path: readonly (string | number)[], type: string): { code: string; detail: string } {
+  if (path[0] === 'items' && path.length < 3 && !path[1] && !(type in ERRORS && type.startsWith('pointers')))
+    return ITEMS_ERROR;
+  if (type === 'object.unknown') return unknownField(path);
+  return ERRORS[type] ?? (type.startsWith('alternatives') ? FIELD_ERROR : POINTER_ERROR);
+}
+
+function unknownField(path: readonly (string | number)[]): { code: string; detail: string } {
+  const suggestion = suggestMember(path);
+  const question = suggestion === null ? '' : ` Did you mean ${suggestion}?`;
+  return { code: 'unknown_field', detail: `This is no field of a mapping.${question}` };
+}
+
+/** Of a valid mapping, or a part of one: its strings except constants and separators. */
+function countPointers(part: unknown): number {
+  if (typeof part === 'string') return 1;
+  if (typeof part !== 'object' || part === null) return 0;
+  return Object.entries(part)
+    .filter(([name]) => name !== 'constant' && name !== 'separator')
+    .reduce((count, [, value]) => count + countPointers(value), 0);
+}

@@ -1,0 +1,44 @@
+import type { OrderMapping } from './mapping.ts';
+
+export const SOURCE_PRESETS = ['shopify', 'woocommerce', 'standard-webhooks', 'custom'] as const;
+export type SourcePreset = (typeof SOURCE_PRESETS)[number];
+
+/** How a delivery proves that it comes from the platform. */
+export type SignatureSettings =
+  | HmacSettings
+  /** https://www.standardwebhooks.com */
+  | { scheme: 'standard-webhooks' }
+  /** The secret itself, in a header. */
+  | { scheme: 'token'; header: string; prefix?: string };
+
+/** An HMAC of the raw body in a header. */
+export interface HmacSettings {
+  scheme: 'hmac';
+  header: string;
+  algorithm: 'sha256' | 'sha1';
+  encoding: 'hex' | 'base64';
+  /** Text before the signature, such as `sha256=`. */
+  prefix?: string;
+}
+
+/** A value in a header, or at a JSON Pointer in the body. */
+export type DeliveryValue = { header: string } | { pointer: string };
+
+/** What a source reads from a delivery besides the order. */
+export interface SourceSettings {
+  signature: SignatureSettings;
+  /** The platform's id of a delivery, the same when it is repeated: an idempotency key. */
+  deliveryId?: DeliveryValue;
+  /** The event. Without it, each delivery is an order. */
+  topic?: DeliveryValue;
+  /** Topics of new and changed orders, and of cancelled ones; deliveries of other topics are ignored. */
+  topics?: { order: readonly string[]; cancellation: readonly string[] };
+  /** An order with one of these values at the pointer is cancelled; without `values`, with any string. `topic` limits it to one topic. */
+  cancelledIf?: { pointer: string; values?: readonly string[]; topic?: string };
+}
+
+/** A preset with its default mapping. */
+export interface PresetDefinition {
+  settings: SourceSettings;
+  mapping: OrderMapping;
+}

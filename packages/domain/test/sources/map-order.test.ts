@@ -1,0 +1,197 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type MappedPayload, mapOrder, normalizeOrder, type OrderMapping, PRESETS } from '../../src/index.ts';
+import { MAX_ITEMS } from '../../src/normalize/limits.ts';
+import { parseDelivery } from '../../src/sources/parse-delivery.ts';
+import { arbitraryDocument, arbitraryMapping } from './arbitrary-mapping.ts';
+
+const RUNS = { numRuns: 2_000 };
+const FIELDS = [
+  ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
+  'delivery_instructions',
+];
+const id = { source_order_id: '/id' };
+
+/** Names of members that an order does not have. */
+function strangers({ customer = {}, items = [], ...fields }: MappedPayload): string[] {
+  const inside = (value: unknown, names: string[]) => Object.keys(value as object).filter((n) => !names.includes(n));
+  return [
+    ...inside(fields, FIELDS),
+    ...inside(customer, ['name', 'phone', 'email', 'id']),
+    ...(items as object[]).flatMap((item) => inside(item, ['name', 'quantity', 'sku'])),
+  ];
+}
+
+describe('any document and any mapping', () => {
+  test('become a payload of known fields, which normalization reads without unknown members', () => {
+    fc.assert(
+      fc.property(arbitraryDocument, arbitraryMapping, (document, mapping) => {
+        const payload = mapOrder(document, mapping);
+        expect(strangers(payload)).toEqual([]);
+        const text = JSON.stringify(payload);
+        expect(JSON.stringify(JSON.parse(text))).toBe(text);
+        const { warnings } = normalizeOrder(payload);
+        expect(warnings.map(({ code }) => code)).not.toContain('unknown_fields');
+        expect(warnings.map(({ code }) => code)).not.toContain('not_an_item');
+      }),
+      RUNS,
+    );
+  });
+
+  test('any document is mapped by each preset', () => {
+    for (const { mapping } of Object.values(PRESETS))
+      fc.assert(
+        fc.property(arbitraryDocument, (document) => strangers(mapOrder(document, mapping)).length === 0),
+        { numRuns: 300 },
+      );
+  });
+});
+
+describe('the size of a payload', () => {
+  const long = 'x'.repeat(1_000_000);
+  const everywhere: OrderMapping = {
+    source_order_id: '/t',
+    order_number: '/t',
+    customer: { name: '/t', phone: '/t', email: '/t', id: '/t' },
+    address: { join: Array(10).fill('/t') },
+    emirate: '/t',
+    area: '/t',
+    total: '/t',
+    currency: '/t',
+    delivery_instructions: { join: Array(10).fill('/t') },
+  };
+
+  test('is bounded, though each field has the same long value', () => {
+    expect(JSON.stringify(mapOrder({ t: long }, everywhere)).length).toBeLessThan(60_000);
+  });
+
+  test('is bounded for numbered items', () => {
+    const item = { name: '/t', quantity: '/t', sku: '/t' };
+    const payload = mapOrder({ t: long }, { ...id, items: Array(100).fill(item) });
+    expect(JSON.stringify(payload).length).toBeLessThan(400_000);
+  });
+
+  test('is bounded for listed items', () => {
+    const { items } = mapOrder(
+      { l: Array(5_000).fill({ t: long }) },
+      { ...id, items: { list: '/l', name: { join: ['/t', '/t'] }, sku: '/t' } },
+    );
+    expect(items).toHaveLength(MAX_ITEMS + 1);
+    expect(JSON.stringify(items).length).toBeLessThan(2_300_000);
+  });
+
+  test.each(['x', '😀'])('still lets normalization warn of a text of %s that is cut', (character) => {
+    const cutAt = (limit: number, pointer: string, mapping: OrderMapping) => {
+      for (const [length, isCut] of [
+        [limit, false],
+        [limit + 1, true],
+        [limit * 5, true],
+      ] as const) {
+        const document = { id: '1', t: character.repeat(length), l: [{ t: character.repeat(length) }] };
+        const { warnings } = normalizeOrder(mapOrder(document, mapping));
+        expect(warnings.filter((warning) => warning.pointer === pointer).map(({ code }) => code)).toEqual(
+          isCut ? ['too_long'] : [],
+        );
+      }
+    };
+    cutAt(2_000, '/delivery_instructions', { ...id, delivery_instructions: '/t' });
+    cutAt(500, '/items/0/name', { ...id, items: { list: '/l', name: '/t' } });
+    cutAt(500, '/items/0/name', { ...id, items: [{ name: '/t' }] });
+  });
+});
+
+test('the values that are read grow linearly with the document', () => {
+  const readsOf = (length: number) => {
+    let reads = 0;
+    const counted = (target: object) =>
+      new Proxy(target, {
+        get(object, name) {
+          reads += 1;
+          return Reflect.get(object, name);
+        },
+      });
+    const items = Array.from({ length }, (_, at) => counted({ name: `n${at}`, zero: at % 2 }));
+    mapOrder({ id: '1', l: items }, { ...id, items: { list: '/l', name: ['/x', '/name'], omit_if_zero: '/zero' } });
+    return reads;
+  };
+  expect(readsOf(800) / readsOf(400)).toBeCloseTo(2, 1);
+  // No further ones are read after those that an order may have.
+  expect(readsOf(64_000)).toBe(readsOf(4_000));
+});
+
+describe('numbers', () => {
+  test('are exact, however long', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), fc.nat(), (whole, fraction) => {
+        for (const number of [`${whole}`, `${whole}.${fraction}5`]) {
+          const document = parseDelivery(Buffer.from(`{"id": ${number}, "a": [${number}]}`));
+          const payload = mapOrder(document, { source_order_id: '/id', order_number: '/a/0' });
+          expect(payload).toEqual({ source_order_id: number, order_number: number });
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  test.each([
+    ['1e400', '1e400'],
+    ['1E21', '1000000000000000000000'],
+    ['1e-7', '0.0000001'],
+    ['149.50', '149.5'],
+    ['0.30000000000000004', '0.30000000000000004'],
+    ['-0', '0'],
+  ])('%s becomes %s', (number, text) => {
+    const document = parseDelivery(Buffer.from(`{"id": ${number}}`));
+    expect(mapOrder(document, id)).toEqual({ source_order_id: text });
+  });
+
+  test('that are quantities stay numbers, and texts of digits become numbers', () => {
+    const quantities = [2, '2', ' 3 ', '0012', 'two', '1.5', 1.5, '1234567890'];
+    const { items } = mapOrder({ l: quantities.map((q) => ({ q })) }, { ...id, items: { list: '/l', quantity: '/q' } });
+    expect(items).toEqual([2, 2, 3, 12, 'two', '1.5', 1.5, '1234567890'].map((quantity) => ({ quantity })));
+  });
+});
+
+describe('pointers', () => {
+  test.each(['/__proto__', '/constructor', '/toString', '/l/length', '/l/-', '/l/01', '/l/1e0', '/t/length', '/t/0'])(
+    '%s leads to nothing that the document does not have',
+    (pointer) => {
+      expect(mapOrder({ l: ['x', 'y'], t: 'text' }, { source_order_id: pointer })).toEqual({});
+    },
+  );
+
+  test('lead to own members of any name', () => {
+    const document = JSON.parse('{"__proto__": "p", "a/b": {"m~n": ["x", "y"]}, "": "e", "constructor": "c"}');
+    const mapping = {
+      source_order_id: '/__proto__',
+      order_number: '/a~1b/m~0n/1',
+      address: '/',
+      area: '/constructor',
+    };
+    expect(mapOrder(document, mapping)).toEqual({
+      source_order_id: 'p',
+      order_number: 'y',
+      address: 'e',
+      area: 'c',
+    });
+  });
+});
+
+describe('numbered items', () => {
+  const items = [1, 2, 3].map((n) => ({ name: `/Item ${n}`, quantity: [`/Qty ${n}`, { constant: 1 }] }));
+
+  test('have pointers from the top; those without a value are left out, whatever their constants', () => {
+    const row = { id: '1', 'Item 1': 'Soup', 'Qty 1': '2', 'Item 2': ' ', 'Item 3': 'Bread' };
+    expect(mapOrder(row, { ...id, items })).toEqual({
+      source_order_id: '1',
+      items: [
+        { name: 'Soup', quantity: 2 },
+        { name: 'Bread', quantity: 1 },
+      ],
+    });
+  });
+
+  test('are absent if none has a value', () => {
+    expect(mapOrder({ id: '1' }, { ...id, items })).toEqual({ source_order_id: '1' });
+  });
+});

@@ -1,0 +1,75 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { createSource, type Source } from '@orders/database';
+import { type OrderMapping, PRESETS, type SourcePreset, type SourceSettings } from '@orders/domain';
+import { Webhook } from 'standardwebhooks';
+import type { Api, Reply, TestAccount } from './api.ts';
+import type { Stack } from './stack.ts';
+
+/** The secret of each test source. */
+export const SOURCE_SECRET = 'a secret of the platform';
+
+/** Creates a source, by default with the settings and the mapping of its preset. */
+export async function createTestSource(
+  { database, secretsKey }: Stack,
+  account: TestAccount,
+  preset: SourcePreset,
+  own: { settings?: SourceSettings; mapping?: OrderMapping; secret?: string } = {},
+): Promise<Source> {
+  const { settings, mapping } = PRESETS[preset];
+  const source = {
+    accountId: account.id,
+    name: `my ${preset}`,
+    preset,
+    settings,
+    mapping,
+    secret: SOURCE_SECRET,
+    ...own,
+  };
+  return createSource(database.knex, secretsKey, source, 'tester');
+}
+
+/** The headers with which Shopify sends a body. */
+export function shopifyHeaders(body: string | Buffer, topic = 'orders/create', secret = SOURCE_SECRET) {
+  return {
+    'Content-Type': 'application/json',
+    'X-Shopify-Topic': topic,
+    'X-Shopify-Hmac-Sha256': createHmac('sha256', secret).update(body).digest('base64'),
+    'X-Shopify-Shop-Domain': 'lamps.myshopify.com',
+    'X-Shopify-API-Version': '2026-10',
+    'X-Shopify-Webhook-Id': randomUUID(),
+  };
+}
+
+/** The headers with which WooCommerce sends a body. */
+export function wooCommerceHeaders(body: string | Buffer, topic = 'order.created', secret = SOURCE_SECRET) {
+  return {
+    'Content-Type': 'application/json',
+    'X-WC-Webhook-Source': 'https://lamps.example/',
+    'X-WC-Webhook-Topic': topic,
+    'X-WC-Webhook-Resource': 'order',
+    'X-WC-Webhook-Event': topic.split('.')[1] as string,
+    'X-WC-Webhook-Signature': createHmac('sha256', secret).update(body).digest('base64'),
+    'X-WC-Webhook-ID': '7',
+    'X-WC-Webhook-Delivery-ID': randomUUID(),
+  };
+}
+
+/** The headers of Standard Webhooks, as the project's own library signs them. */
+export function standardHeaders(body: string | Buffer, secret: string, id = `msg_${randomUUID()}`, at = new Date()) {
+  return {
+    'Content-Type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+    'webhook-signature': new Webhook(secret).sign(id, at, body.toString()),
+  };
+}
+
+/** Sends a body to a source. */
+export function deliver(
+  api: Api,
+  source: Pick<Source, 'source_id'>,
+  body: string | Buffer,
+  headers: Record<string, string>,
+): Promise<Reply> {
+  return api.send('POST', `/ingest/sources/${source.source_id}`, headers, body);
+}

@@ -1,0 +1,178 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  listRejected,
+  removeSource,
+  replaceSourceId,
+  replaceSourceSecret,
+  type Source,
+  setRateLimit,
+  setSuspended,
+} from '@orders/database';
+import { createSourceId, type SourceSettings } from '@orders/domain';
+import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const BODY = JSON.stringify({ source_order_id: 'x-1' });
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+const knex = () => stack.database.knex;
+const status = async (source: Source, headers: Record<string, string>, body: string | Buffer = BODY) =>
+  (await deliver(intake.api, source, body, headers)).status;
+const hmac = (algorithm: string, encoding: 'hex' | 'base64', secret = SOURCE_SECRET, body = BODY) =>
+  createHmac(algorithm, secret).update(body).digest(encoding);
+
+describe('a custom source', () => {
+  const settings: [string, SourceSettings['signature'], string][] = [
+    [
+      'SHA-256 in hex',
+      { scheme: 'hmac', header: 'x-sig', algorithm: 'sha256', encoding: 'hex' },
+      hmac('sha256', 'hex'),
+    ],
+    [
+      'SHA-1 in base64 after a prefix',
+      { scheme: 'hmac', header: 'x-sig', algorithm: 'sha1', encoding: 'base64', prefix: 'sha1=' },
+      `sha1=${hmac('sha1', 'base64')}`,
+    ],
+    ['a token', { scheme: 'token', header: 'x-sig' }, SOURCE_SECRET],
+    [
+      'a token after a prefix',
+      { scheme: 'token', header: 'authorization', prefix: 'Bearer ' },
+      `Bearer ${SOURCE_SECRET}`,
+    ],
+  ];
+  test.each(settings)('with %s accepts what proves the secret and nothing else', async (_name, signature, proof) => {
+    const source = await createTestSource(stack, account, 'custom', { settings: { signature } });
+    const header = 'header' in signature ? signature.header : '';
+    expect(await status(source, { [header]: proof })).toBe(202);
+    for (const wrong of [`${proof}0`, proof.slice(0, -3), proof.slice(1), 'x', hmac('sha512', 'hex')])
+      expect([wrong, await status(source, { [header]: wrong })]).toEqual([wrong, 401]);
+    expect(await status(source, {})).toBe(401);
+    if (signature.scheme === 'hmac') expect(await status(source, { [header]: proof }, `${BODY} `)).toBe(401);
+  });
+});
+
+test('Standard Webhooks are accepted with any of several signatures, and a wrong clock is stated', async () => {
+  const key = Buffer.from('0123456789abcdef0123456789abcdef');
+  const secret = `whsec_${key.toString('base64')}`;
+  const source = await createTestSource(stack, account, 'standard-webhooks', { secret });
+  const body = JSON.stringify({ type: 'order.created', data: { id: 'sw-1' } });
+  const headers = (seconds: number) => {
+    const timestamp = String(Math.floor(Date.now() / 1000) + seconds);
+    const signature = createHmac('sha256', key).update(`msg_1.${timestamp}.${body}`).digest('base64');
+    return {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': timestamp,
+      'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')} v1a,x v1,${signature}`,
+    };
+  };
+  expect(await status(source, headers(-290), body)).toBe(202);
+  expect(await status(source, headers(290), body)).toBe(202);
+  const late = await deliver(intake.api, source, body, headers(-600));
+  expect(late).toMatchObject({ status: 401, body: { code: 'invalid_signature' } });
+  expect(late.body.detail).toMatch(/ 60\d seconds before this service's clock/);
+  expect((await deliver(intake.api, source, body, headers(600))).body.detail).toMatch(/ (59\d|600) seconds after/);
+  expect(await status(source, { ...headers(0), 'webhook-id': 'msg_2' }, body)).toBe(401);
+  expect(await status(source, { ...headers(0), 'webhook-timestamp': '1e9' }, body)).toBe(401);
+});
+
+test('a rejected delivery is listed with the name of its source, and an accepted one is counted', async () => {
+  const own = await stack.account();
+  const source = await createTestSource(stack, own, 'shopify');
+  const headers = { ...shopifyHeaders(BODY), 'X-Shopify-Hmac-Sha256': 'AAAA' };
+  expect(await status(source, headers)).toBe(401);
+  expect(await status(source, { 'X-Shopify-Topic': 'orders/create' })).toBe(401);
+  const rejected = await until('both are listed', async () => {
+    const listed = await listRejected(knex(), own.id, 10);
+    return listed.length === 2 && listed;
+  });
+  expect(rejected).toMatchObject([
+    { code: 'missing_signature', channel: 'webhook', source_name: 'my shopify', key_name: null },
+    { code: 'invalid_signature', channel: 'webhook', source_name: 'my shopify', key_name: null },
+  ]);
+});
+
+test('a delivery with the same id is stored once, and its order is not lost if the content differs', async () => {
+  const source = await createTestSource(stack, account, 'shopify');
+  const order = (id: number, total: string) => JSON.stringify({ id, total_price: total });
+  const headersOf = (body: string) => ({ ...shopifyHeaders(body), 'X-Shopify-Webhook-Id': 'one' });
+  const send = (body: string) => deliver(intake.api, source, body, headersOf(body));
+  const first = await send(order(71, '1.00'));
+  expect(await send(order(71, '1.00'))).toMatchObject({
+    status: 202,
+    body: { receipt_id: first.body.receipt_id, duplicate: true },
+  });
+  await intake.api.final(account, first.body.receipt_id);
+  const changed = await send(order(71, '2.00'));
+  expect(changed.body).toMatchObject({ duplicate: true, payload_mismatch: true });
+  expect((await intake.api.final(account, changed.body.kept_as)).body).toMatchObject({
+    status: 'duplicate',
+    changes: [{ pointer: '/total', from: '1.00', to: '2.00' }],
+  });
+  const other = await send(order(72, '2.00'));
+  expect((await intake.api.final(account, other.body.kept_as)).body).toMatchObject({
+    status: 'dead',
+    error: { code: 'idempotency_key_reused' },
+  });
+  const { source_number } = source;
+  const stored = await knex()('receipts').where({ account_id: account.id, source_number }).select('raw_length');
+  expect(stored.map(({ raw_length }) => raw_length)).toEqual(
+    [order(71, '1.00'), order(71, '2.00'), order(72, '2.00')].map(({ length }) => length),
+  );
+});
+
+test('a new secret works at once, the old one for the overlap; a replaced URL and a removed source stop', async () => {
+  const source = await createTestSource(stack, account, 'shopify');
+  const order = JSON.stringify({ id: 90 });
+  const sent = (secret: string, to = source) => status(to, shopifyHeaders(order, 'orders/create', secret), order);
+  expect(await sent(SOURCE_SECRET)).toBe(202);
+  const change = { accountId: account.id, sourceNumber: source.source_number };
+  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'new one', overlapMs: 60_000 });
+  expect([await sent('new one'), await sent(SOURCE_SECRET), await sent('neither')]).toEqual([202, 202, 401]);
+  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
+  expect(await sent('newest')).toBe(202);
+  await until('the old secret stopped', async () => (await sent('new one')) === 401);
+  const moved = (await replaceSourceId(knex(), account.id, source.source_number)) as Source;
+  expect(await sent('newest', moved)).toBe(202);
+  await until('the old URL stopped', async () => (await sent('newest')) === 404);
+  expect(await removeSource(knex(), account.id, source.source_number)).toBe(true);
+  expect(await removeSource(knex(), account.id, source.source_number)).toBe(false);
+  await until('the source stopped', async () => (await sent('newest', moved)) === 404);
+});
+
+test('unknown sources, other methods, suspended accounts and limits are refused as on the other routes', async () => {
+  const own = await stack.account();
+  const source = await createTestSource(stack, own, 'shopify');
+  const order = JSON.stringify({ id: 1 });
+  const path = `/ingest/sources/${source.source_id}`;
+  for (const id of [createSourceId(), 'src_x', '%00', 'x'.repeat(300)])
+    expect(await intake.api.send('POST', `/ingest/sources/${id}`, shopifyHeaders(order), order)).toMatchObject({
+      status: 404,
+      body: { code: 'not_found' },
+    });
+  const wrongMethod = await intake.api.send('GET', path);
+  expect(wrongMethod).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+  const long = JSON.stringify({ id: 1, note: 'x'.repeat(262_144) });
+  expect(await status(source, shopifyHeaders(long), long)).toBe(413);
+  await setRateLimit(knex(), own.id, { requests: 1, seconds: 600 });
+  const limited = await until('the limit applies', async () => {
+    const reply = await deliver(intake.api, source, order, shopifyHeaders(order));
+    return reply.status === 429 && reply;
+  });
+  expect(limited.headers['retry-after']).toBeDefined();
+  await setRateLimit(knex(), own.id, null);
+  await setSuspended(knex(), own.id, true);
+  await until('it is suspended', async () => (await status(source, shopifyHeaders(order), order)) === 403);
+});

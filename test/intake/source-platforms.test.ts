@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { listOrders, type Source } from '@orders/database';
+import type { SourcePreset } from '@orders/domain';
+import { RECORDED_ORDERS, readDeliveryFixture } from '../harness/source-fixtures.ts';
+import { createTestSource, deliver, shopifyHeaders, standardHeaders, wooCommerceHeaders } from '../harness/sources.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+const STANDARD_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+const HEADERS: Record<string, (body: Buffer, topic: string) => Record<string, string>> = {
+  shopify: shopifyHeaders,
+  woocommerce: wooCommerceHeaders,
+  'standard-webhooks': (body) => standardHeaders(body, STANDARD_SECRET),
+};
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+});
+beforeEach(async () => {
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+function openSource(preset: SourcePreset): Promise<Source> {
+  return createTestSource(stack, account, preset, preset === 'standard-webhooks' ? { secret: STANDARD_SECRET } : {});
+}
+
+/** Sends a recorded delivery as its platform does, with other headers if given. */
+function send(source: Source, name: string, topic: string, own: Record<string, string> = {}) {
+  const preset = source.preset as SourcePreset;
+  const body = readDeliveryFixture(`${preset}/${name}`);
+  return deliver(intake.api, source, body, { ...HEADERS[preset]?.(body, topic), ...own });
+}
+
+/** Sends a recorded delivery and waits for its receipt. */
+async function take(source: Source, name: string, topic: string) {
+  const { status, body } = await send(source, name, topic);
+  expect(status).toBe(202);
+  return (await intake.api.final(account, body.receipt_id)).body;
+}
+
+async function readOrder() {
+  const orders = await listOrders(stack.database.knex, { accountId: account.id });
+  expect(orders).toHaveLength(1);
+  return orders[0];
+}
+
+test.each(RECORDED_ORDERS)(
+  '$delivery becomes exactly the recorded order',
+  async ({ delivery, topic, order, warnings }) => {
+    const [preset, name] = delivery.split('/') as [SourcePreset, string];
+    expect(await take(await openSource(preset), name, topic)).toMatchObject({ status: 'written' });
+    const stored = await readOrder();
+    expect(stored).toMatchObject(order);
+    expect(stored?.warnings.map(({ code }) => code)).toEqual(warnings);
+  },
+);
+
+describe('a changed order is a resend with its changes', () => {
+  const fewer = { pointer: '/items/0/quantity', from: 2, to: 1 };
+  const cheaper = { pointer: '/total', from: '300.00', to: '180.00' };
+  const otherShade = [
+    { ...cheaper, to: '325.00' },
+    { pointer: '/items/1/name', from: 'Linen shade', to: 'Silk shade' },
+    { pointer: '/items/1/sku', from: 'SHADE-1', to: 'SHADE-2' },
+  ];
+  test.each([
+    ['shopify', 'refunded', 'orders/updated', [cheaper, fewer]],
+    ['shopify', 'edited', 'orders/updated', otherShade],
+    ['woocommerce', 'edited', 'order.updated', [cheaper, fewer]],
+    // WooCommerce does not change items and total when it refunds.
+    ['woocommerce', 'refunded', 'order.updated', []],
+  ] as const)('%s, %s', async (preset, name, topic, changes) => {
+    const source = await openSource(preset);
+    await take(source, 'order', preset === 'shopify' ? 'orders/create' : 'order.created');
+    expect(await take(source, name, topic)).toMatchObject({ status: 'duplicate', changes });
+    await readOrder();
+  });
+});
+
+describe('topics', () => {
+  test.each([
+    ['shopify', 'refund', 'refunds/create'],
+    ['shopify', 'order', 'orders/paid'],
+    ['woocommerce', 'deleted', 'order.deleted'],
+    ['woocommerce', 'restored', 'order.restored'],
+  ] as const)('%s, %s as %s is ignored', async (preset, name, topic) => {
+    const reply = await send(await openSource(preset), name, topic);
+    expect(reply).toMatchObject({ status: 200, body: { outcome: 'ignored' } });
+    expect(await listOrders(stack.database.knex, { accountId: account.id })).toEqual([]);
+  });
+
+  const CANCELLATIONS = [
+    ['shopify', 'orders/create', 'orders/cancelled'],
+    ['shopify', 'orders/create', 'orders/updated'],
+    ['woocommerce', 'order.created', 'order.updated'],
+  ] as const;
+
+  test.each(CANCELLATIONS)('%s: an order of %s is cancelled by %s', async (preset, created, cancelled) => {
+    const source = await openSource(preset);
+    await take(source, 'order', created);
+    expect(await send(source, 'cancelled', cancelled)).toMatchObject({ status: 200, body: { outcome: 'cancelled' } });
+    expect(await readOrder()).toMatchObject({ review_state: 'cancelled' });
+  });
+
+  test.each(CANCELLATIONS)(
+    '%s: an order of %s after %s is written as cancelled',
+    async (preset, created, cancelled) => {
+      const source = await openSource(preset);
+      expect(await send(source, 'cancelled', cancelled)).toMatchObject({ status: 200, body: { outcome: 'held' } });
+      expect(await take(source, 'order', created)).toMatchObject({ status: 'written', order_state: 'cancelled' });
+      expect(await readOrder()).toMatchObject({ review_state: 'cancelled' });
+    },
+  );
+
+  test('the ping of WooCommerce, unsigned and form-encoded, gets 200', async () => {
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const reply = await deliver(intake.api, await openSource('woocommerce'), 'webhook_id=1', form);
+    expect(reply).toMatchObject({ status: 200, body: { outcome: 'ping' } });
+  });
+});
+
+describe('a repeated delivery', () => {
+  test('of Shopify, with the same X-Shopify-Webhook-Id, has the same receipt', async () => {
+    const source = await openSource('shopify');
+    const id = { 'X-Shopify-Webhook-Id': randomUUID() };
+    const first = await send(source, 'order', 'orders/create', id);
+    const again = await send(source, 'order', 'orders/create', id);
+    expect(again).toMatchObject({ status: 202, body: { receipt_id: first.body.receipt_id, duplicate: true } });
+  });
+
+  test('of Standard Webhooks, signed again, has the same receipt', async () => {
+    const source = await openSource('standard-webhooks');
+    const body = readDeliveryFixture('standard-webhooks/order');
+    const at = (seconds: number) =>
+      standardHeaders(body, STANDARD_SECRET, 'msg_2', new Date(Date.now() - seconds * 1000));
+    const first = await deliver(intake.api, source, body, at(120));
+    expect(await deliver(intake.api, source, body, at(0))).toMatchObject({
+      status: 202,
+      body: { receipt_id: first.body.receipt_id, duplicate: true },
+    });
+  });
+
+  test('two orders of WooCommerce in one second, with the same X-WC-Webhook-Delivery-ID, are two orders', async () => {
+    const source = await openSource('woocommerce');
+    const id = { 'X-WC-Webhook-Delivery-ID': '8f2b51d266e6ffaf7948dd5e2769e907' };
+    const replies = [
+      await send(source, 'order', 'order.created', id),
+      await send(source, 'guest', 'order.created', id),
+    ];
+    for (const { body } of replies) await intake.api.final(account, body.receipt_id);
+    const orders = await listOrders(stack.database.knex, { accountId: account.id });
+    expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(new Set(['731', '732']));
+  });
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
+import { PRESETS } from '@orders/domain';
+import { hold, whoWait } from '../harness/barriers.ts';
+import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
+import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+});
+beforeEach(async () => {
+  account = await stack.account();
+});
+afterAll(() => stack.close());
+
+/** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
+async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
+  const source = await createTestSource(stack, account, 'shopify');
+  const body = JSON.stringify({
+    key: `K-${source.source_number}`,
+    shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] },
+  });
+  const reply = await deliver(intake.api, source, body, shopifyHeaders(body, topic));
+  expect(reply.status).toBe(202);
+  const { source_number: sourceNumber } = source;
+  const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };
+  await setMapping(stack.database.knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  return { source, receiptId: reply.body.receipt_id, body };
+}
+
+function lockReceipt(receiptId: string) {
+  return hold(stack.database.knex, `select from receipts where receipt_id = '${receiptId}' for update`);
+}
+
+async function rawBodies({ source_number }: Source): Promise<string[]> {
+  const found = await until('a delivery is listed', async () => {
+    const deliveries = await findDeliveries(stack.database.knex, account.id, source_number, 10);
+    return deliveries.length > 0 && deliveries;
+  });
+  return found.map(({ raw }) => raw.toString());
+}
+
+test('two redrives of one unmapped delivery at once map it once, and its raw body stays', async () => {
+  const { knex } = stack.database;
+  const { source, receiptId, body } = await sendUnmapped();
+  const held = await lockReceipt(receiptId);
+  const redrives = [redriveReceipts(knex, [receiptId]), redriveReceipts(knex, [receiptId])];
+  await Promise.all([whoWait(knex, 1, 'transactionid'), whoWait(knex, 1, 'tuple')]);
+  await held.release();
+  expect((await Promise.all(redrives)).flat()).toEqual([receiptId]);
+  expect(await rawBodies(source)).toEqual([body]);
+});
+
+test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
+  const { knex } = stack.database;
+  const { source, receiptId } = await sendUnmapped();
+  await redriveReceipts(knex, [receiptId]);
+  await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
+  expect(await markersFor(stack, account)).toEqual([]);
+  expect(await findDeliveries(knex, account.id, source.source_number, 10)).toEqual([]);
+});
+
+test.each(['orders/create', 'orders/cancelled'])(
+  'a redrive of %s waits for an erasure, and then maps nothing',
+  async (topic) => {
+    const { knex } = stack.database;
+    const { receiptId } = await sendUnmapped(topic);
+    const held = await lockReceipt(receiptId);
+    const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
+    await whoWait(knex, 1, 'transactionid');
+    const redriven = redriveReceipts(knex, [receiptId]);
+    await whoWait(knex, 1, 'tuple');
+    await held.release();
+    expect(await erased).toMatchObject({ receipts: 1 });
+    expect(await redriven).toEqual([]);
+    expect(await markersFor(stack, account)).toEqual([]);
+  },
+);
+
+test('an erasure that waits for the redrive of a delivery erases both of its bodies', async () => {
+  const { knex } = stack.database;
+  const { receiptId } = await sendUnmapped();
+  const held = await lockReceipt(receiptId);
+  const redriven = redriveReceipts(knex, [receiptId]);
+  await whoWait(knex, 1, 'transactionid');
+  const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
+  await whoWait(knex, 1, 'tuple');
+  await held.release();
+  await Promise.all([redriven, erased]);
+  expect(await markersFor(stack, account)).toEqual([]);
+});

@@ -1,0 +1,299 @@
+import { createHmac } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { setMapping } from '@orders/database';
+import { PRESETS, SOURCE_PRESETS } from '@orders/domain';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { createPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/api' });
+  await stack.worker();
+  portal = await stack.portal({ INTAKE_URL: intake.api.url });
+});
+afterAll(() => stack.close());
+
+async function holder() {
+  const account = await stack.account();
+  const person = await createPerson(stack, account.id);
+  return { account, person, path: `/accounts/${account.id}/integrations?tab=sources` };
+}
+
+/** Sends a body to the URL that the page shows. */
+function deliverTo(url: string, body: string, headers: Record<string, string>) {
+  return deliver(intake.api, { source_id: url.split('/').at(-1) as string }, body, headers);
+}
+
+const shownUrl = async (page: Page) => (await page.locator('.source-url code').first().textContent()) as string;
+const resultOf = (page: Page) => page.locator('.mapped-order');
+
+const SHOPIFY_BODY = `{
+  "id": 820982911946154508,
+  "name": "#1001",
+  "shipping_address": {"name": "Mariam", "phone": "0501234567", "address1": "Villa 4", "city": "Dubai", "province": "Dubai"},
+  "line_items": [{"name": "Lamp", "quantity": 2, "current_quantity": 2, "sku": "L-1"}],
+  "current_total_price": "120.00",
+  "currency": "AED"
+}`;
+
+describeWith('chromium')('in a browser', () => {
+  test('a shop on Shopify is connected in three steps, from the empty list to the order', async () => {
+    const { person, path } = await holder();
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person, path);
+    await page.getByText('No sources yet').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Connect a platform' }).click();
+    await expectAccessible(page);
+    await page.getByLabel('Name', { exact: true }).fill('My Shopify');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'What to do in Shopify' }).waitFor();
+    const url = await shownUrl(page);
+    expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
+    expect(await page.content()).not.toContain('oss_');
+    await expectAccessible(page);
+    const secret = '5f3c0a8d9e7b6c5d4e3f2a1b0c9d8e7f';
+    await page.getByLabel('Secret from the platform').fill(secret);
+    await page.getByRole('button', { name: 'Store the secret' }).click();
+    await page.getByText('The secret is stored.').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    await page.getByRole('button', { name: 'Next: send a test' }).click();
+    await page.getByText('Waiting for the first delivery').waitFor();
+    expect(await deliverTo(url, SHOPIFY_BODY, shopifyHeaders(SHOPIFY_BODY, 'orders/create', 'wrong'))).toMatchObject({
+      status: 401,
+    });
+    await page.getByText('1 delivery was rejected').waitFor();
+    await expectAccessible(page);
+    expect(await deliverTo(url, SHOPIFY_BODY, shopifyHeaders(SHOPIFY_BODY, 'orders/create', secret))).toMatchObject({
+      status: 202,
+    });
+    const order = resultOf(page);
+    await order.getByText('820982911946154508').waitFor();
+    await order.getByText('+971 50 123 4567').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Open the order' }).click();
+    await page.getByText('Webhook · My Shopify').waitFor();
+    await page.getByRole('heading', { name: '#1001' }).or(page.getByText('#1001')).first().waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('another platform is connected with its own signature; the secret that was created signs', async () => {
+    const { person, path } = await holder();
+    const { page, complaints } = await openPage({ viewport: { width: 390, height: 800 } });
+    await visitAs(page, portal, person, `${path}&show=new`);
+    await page.getByRole('radio', { name: /Another platform/ }).check();
+    await page.getByLabel('Name', { exact: true }).fill('Own shop');
+    await page.getByLabel('Header with the signature or token').fill('x bad');
+    await page.getByRole('radio', { name: 'base64' }).check();
+    await page.getByLabel('Text before the signature or token').fill('v1=');
+    await page.getByRole('button', { name: 'Create the source' }).click();
+    await page.getByText('This value is not accepted.').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Header with the signature or token').fill('X-Own-Signature');
+    await page.getByRole('button', { name: 'Create the source' }).click();
+    const secret = (await page.locator('code.secret').textContent()) as string;
+    expect(secret).toMatch(/^oss_/);
+    await expectAccessible(page);
+    const url = await shownUrl(page);
+    await page.getByRole('button', { name: 'Next: send a test' }).click();
+    const body = '{"id":"own-1","customer":{"name":"Omar"}}';
+    const signature = createHmac('sha256', secret).update(body).digest('base64');
+    const headers = { 'Content-Type': 'application/json', 'X-Own-Signature': `v1=${signature}` };
+    expect(await deliverTo(url, body, headers)).toMatchObject({ status: 202 });
+    await resultOf(page).getByText('Omar').waitFor();
+    await expectAccessible(page);
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(390);
+    await page.reload();
+    await page.getByText('The secret is stored and not shown again').waitFor();
+    expect(await page.content()).not.toContain(secret);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a mapping is corrected beside the delivery by keyboard and pointer, and the dead delivery becomes an order', async () => {
+    const { account, person } = await holder();
+    const source = await createTestSource(stack, account, 'woocommerce');
+    await setMapping(stack.database.knex, {
+      accountId: account.id,
+      sourceNumber: source.source_number,
+      mapping: { source_order_id: '/nothing', items: { list: '/line_items', name: '/name' } },
+      by: 'tester',
+    });
+    const body = JSON.stringify({ id: 727, billing: { phone: '050 123' }, line_items: [{ name: 'Lamp', sku: 'L-1' }] });
+    await until('the mapping is in use', async () => {
+      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body));
+      const status = await intake.api.final(account, reply.receipt_id);
+      return status.body.error?.code === 'mapping_failed';
+    });
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    await page
+      .getByRole('link', { name: /No order id found/ })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: 'No order id found', exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Edit the mapping' }).click();
+    const result = resultOf(page);
+    await result.getByText('No order id found').waitFor();
+    await page.getByText('deliver').first().waitFor();
+    await expectAccessible(page);
+
+    // By pointer: the value replaces the pointer of the focused field.
+    await page.getByLabel('Order id (required)', { exact: true }).focus();
+    await page.getByRole('button', { name: '/id: 727' }).click();
+    await result.getByText('727', { exact: true }).first().waitFor();
+    // By keyboard: from a new field to a value and back.
+    await page.getByRole('button', { name: 'Add: Phone' }).focus();
+    await page.keyboard.press('Enter');
+    const phone = page.getByLabel('Phone', { exact: true });
+    await expectFocused(phone);
+    await page.getByRole('button', { name: '/id: 727' }).focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    expect(await phone.inputValue()).toBe('/billing/phone');
+    await expectFocused(phone);
+    await result.getByText(/Not a possible phone number|No country has a phone number/).waitFor();
+    // A field of an item takes its pointer from the item on, and nothing outside of the list.
+    await page.getByRole('button', { name: 'Add: Item: SKU' }).click();
+    await page.getByRole('button', { name: '/id: 727' }).click();
+    await page.getByText('Choose a value inside the list of items.').waitFor();
+    await page.getByRole('button', { name: '/line_items/0/sku' }).click();
+    expect(await page.getByLabel('Item: SKU', { exact: true }).inputValue()).toBe('/sku');
+    // Errors show at their field.
+    await page.getByRole('button', { name: 'Add: Emirate' }).click();
+    await page.getByLabel('Emirate', { exact: true }).fill('billing');
+    await page.getByText('A pointer begins with a slash').waitFor();
+    await expectAccessible(page);
+    await page.getByLabel('Kind of value: Emirate').selectOption('constant');
+    await page.getByLabel('Emirate', { exact: true }).fill('Dubai');
+    await result.getByText('Dubai').waitFor();
+
+    await page.getByRole('radio', { name: 'JSON' }).check();
+    const json = page.getByRole('textbox', { name: 'JSON' });
+    expect(JSON.parse(await json.inputValue())).toEqual({
+      source_order_id: '/id',
+      customer: { phone: '/billing/phone' },
+      emirate: { constant: 'Dubai' },
+      items: { list: '/line_items', name: '/name', sku: '/sku' },
+    });
+    await json.fill('{');
+    await page.getByText('This is not a JSON object.').waitFor();
+    await expectAccessible(page);
+    await json.fill('{"source_order_id": "/id", "order_number": {"constant": "from JSON"}}');
+    await result.getByText('from JSON').waitFor();
+    await page.getByRole('button', { name: 'Save the mapping' }).click();
+    await page.getByText('The mapping is saved.').waitFor();
+
+    await page.getByRole('button', { name: 'Map them again…' }).click();
+    await page.getByText(/would become an order/).waitFor();
+    await page.getByRole('button', { name: /Process \d+ receipts? again/ }).click();
+    await until('it is an order', async () => {
+      const [order] = await stack.database.knex('orders').where({ account_id: account.id, source_order_id: '727' });
+      return order?.order_number === 'from JSON' || order !== undefined;
+    });
+    await page.getByRole('button', { name: '3 versions' }).click();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    await page.getByText('The form shows version 1.').waitFor();
+    const orderId = page.getByLabel('Order id (required)', { exact: true });
+    expect(await orderId.inputValue()).toBe('/id');
+    await page.getByRole('button', { name: 'Save the mapping' }).click();
+    await page.getByRole('button', { name: '4 versions' }).waitFor();
+    await page.getByText('The form shows version 1.').waitFor({ state: 'detached' });
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('in Arabic and dark, a source is listed with its activity, gets another secret and URL, and is removed', async () => {
+    const { account, person, path } = await holder();
+    const source = await createTestSource(stack, account, 'woocommerce');
+    for (const body of ['{"id":1}', '{}']) await deliver(intake.api, source, body, wooCommerceHeaders(body));
+    const { page, complaints } = await openPage({
+      locale: 'ar-AE',
+      colorScheme: 'dark',
+      viewport: { width: 390, height: 800 },
+    });
+    await visitAs(page, portal, person, path);
+    await page.getByText(/نجح .*50/).waitFor({ timeout: 60_000 });
+    await page.getByRole('link', { name: 'إرسال واحد دون رقم طلب' }).waitFor();
+    await expectAccessible(page);
+    const url = await shownUrl(page);
+    await page.getByRole('button', { name: 'استبدال السر' }).click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'استبدال السر' }).click();
+    await page.getByText('يظهر هذا السر مرة واحدة').waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'إغلاق' }).last().click();
+    await page.getByText('يُقبل السر القديم حتى').waitFor();
+    await page.getByRole('button', { name: 'استبدال العنوان' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'استبدال العنوان' }).click();
+    await until('the URL is another one', async () => (await shownUrl(page)) !== url);
+    await page.getByRole('link', { name: 'تعديل الربط بين الحقول' }).click();
+    await page.locator('.mapped-order').waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await page.getByRole('link', { name: 'كل المصادر' }).click();
+    await page.getByRole('button', { name: 'إزالة' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'إزالة المصدر' }).click();
+    await page.getByText('لا توجد مصادر بعد').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a rejected delivery is listed with its source', async () => {
+    const { account, person } = await holder();
+    const source = await createTestSource(stack, account, 'shopify');
+    await deliver(intake.api, source, '{}', shopifyHeaders('{}', 'orders/create', 'wrong'));
+    const { page } = await openPage();
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    const item = page.locator('.rejected-list > li');
+    await item.getByText('my shopify').waitFor();
+    await item.getByText('POST /ingest/sources/…').waitFor();
+    await expectAccessible(page);
+    await page.context().close();
+  });
+});
+
+async function expectFocused(field: ReturnType<Page['getByLabel']>): Promise<void> {
+  await until('the field has the focus', () =>
+    field.evaluate((element) => element === element.ownerDocument.activeElement),
+  );
+}
+
+describe.each(['en', 'ar'])('the texts in %s', (language) => {
+  test('name every audit action of a source', async () => {
+    const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
+      with: { type: 'json' },
+    });
+    const actions = ['created', 'mapping_changed', 'secret_replaced', 'url_replaced', 'removed'];
+    expect(actions.filter((action) => !texts.action[`source_${action}`])).toEqual([]);
+  });
+});
+
+test.each(SOURCE_PRESETS)(
+  'the form shows the whole mapping of the preset %s, and changes nothing by itself',
+  async (preset) => {
+    const path = '../../apps/portal/page/src/pages/integrations/sources/mapping/mapping-form.ts';
+    const { formOf, mappingOf } = await import(path);
+    const { mapping } = PRESETS[preset];
+    const form = formOf(mapping);
+    // A list of one value is that value.
+    const unwrapped = JSON.stringify(mapping, (_name, value) =>
+      Array.isArray(value) && value.length === 1 ? value[0] : value,
+    );
+    expect(mappingOf(form)).toEqual(JSON.parse(unwrapped));
+    const shown = Object.values(form).flat() as ({ kind: string } | null)[];
+    expect(shown.filter((candidate) => candidate?.kind === 'other')).toEqual([]);
+  },
+);

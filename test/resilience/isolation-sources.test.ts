@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { beforeAll, test } from '@jest/globals';
+import { createSourceId } from '@orders/domain';
+import { attack, LARGEST, largestOrder } from '../harness/attack.ts';
+import { useIsolation } from '../harness/isolation.ts';
+import { createTestSource, shopifyHeaders } from '../harness/sources.ts';
+
+const isolation = useIsolation();
+let url: string;
+
+beforeAll(async () => {
+  const { stack, hostile, intakeUrl } = isolation;
+  const source = await createTestSource(stack, hostile, 'shopify');
+  url = `${intakeUrl}/ingest/sources/${source.source_id}`;
+});
+
+/** A delivery of the max length with items of two bytes each. */
+const largest = (members: object): Buffer =>
+  Buffer.from(
+    largestOrder('x')
+      .toString()
+      .replace('"source_order_id":"x","items"', `${JSON.stringify(members).slice(1, -1)},"line_items"`)
+      .slice(0, LARGEST),
+  );
+
+const send = (connections: number, body: Buffer, headersOf: () => Record<string, string>, target = () => url) =>
+  isolation.expectUnharmed((signal) =>
+    attack(() => ({ url: target(), headers: headersOf(), body }), { connections, signal }),
+  );
+
+test('120 of the largest deliveries at once', async () => {
+  const body = Buffer.from(`${largest({ id: 1 }).toString().trimEnd()}`);
+  await send(120, body, () => shopifyHeaders(body));
+});
+test('120 of the largest deliveries without an order id at once', async () => {
+  const body = largest({ n: 1 });
+  await send(120, body, () => shopifyHeaders(body));
+});
+test('120 of the largest bodies that are not JSON at once', async () => {
+  const body = Buffer.alloc(LARGEST, '[');
+  await send(120, body, () => shopifyHeaders(body));
+});
+test('120 cancellations of the largest order at once', async () => {
+  const body = largest({ id: 1 });
+  await send(120, body, () => shopifyHeaders(body, 'orders/cancelled'));
+});
+test('64 of the largest deliveries with a wrong signature at once', async () => {
+  const body = largest({ id: 1 });
+  const headers = { ...shopifyHeaders(body), 'X-Shopify-Hmac-Sha256': randomBytes(32).toString('base64') };
+  await send(64, body, () => headers);
+});
+test('200 deliveries to sources that do not exist at once', async () => {
+  const body = Buffer.from('{"id":1}');
+  await send(
+    200,
+    body,
+    () => shopifyHeaders(body),
+    () => url.replace(/src_.*/, createSourceId()),
+  );
+});
+test('120 deliveries at once whose mapping repeats a text in 100 items', async () => {
+  const { stack, hostile, intakeUrl } = isolation;
+  const items = Array.from({ length: 100 }, () => ({ name: '/a', quantity: '/a', sku: '/a' }));
+  const source = await createTestSource(stack, hostile, 'shopify', { mapping: { source_order_id: '/id', items } });
+  const body = Buffer.from(JSON.stringify({ id: 1, a: '\0'.repeat(1_100) }));
+  await send(
+    120,
+    body,
+    () => shopifyHeaders(body),
+    () => `${intakeUrl}/ingest/sources/${source.source_id}`,
+  );
+});
+test('every accepted delivery is final', () => isolation.expectAllFinal(), 90_000);

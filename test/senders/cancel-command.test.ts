@@ -1,0 +1,181 @@
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { reviewOrders } from '@orders/database';
+import { MAX_REASON } from '@orders/domain';
+import { freePort } from '@orders/test-services';
+import { startReply } from '../harness/reply.ts';
+import { useDirectory } from '../harness/send.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let account: TestAccount;
+const files = useDirectory();
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/api' });
+  await stack.worker();
+  account = await stack.account({ signing: true });
+});
+afterAll(() => stack.close());
+
+/** Runs `orders cancel` as the account. `env` is added to its settings. */
+async function cancel(args: string[], { input = '', env = {} }: { input?: string | Buffer; env?: object } = {}) {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const code = await runCli(['cancel', ...args], {
+    stdin: Readable.from([Buffer.from(input)]),
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env: { NODE_ENV: 'production', ORDERS_URL: intake.api.url, ORDERS_API_KEY: account.key, ...env },
+  });
+  return { code, ...printed };
+}
+
+async function write(id: string): Promise<number> {
+  const { body } = await intake.api.order(account, { source_order_id: id }, { Prefer: 'wait=30' });
+  return body.order_id;
+}
+
+/** Confirms an order so long ago that dispatching can have seen it. */
+async function dispatch(orderId: number): Promise<void> {
+  const { knex } = stack.database;
+  const { id: accountId } = account;
+  await reviewOrders(knex, { accountId, orderIds: [orderId], to: 'confirmed', by: 'a reviewer', reason: null });
+  await knex('orders')
+    .where({ order_id: orderId })
+    .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
+}
+
+const rowOf = (id: string) => stack.database.knex('orders').where({ source_order_id: id }).first();
+
+test('orders are cancelled by their ids, with a line for each and the reason', async () => {
+  const orderId = await write('C-1');
+  const { code, stdout, stderr } = await cancel(['C-1', 'C-early', '--reason', 'Sold out']);
+  expect([code, stderr]).toEqual([0, '']);
+  expect(stdout.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
+    ['SOURCE ORDER', 'ORDER', 'OUTCOME'],
+    ['C-1', `${orderId}`, 'cancelled'],
+    ['C-early', '-', 'held: has not arrived, will be cancelled when it does'],
+    [''],
+  ]);
+  expect(await rowOf('C-1')).toMatchObject({ review_state: 'cancelled', review_reason: 'Sold out', channel: 'rest' });
+  expect((await cancel(['C-1', 'C-early'])).stdout).toBe(stdout);
+});
+
+test('an order that may be dispatched is an exit code of 1, and --json prints one value', async () => {
+  const [open, seen] = [await write('J-open'), await write('J-seen')];
+  await dispatch(seen);
+  const { code, stdout, stderr } = await cancel(['J-seen', 'J-open', '--json']);
+  expect([code, stderr]).toEqual([
+    1,
+    '1 of 2 may be dispatched already: a person decides. If it is urgent, use the telephone.\n',
+  ]);
+  expect(JSON.parse(stdout)).toEqual({
+    read: 2,
+    cancelled: 1,
+    requested: 1,
+    held: 0,
+    results: [
+      { outcome: 'requested', source_order_id: 'J-seen', order_id: seen },
+      { outcome: 'cancelled', source_order_id: 'J-open', order_id: open },
+    ],
+  });
+  expect((await cancel(['J-seen'])).stdout).toMatch(/ {2}requested: may be dispatched already, a person decides\n$/);
+});
+
+test('--webhook signs the request', async () => {
+  const env = { ORDERS_SIGNING_SECRET: account.secret };
+  expect(await cancel(['W-1', '--webhook'], { env })).toMatchObject({ code: 0, stderr: '' });
+  expect(await rowOf('W-1')).toMatchObject({ channel: 'webhook', review_state: 'cancellation_held' });
+  const wrong = await cancel(['W-1', '--webhook'], { env: { ORDERS_SIGNING_SECRET: 'oss_another-secret' } });
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toMatch(
+    /^The service rejects all requests \(401 invalid_signature\).*ORDERS_SIGNING_SECRET\.\n$/,
+  );
+  expect(await cancel(['W-1', '--webhook'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--webhook') });
+});
+
+test('thousands of ids of a file go in several requests, with progress on stderr', async () => {
+  const ids = Array.from({ length: 2500 }, (_, index) => `F-${index}`);
+  const file = await files.write('ids.txt', `\ufeff${ids.join('\r\n')}\r\n\r\n`);
+  const { code, stdout, stderr } = await cancel(['F-first', '--file', file, '--json']);
+  expect([code, stderr]).toEqual([0, '1,000 of 2,501 orders done.\n2,000 of 2,501 orders done.\n']);
+  const { results, ...counts } = JSON.parse(stdout);
+  expect(counts).toEqual({ read: 2501, cancelled: 0, requested: 0, held: 2501 });
+  expect(results.map(({ source_order_id: id }: { source_order_id: string }) => id)).toEqual(['F-first', ...ids]);
+});
+
+test('long reasons make the requests shorter, below the limit of the service', async () => {
+  const ids = Array.from({ length: 600 }, (_, index) => `L-${index}`);
+  const { code, stderr } = await cancel(['--file', '-', '--reason', '☃'.repeat(MAX_REASON), '--json'], {
+    input: ids.join('\n'),
+  });
+  expect([code, stderr]).toEqual([0, '']);
+  const long = await cancel(['--file', '-', '--reason', '☃'.repeat(MAX_REASON), '--json'], {
+    input: Array.from({ length: 1000 }, (_, index) => `L-${index}`).join('\n'),
+  });
+  expect([long.code, long.stderr]).toEqual([0, expect.stringMatching(/^\d{3} of 1,000 orders done\.\n$/)]);
+});
+
+test.each<[string, string[], string | Buffer, number, string]>([
+  ['no id', [], '', 2, 'Give the source_order_id of an order, or --file with some.'],
+  ['an empty file', ['--file', '-'], ' \n', 2, 'Give the source_order_id of an order, or --file with some.'],
+  ['a bad id', ['B-1', ' '], '', 2, 'Argument 2: source_order_id must not be white space only.'],
+  ['a long reason', ['B-1', '--reason', 'x'.repeat(501)], '', 2, '--reason must be at most 500 characters long.'],
+  [
+    'a bad line',
+    ['B-1', '--file', '-'],
+    `B-2\n\n${'x'.repeat(256)}\n`,
+    1,
+    'standard input: line 3: source_order_id must be at most 255 characters long.',
+  ],
+  [
+    'UTF-16',
+    ['--file', '-'],
+    Buffer.from('\ufeffB-1', 'utf16le'),
+    1,
+    'standard input: it is not UTF-8; save it as UTF-8.',
+  ],
+  ['a missing file', ['--file', '/nonexistent/ids'], '', 1, '/nonexistent/ids cannot be read (ENOENT).'],
+])('%s is refused before anything is sent', async (_, args, input, code, line) => {
+  expect(await cancel(args, { input })).toEqual({ code, stdout: '', stderr: `${line}\n` });
+  for (const id of ['B-1', 'B-2']) expect(await rowOf(id)).toBeUndefined();
+});
+
+test.each<[string, object, number, RegExp]>([
+  ['no key', { ORDERS_API_KEY: undefined }, 2, /^Configuration: set ORDERS_API_KEY/],
+  ['a wrong key', { ORDERS_API_KEY: `oik_${'x'.repeat(49)}` }, 1, /401 invalid_api_key.* Check ORDERS_API_KEY\.$/],
+])('%s is one line that says what to set', async (_, env, code, line) => {
+  const outcome = await cancel(['K-1'], { env });
+  expect(outcome).toMatchObject({ code, stdout: '' });
+  expect(outcome.stderr.trimEnd()).toMatch(line);
+  expect(outcome.stderr).not.toMatch(/oik_\w/);
+});
+
+test('a service that is down is retried until --give-up-after', async () => {
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { code, stdout, stderr } = await cancel(['D-1', '--give-up-after', '4s', '--url', url]);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^(Waits \d s: no connection \(ECONNREFUSED\)\.\n)+No request has succeeded for \d s: no conn/,
+  );
+});
+
+test('outcomes before an error are printed, and the error says how many', async () => {
+  const result = { outcome: 'held', source_order_id: 'P', order_id: null };
+  const reply = { results: Array(1000).fill(result) };
+  const service = await startReply(200, reply);
+  try {
+    // The reply has too many results for the second request.
+    const { code, stdout, stderr } = await cancel(['--file', '-', '--json', '--url', service.url], {
+      input: 'P\n'.repeat(1001),
+    });
+    expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 1001, held: 1000 }]);
+    expect(stderr).toMatch(/\n.*unexpected_reply.* 1,000 of 1,001 orders done; .* safe to repeat\.\n$/);
+  } finally {
+    await service.close();
+  }
+});

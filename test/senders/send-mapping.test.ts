@@ -1,0 +1,137 @@
+// cspell:ignore custmer
+import { expect, test } from '@jest/globals';
+import { send, useDirectory } from '../harness/send.ts';
+
+const files = useDirectory();
+const NOBODY = { url: '', key: '' };
+
+/** The result of a dry run of a file with a mapping. */
+async function dryRun(name: string, content: string, mapping: unknown, ...more: string[]) {
+  const map = await files.write('map.json', JSON.stringify(mapping));
+  const file = await files.write(name, content);
+  const { code, stdout, stderr } = await send(NOBODY, [file, '--dry-run', '--json', '--map', map, ...more]);
+  return { code, stderr, ...JSON.parse(stdout || '{}') };
+}
+/** The line of an error. */
+const wrong = async (...args: Parameters<typeof dryRun>) => {
+  const { code, stderr } = await dryRun(...args);
+  expect(code).toBe(2);
+  return stderr.trimEnd();
+};
+const id = { source_order_id: '/No' };
+
+test('headings may be any, with slashes and tildes, and be joined, constant or alternatives', async () => {
+  const mapping = {
+    source_order_id: '/Order~1no.',
+    customer: { name: { join: ['/First', '/Last'] }, phone: ['/Mobile', '/Phone~0'] },
+    emirate: '/المدينة',
+    currency: { constant: 'AED' },
+    total: '/__proto__',
+  };
+  const table = 'Order/no.,First,Last,Mobile,Phone~,المدينة,__proto__\nA-1,Aisha,Khan,,0501234567,دبي,49\n';
+  expect(await dryRun('any.csv', table, mapping)).toMatchObject({
+    code: 0,
+    read: 1,
+    with_warnings: 0,
+    refused: 0,
+  });
+  const ids = `${table}A-1,Omar,,,,,\n,Nobody,,,,,\n`;
+  expect(await dryRun('any.csv', ids, mapping)).toMatchObject({ read: 3, repeated: 1, refused: 1 });
+});
+
+test('the same mapping reads the objects of NDJSON and JSON, with long numbers exact', async () => {
+  const mapping = { source_order_id: '/id', items: { list: '/lines', name: '/title' }, total: '/sum/value' };
+  const order = (number: string) => `{"id": ${number}, "lines": [{"title": "Lamp"}], "sum": {"value": "x"}, "more": 1}`;
+  const orders = [order('9007199254740993'), order('9007199254740992')];
+  for (const [name, text] of [
+    ['orders.ndjson', orders.join('\n')],
+    ['orders.json', `[${orders}]`],
+  ] as const)
+    expect(await dryRun(name, text, mapping)).toMatchObject({
+      read: 2,
+      // As numbers, both ids would be the same.
+      repeated: 0,
+      warnings_by_code: { total_unreadable: { orders: 2, pointer: '/total' } },
+      refused: 0,
+    });
+  expect(await dryRun('broken.ndjson', '{"id": 1\n[]\n5\n', mapping)).toMatchObject({ read: 3, refused: 3 });
+});
+
+test('a column that no pointer reads is an error, unless it is left out', async () => {
+  const table = 'No,Phone,Foo\n1,2,3\n';
+  expect(await wrong('unread.csv', table, id)).toBe(
+    'No pointer of the mapping reads these columns: "Phone" (did you mean customer.phone?), "Foo"; add them to the file of --map, or leave out one with --ignore-column, or all with --ignore-unmapped.',
+  );
+  expect(await wrong('unread.csv', table, id, '--ignore-column', 'Phone')).toMatch(/columns: "Foo";/);
+  expect(await wrong('unread.csv', table, id, '--ignore-column', 'Fo')).toBe(
+    '--ignore-column names headings that are not there: "Fo".',
+  );
+  for (const more of [['--ignore-unmapped'], ['--ignore-column', 'Phone', '--ignore-column', 'Foo']])
+    expect(await dryRun('unread.csv', table, id, ...more)).toMatchObject({ code: 0, read: 1 });
+});
+
+test('a cell without a heading is refused', async () => {
+  const failures = [
+    { line: 2, detail: 'Cell 2 of the row has no heading above it.' },
+    { line: 3, detail: 'Cell 3 of the row has no heading above it.' },
+  ];
+  const table = 'No,\n1,x\n2,,x\n3,\n';
+  expect(await dryRun('bare.csv', table, id)).toMatchObject({ read: 3, refused: 2, failures });
+  expect(await dryRun('bare.csv', table, id, '--ignore-unmapped')).toMatchObject({ refused: 1 });
+  expect(await dryRun('bare.csv', table, { source_order_id: '/No', area: '/' })).toMatchObject({ refused: 1 });
+});
+
+test.each([
+  [
+    'that leads to no column',
+    { ...id, customer: { phone: '/Mobil' } },
+    '--map has pointers that lead to no column: "/Mobil" (did you mean "/Mobile"?).',
+  ],
+  [
+    'with a slash that is not escaped',
+    { ...id, area: '/City/Area' },
+    '--map has pointers that lead to no column: "/City/Area" (did you mean "/City~1Area"?).',
+  ],
+  ['whose alternatives are all missing', { ...id, area: ['/Zone', '/Block'] }, '"/Zone", "/Block".'],
+  ['that a join needs', { ...id, area: { join: ['/Mobile', '/Zone'] } }, 'no column: "/Zone".'],
+  ['with a control character', { ...id, area: '/\u001b[2J' }, '"/\\u001b[2J".'],
+])('a pointer %s is quoted and corrected', async (_, mapping, line) => {
+  expect(await wrong('pointer.csv', 'No,Mobile,City/Area\n1,2,3\n', mapping)).toContain(line);
+});
+
+test('a dry run names the fields that have a value in no order', async () => {
+  const mapping = { source_order_id: '/id', customer: { phone: '/tel', name: '/name' }, total: '/sum', area: '/zone' };
+  const orders = '{"id":"1","name":"Aisha"}\n{"id":"2","sum":5}\n[]\n';
+  expect(await dryRun('empty.ndjson', orders, mapping)).toMatchObject({ empty_fields: ['area', 'customer.phone'] });
+  const map = await files.write('map.json', JSON.stringify(mapping));
+  const { stdout } = await send(NOBODY, [files.path('empty.ndjson'), '--dry-run', '--map', map]);
+  expect(stdout).toContain('  No order has a value for area, customer.phone: check the pointers of --map\n');
+  expect(await dryRun('empty.ndjson', '', mapping)).toMatchObject({ read: 0, empty_fields: [] });
+});
+
+test('an alternative may lead to no column', async () => {
+  const mapping = { source_order_id: ['/Number', '/No'], area: ['/Zone', { constant: 'Marina' }] };
+  expect(await dryRun('alternatives.csv', 'No\n1\n', mapping)).toMatchObject({ code: 0, read: 1, refused: 0 });
+});
+
+test.each([
+  ['two columns with one heading', 'No,No\n1,2\n', id, 'Two columns have the heading "No", which the mapping reads'],
+  ['a list of items', 'No\n1\n', { ...id, items: { list: '/No', name: '/n' } }, '--map: a cell of a table has no list'],
+  ['a misspelled field', 'No\n1\n', { ...id, custmer: { phone: '/No' } }, 'Did you mean customer?'],
+  ['no source_order_id', 'No\n1\n', { total: '/total' }, '--map: /source_order_id: This is required.'],
+])('%s is wrong usage', async (_, table, mapping, line) => {
+  expect(await wrong('wrong.csv', table, mapping)).toContain(line);
+});
+
+test.each([
+  [{ Mobile: '/customer/phone' }, '{"customer":{"phone":"/Mobile"}} instead of {"Mobile":"/customer/phone"}'],
+  [{ Notes: null, 'A/B': '/items/1/name' }, '{"items":[{"name":"/A~1B"}]} instead of {"A/B":"/items/1/name"}'],
+  [{ Street: '/address/street' }, '{"address":{"join":["/Street"]}} instead of'],
+  [{ Client: '/customer', Goods: '/items' }, '{"customer":{"name":"/Client"}} instead of'],
+  [{ Goods: '/items' }, '{"items":[{"name":"/Goods"}]} instead of'],
+  [{ 'Order no.': '/source_order_id' }, '{"source_order_id":"/Order no."} instead of'],
+])('a file in the earlier format, %j, gets its first entry as it is written now', async (mapping, line) => {
+  const stderr = await wrong('earlier.csv', 'No\n1\n', mapping);
+  expect(stderr).toContain(`--map: the format has changed, the field now comes before the heading: write ${line}`);
+  expect(stderr).not.toContain('\n');
+});
