@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll } from '@jest/globals';
+import { afterAll, jest } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { TestPerson } from './people.ts';
 import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
+
+// What a key or click meets in Chromium depends on timing that tests of pages do not control. The run prints each first failure, and at its end
+// the tests that passed only at the second try.
+jest.retryTimes(1);
 
 /** One browser for all pages of a test file. */
 let launching: Promise<Browser> | undefined;
@@ -39,10 +43,22 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   return { page, complaints };
 }
 
+type RouteArguments = Parameters<Page['route']>;
+const PROBE = '/intercepted';
+
+/** Like `page.route`, which returns before Chromium intercepts the requests of a loaded page: about one in a hundred was sent instead. */
+export async function intercept(page: Page, ...[address, handler, options]: RouteArguments): Promise<void> {
+  await page.route(address, handler, options);
+  if (page.url() === 'about:blank') return;
+  await page.route(`**${PROBE}`, (route) => route.fulfill({ status: 418 }));
+  while ((await page.evaluate(async (probe) => (await fetch(probe)).status, PROBE)) !== 418);
+  await page.unroute(`**${PROBE}`);
+}
+
 /** Holds the requests of a page for these addresses, until the returned function is called. */
 export async function holdRequests(page: Page, address: RegExp): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  await page.route(address, async (route) => {
+  await intercept(page, address, async (route) => {
     await promise;
     await route.continue();
   });

@@ -13,6 +13,9 @@ if (process.send) process.once('beforeExit', () => process.exit());
 let fileNumber = 0;
 let globals: object = {};
 
+/** Where jest-circus looks for its settings. */
+const settings = globalThis as Record<symbol, unknown>;
+
 export const testGlobals = (): object => globals;
 
 registerHooks({
@@ -36,11 +39,10 @@ export default class Runtime {
     fileNumber++;
   }
 
-  /** Reloads jest-circus, as it keeps the tests of the last file in its module and in two globals. */
+  /** Reloads jest-circus, as it keeps the tests and settings of the last file in its module and in globals. */
   requireInternalModule(path: string): unknown {
     delete require.cache[path];
-    for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'])
-      delete (globalThis as Record<symbol, unknown>)[Symbol.for(name)];
+    for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES']) delete settings[Symbol.for(name)];
     return require(path);
   }
 
@@ -65,7 +67,11 @@ export default class Runtime {
       useRealTimers: () => fakeTimersModern.useRealTimers(),
       advanceTimersByTime: (ms: number) => fakeTimersModern.advanceTimersByTime(ms),
       setTimeout: (ms: number) => {
-        (globalThis as Record<symbol, unknown>)[Symbol.for('TEST_TIMEOUT_SYMBOL')] = ms;
+        settings[Symbol.for('TEST_TIMEOUT_SYMBOL')] = ms;
+      },
+      retryTimes: (count: number) => {
+        settings[Symbol.for('RETRY_TIMES')] = count;
+        settings[Symbol.for('LOG_ERRORS_BEFORE_RETRY')] = true;
       },
     };
     globals = { ...given, jest };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
-import { expectAccessible } from '../harness/browser.ts';
+import { expectAccessible, intercept } from '../harness/browser.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
@@ -132,7 +132,7 @@ describe('a list that is not updated', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'F-1').waitFor();
       const held: Route[] = [];
-      await page.route(/orders\/(updates|new|counts|resent)\?/, (route) => {
+      await intercept(page, /orders\/(updates|new|counts|resent)\?/, (route) => {
         held.push(route);
       });
       await note(page).waitFor();
@@ -146,7 +146,7 @@ describe('a list that is not updated', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'H-2').waitFor();
       const held: Route[] = [];
-      await page.route(/orders\/updates\?/, (route) => {
+      await intercept(page, /orders\/updates\?/, (route) => {
         held.push(route);
       });
       await page.keyboard.press('j');

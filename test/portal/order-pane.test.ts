@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible } from '../harness/browser.ts';
+import { expectAccessible, intercept } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { factOf, inputOf, startOrderApps } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
@@ -205,7 +205,7 @@ describeWith('chromium')('the open order', () => {
     await visit(orderId, async (page) => {
       const note = page.getByLabel('Add a note');
       await note.fill('She wants it\nafter five');
-      await page.route('**/notes', (route) => route.abort(), { times: 1 });
+      await intercept(page, '**/notes', (route) => route.abort(), { times: 1 });
       await page.keyboard.press('Control+Enter');
       await page.locator('.notes [role=alert]').waitFor();
       await page.reload();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible } from '../harness/browser.ts';
+import { expectAccessible, intercept } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { factOf, inputOf, numbered, rowOf, startOrderApps } from '../harness/review-page.ts';
 
@@ -94,7 +94,7 @@ describeWith('chromium')('a value that is typed', () => {
   test('stays in its input with the reason if it cannot be saved, and is saved by the next attempt', async () => {
     const orderId = await begin();
     await visit(orderId, async (page) => {
-      await page.route(`**/orders/${orderId}`, (route) =>
+      await intercept(page, `**/orders/${orderId}`, (route) =>
         route.request().method() === 'PATCH' ? route.abort() : route.continue(),
       );
       await edit(page, 'Address');
@@ -187,7 +187,7 @@ describeWith('chromium')('the open order', () => {
     const orderId = await begin();
     const other = await colleague();
     await visit(orderId, async (page) => {
-      await page.route(`**/orders/${orderId}`, (route) => route.abort());
+      await intercept(page, `**/orders/${orderId}`, (route) => route.abort());
       await page.locator('.order-pane').getByText('Not updated since').waitFor();
       await expectAccessible(page);
       await other.post('/orders/review', { order_ids: [orderId], to: 'rejected', reason: 'twice' });

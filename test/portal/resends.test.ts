@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { erase, sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -318,7 +318,7 @@ describeWith('chromium')('on the page', () => {
     await visit('/review', async (page) => {
       await rowOf(page, 'R-2').waitFor();
       // The page does not know about the resend yet.
-      await page.route('**/orders/updates*', (route) => route.abort());
+      await intercept(page, '**/orders/updates*', (route) => route.abort());
       await resend();
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await confirmButton(page.getByRole('toolbar')).click();
@@ -389,7 +389,8 @@ describeWith('chromium')('on the page', () => {
     const receiptId = await resend();
     await visit(`/review/${orderId}`, async (page) => {
       await panelOf(page).waitFor();
-      await page.route(
+      await intercept(
+        page,
         `**/orders/${orderId}/resends/*`,
         async (route) => {
           await decide(orderId, receiptId, 'refused');
@@ -414,7 +415,7 @@ describeWith('chromium')('on the page', () => {
         await page.locator('button:focus[aria-disabled=true]').waitFor();
         await route.abort();
       };
-      await page.route('**/resends/*', fail, { times: 1 });
+      await intercept(page, '**/resends/*', fail, { times: 1 });
       await accept.press('Enter');
       await page.getByText('The portal cannot be reached').first().waitFor();
       await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
-import { holdRequests } from '../harness/browser.ts';
+import { holdRequests, intercept } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
   afterKeys,
@@ -259,7 +259,7 @@ describe('Enter in the search', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'S-3').waitFor();
       const held: Route[] = [];
-      await page.route(/orders\?.*q=S-12/, (route) => {
+      await intercept(page, /orders\?.*q=S-12/, (route) => {
         held.push(route);
       });
       await page.getByRole('searchbox').fill('S-1');

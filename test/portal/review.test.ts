@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { numbered, rowOf } from '../harness/review-page.ts';
@@ -177,7 +177,7 @@ describe('a dispatcher', () => {
       const [{ order_id: id }] = await stack.database.knex('orders').where({ source_order_id: 'F-1' });
       // A poll that reports the change would close the field before Enter.
       const sent = Promise.withResolvers<void>();
-      await page.route(/\/orders\/(updates\?.*|\d+)$/, async (route) => {
+      await intercept(page, /\/orders\/(updates\?.*|\d+)$/, async (route) => {
         if (route.request().method() === 'GET') await sent.promise;
         await route.continue();
       });
@@ -280,7 +280,7 @@ describe('several orders', () => {
   test('return to the list if the service is unreachable', async () => {
     const shop = await openShop(numbered('O-1'), numbered('O-2'));
     await review(shop, async (page) => {
-      await page.route('**/orders/review', (route) => route.abort());
+      await intercept(page, '**/orders/review', (route) => route.abort());
       await rowOf(page, 'O-2').waitFor();
       await page.keyboard.press('j');
       await page.keyboard.press('c');

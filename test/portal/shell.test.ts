@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, holdRequests, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, holdRequests, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
@@ -137,7 +137,7 @@ describe('a page whose file does not load', () => {
     const { page } = await openPage();
     await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').waitFor();
-    await page.route(FILE, (route) => route.fulfill({ status: 404, body: '' }));
+    await intercept(page, FILE, (route) => route.fulfill({ status: 404, body: '' }));
     // The new document names the new files.
     page.on('request', (request) => {
       if (request.isNavigationRequest()) void page.unroute(FILE);
@@ -156,7 +156,7 @@ describe('a page whose file does not load', () => {
     page.on('request', (request) => {
       if (request.isNavigationRequest()) documents += 1;
     });
-    await page.route(FILE, (route) => route.fulfill({ status: 404, body: '' }));
+    await intercept(page, FILE, (route) => route.fulfill({ status: 404, body: '' }));
     await page.getByRole('link', { name: 'Integrations' }).click();
     await page.getByText('This page could not be shown.').waitFor();
     expect(documents).toBe(1);
@@ -247,7 +247,7 @@ describe('a session that ends during work', () => {
     await page.goto(portal.url + review);
     await rowOf(page, 'A-30').waitFor();
     // The search, and no poll, finds the session ended.
-    await page.route('**/orders/updates*', (route) => route.abort());
+    await intercept(page, '**/orders/updates*', (route) => route.abort());
     await endSessions(person);
     await page.getByRole('searchbox').fill('A-4');
     await endedDialog(page).waitFor();
@@ -285,7 +285,7 @@ describe('a session that ends during work', () => {
     await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the failure');
     await endSessions(person);
-    await page.route('**/api/session', (route) =>
+    await intercept(page, '**/api/session', (route) =>
       route.fulfill({ status: 503, json: { code: 'storage_unavailable' } }),
     );
     let failures = 0;
