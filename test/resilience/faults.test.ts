@@ -56,7 +56,8 @@ describeWith('redis-server')('the fault runner', () => {
   test(
     'detects each kind of damage',
     async () => {
-      const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '2', '--rate', '200');
+      // Long enough for each kind of row to damage: 1 in 100 orders is cancelled and never sent.
+      const { code, stdout, stderr } = await run('--sabotage', 'all', '--round-seconds', '6', '--rate', '200');
       const noticed = stdout.split('\n').flatMap((line) => /^(\S+): VIOLATED: /.exec(line)?.[1] ?? []);
       expect({ noticed, code, stderr }).toMatchObject({
         noticed: [
