@@ -13,7 +13,7 @@ export interface ClaimedReceipt {
   attempts: number;
 }
 
-/** A row of `claimed`. Only the first receipt of an account in a batch has the account's bodies. */
+/** A row of `claimed`. One receipt of an account in a batch has the account's bodies. */
 interface ClaimedRow {
   receiptId: string;
   accountId: number;
@@ -41,11 +41,12 @@ left join lateral (
 order by c.received_at, c.batch_id, c.body_start`;
 
 function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
-  const bodiesByKey = new Map<string, Buffer>();
-  return rows.map(({ receiptId, accountId, attempts, batchId, bodyStart, bodyLength, bodies }) => {
-    const key = `${batchId} ${accountId}`;
-    if (bodies) bodiesByKey.set(key, bodies);
-    const body = bodiesByKey.get(key)?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
+  const keyOf = ({ batchId, accountId }: ClaimedRow) => `${batchId} ${accountId}`;
+  // Collected first: the row that has them need not be the account's first.
+  const bodiesByKey = new Map(rows.flatMap((row) => (row.bodies ? [[keyOf(row), row.bodies]] : [])));
+  return rows.map((row) => {
+    const { receiptId, accountId, attempts, bodyStart, bodyLength } = row;
+    const body = bodiesByKey.get(keyOf(row))?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
     return { receiptId, accountId, attempts, body };
   });
 }
