@@ -89,7 +89,7 @@ function sentBodies(receipts: readonly IncomingReceipt[]) {
 }
 
 test(`deliveries to sources and other orders in one batch keep their bytes, with and without replays (RANDOM_SEED=${SEED})`, async () => {
-  const all = [SEED, WITH_EMPTY_BODY].flatMap((seed) => fc.sample(batches, { numRuns: ROUNDS, seed }));
+  const all = [WITH_EMPTY_BODY, SEED].flatMap((seed) => fc.sample(batches, { numRuns: ROUNDS, seed }));
   for (const batch of all) {
     const receipts = withoutRepeatedKeys(batch.map(incoming));
     const ids = await recordReceipts(database, randomUUIDv7(), 10_000, receipts);
