@@ -80,6 +80,8 @@ begin
   grant execute on function cancel_orders(integer, integer, integer, text, text[], text[]),
     request_late_cancellations(integer, bigint[], timestamptz[]) to orders_intake;
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
+  -- It serves the events of an account. Database functions record them.
+  grant select on event_logs, events to orders_intake;
   -- What was sent under a used idempotency key is kept: dead where it names another order.
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
@@ -96,6 +98,9 @@ begin
   -- An order whose cancellation is held is written as cancelled, with audit.
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
   grant insert on audit_events to orders_worker;
+  -- It records the events of written orders, publishes all, and removes old ones.
+  grant select, update (last_sequence, removed_to) on event_logs to orders_worker;
+  grant select, insert, delete on unpublished_events, events to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete on resends to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
@@ -134,7 +139,8 @@ begin
   grant update (state, attempts, crashes, runs_alone, error_code, history, updated_at, order_id, warnings, lease_id, lease_expires_at)
     on receipts to orders_portal;
   grant insert, delete on outbox to orders_portal;
-  grant insert on orders to orders_portal;
+  grant insert on orders, unpublished_events to orders_portal;
+  grant select on event_logs to orders_portal;
   grant execute on function take_held_cancellation(integer, text) to orders_portal;
   grant usage on sequence order_ids to orders_portal;
   grant delete on dead_letters to orders_portal;

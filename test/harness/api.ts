@@ -33,6 +33,8 @@ export interface Api {
   webhookCancel(account: TestAccount, body: unknown, headers?: Headers): Promise<Reply>;
   preview(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply>;
   reconcile(account: TestAccount, sourceOrderIds: readonly unknown[], headers?: Headers): Promise<Reply>;
+  /** @param query such as `after=1&limit=10`. */
+  events(account: TestAccount, query?: string, headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** Waits until the status is final, at most 30 s, and returns it. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
@@ -84,6 +86,8 @@ export async function openApi(url: string): Promise<Api> {
         { ...bearer(account), ...json, ...headers },
         JSON.stringify({ source_order_ids: ids }),
       ),
+    events: (account, query = '', headers = {}) =>
+      send('GET', `/ingest/events?${query}`, { ...bearer(account), ...headers }),
     webhook: (account, order, headers = {}) => sendSigned('/ingest/webhook', account, order, headers),
     cancel: (account, body, headers = {}) =>
       send('POST', '/ingest/orders/cancel', { ...bearer(account), ...json, ...headers }, textOf(body)),

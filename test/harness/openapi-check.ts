@@ -61,6 +61,7 @@ export function checkAgainst(document: object) {
 
   return (method: string, path: string, reply: Reply, request?: Request) => {
     const template = path
+      .replace(/\?.*$/, '')
       .replace(/^\/ingest\/status\/.*$/, '/ingest/status/{receipt_id}')
       .replace(/^\/ingest\/sources\/.*$/, '/ingest/sources/{source_id}');
     const operation = paths[template]?.[method.toLowerCase()];

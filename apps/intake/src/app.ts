@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import type { Database } from '@orders/database';
+import type { Database, FinalReceipt } from '@orders/database';
 import { type Channel, MAX_CANCEL_BYTES, Problem } from '@orders/domain';
 import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
@@ -14,6 +14,7 @@ import type { Parser } from './parsing/parser.ts';
 import {
   BATCH_PATH,
   CANCEL_PATH,
+  EVENTS_PATH,
   ORDERS_PATH,
   PREVIEW_PATH,
   RECONCILE_PATH,
@@ -31,11 +32,12 @@ import { requestLifecycle } from './pipeline/request-lifecycle.ts';
 import { verifyDelivery } from './pipeline/verify-delivery.ts';
 import { verifySignature } from './pipeline/verify-signature.ts';
 import type { ReceiptReader } from './receipts/receipt-reader.ts';
-import type { ReceiptWaiters } from './receipts/receipt-waiters.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';
+import type { Waiters } from './receipts/waiters.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { contextOf } from './request-context.ts';
 import { createCanceller } from './routes/canceller.ts';
+import { getEvents } from './routes/get-events.ts';
 import { getStatus } from './routes/get-status.ts';
 import { postBatch } from './routes/post-batch/post-batch.ts';
 import { postCancel } from './routes/post-cancel.ts';
@@ -58,15 +60,17 @@ interface AppDeps {
   producer: Producer;
   /** Shared request counters of rate-limited accounts; null without Redis. */
   redis: RedisClient | null;
-  waiters: ReceiptWaiters;
+  receiptWaiters: Waiters<FinalReceipt>;
+  eventWaiters: Waiters<true>;
   rejections: RejectionLog;
   tracing: Tracing | null;
 }
 
 /** Builds the HTTP app. Handlers run in the order of the contract's checks (section 5); the first one that fails decides the reply. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, admission, parser, reader, producer, waiters, activity } = deps;
+  const { config, logger, metrics, database, admission, parser, reader, producer, activity } = deps;
   const { BASE_PATH: basePath } = config;
+  const { receiptWaiters: waiters } = deps;
   const { requests, requestSeconds } = metrics;
   const slicer = createTimeSlicer();
   const fingerprint = (accountId: number, body: Buffer) => parser.run({ accountId }, 'fingerprint', body);
@@ -138,6 +142,7 @@ export function createApp(deps: AppDeps): RequestListener {
     ],
   });
   route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, getStatus(reader, waiters)] });
+  route(EVENTS_PATH, { get: [authenticate, rateLimits.limitStatus, getEvents(database, deps.eventWaiters)] });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 

@@ -29,9 +29,10 @@ import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
 import { checkRequestHead } from './pipeline/check-request-head.ts';
 import { createSourceFinder } from './pipeline/find-source.ts';
+import { createEventWaiters } from './receipts/event-waiters.ts';
 import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
-import { createReceiptWaiters } from './receipts/receipt-waiters.ts';
+import { createWaiters } from './receipts/waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 
 export interface Intake extends Service {
@@ -85,7 +86,10 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     : null;
   const replica = openReplica(config, logger);
   const reader = createReceiptReader({ primary: database, replica, lookups: metrics.lookups });
-  const waiters = createReceiptWaiters(reader);
+  const receiptWaiters = createWaiters(async (ids) =>
+    (await reader.findFinal(ids)).map((final) => [final.receipt_id, final] as const),
+  );
+  const eventWaiters = createEventWaiters(database);
   const { unrecordedRejections: unrecorded } = metrics;
   const parser = createParser();
   const authenticator = createAuthenticator(database);
@@ -97,7 +101,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const shutdown = createGracefulShutdown(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, sources, activity, parser };
-  const app = createApp({ ...shared, reader, producer, redis, waiters, rejections, tracing });
+  const app = createApp({ ...shared, reader, producer, redis, receiptWaiters, eventWaiters, rejections, tracing });
   const shedding = shedLoad(app, {
     admission,
     accountOf: (request) => authenticator.cachedAccount(request) ?? sources.cachedAccount(request),
@@ -142,7 +146,8 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     async close() {
       stopping.abort();
       await shutdown.announce(config.DRAIN_DELAY);
-      waiters.release();
+      receiptWaiters.release();
+      eventWaiters.release();
       await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
       await withTimeout(Promise.all([rejections.close(), activity.close()]), config.DRAIN_TIMEOUT * 0.05);
       await producer.close();

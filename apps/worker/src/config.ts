@@ -27,6 +27,7 @@ export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, T
   SWEEP_AFTER: number;
   RECEIPT_RETENTION: number;
   IDEMPOTENCY_TTL: number;
+  EVENT_RETENTION: number;
 }
 
 /** @throws {ConfigurationError} with one line that says what to set. */
@@ -46,6 +47,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       SWEEP_AFTER: duration('10s'),
       RECEIPT_RETENTION: duration('90d', '3650d'),
       IDEMPOTENCY_TTL: duration('7d', '3650d'),
+      EVENT_RETENTION: duration('30d', '3650d'),
     },
     env,
   );

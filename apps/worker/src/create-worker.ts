@@ -22,6 +22,7 @@ import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
+import { PUBLISH_INTERVAL_MS, publishDueEvents } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
 import { type PeriodicRun, runPeriodically } from './run-periodically.ts';
 import { sweep } from './sweep.ts';
@@ -63,6 +64,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const processWakeUps = processBatch(deps);
   const batchFailures = createFailureLog(database, logger, 'batch', 'wake-ups will be retried');
   const sweepFailures = createFailureLog(database, logger, 'sweep', 'overdue receipts wait for the next sweep');
+  const publishFailures = createFailureLog(database, logger, 'publishing events', 'events wait for the next round');
   const queueOutage = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
 
   async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
@@ -81,6 +83,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     if (hasAsked) sweepFailures.succeeded();
   }
 
+  async function publishOnce(stopping: AbortSignal): Promise<void> {
+    await publishDueEvents(database, metrics, stopping);
+    publishFailures.succeeded();
+  }
+
   const stopping = new AbortController();
   const admin = createAdminServer(
     () => checkSchema(database, () => stopping.signal.aborted),
@@ -91,6 +98,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   let consumers: Consumer[] = [];
   const maintenance = createMaintenance(config, { metrics, logger });
   let sweeper: PeriodicRun | undefined;
+  let publisher: PeriodicRun | undefined;
   let heartbeat: PeriodicRun | undefined;
   let processing: Promise<void> | undefined;
   let adminPort = 0;
@@ -108,6 +116,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       }),
     );
     sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, sweepFailures.failed);
+    publisher = runPeriodically(publishOnce, PUBLISH_INTERVAL_MS, publishFailures.failed);
     heartbeat = startHeartbeat(database, () => consumers.every((lane) => lane.isConnected()));
     maintenance.start();
     logger.info('worker ready');
@@ -135,7 +144,12 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     async close() {
       stopping.abort();
       await processing;
-      await Promise.all([...consumers.map((lane) => lane.close()), sweeper?.stop(), maintenance.close()]);
+      await Promise.all([
+        ...consumers.map((lane) => lane.close()),
+        sweeper?.stop(),
+        publisher?.stop(),
+        maintenance.close(),
+      ]);
       await heartbeat?.stop();
       await leaseReleaser.close();
       await producer.close();

@@ -10,6 +10,7 @@ export const MAINTENANCE_STEPS = [
   'remove_sign_ins',
   'remove_held_cancellations',
   'prune_source_activity',
+  'prune_events',
   'remove_idempotency_keys',
   'roll_up_activity',
   'fill_search_terms',
@@ -24,6 +25,7 @@ export interface WorkerMetrics {
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   swept: Counter<never>;
+  publishedEvents: Counter<never>;
   lostWakeUps: Counter<never>;
   outages: Counter<never>;
   maintenanceFailures: Counter<'step'>;
@@ -76,6 +78,11 @@ export function createMetrics(): WorkerMetrics {
     swept: new Counter({
       name: 'worker_swept_receipts_total',
       help: 'Overdue receipts for which the sweeper sent a wake-up',
+      registers,
+    }),
+    publishedEvents: new Counter({
+      name: 'worker_published_events_total',
+      help: 'Events published to the logs of accounts',
       registers,
     }),
     lostWakeUps: new Counter({

@@ -8,3 +8,5 @@ export const RETENTION_LOCK = 7_310_442;
 export const ACTIVITY_LOCK = 7_310_443;
 /** Exclusive for the worker that fills the search terms. */
 export const SEARCH_TERMS_LOCK = 7_310_444;
+/** Exclusive for the worker that publishes events. */
+export const PUBLISH_LOCK = 7_310_445;

@@ -41,6 +41,7 @@ export { closeDatabase, connect, type Database, knexPoolState, openDatabase, ope
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
+export { type EventLogState, pruneEvents, readEventLog, setEvents } from './events/event-logs.ts';
 export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
 export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
@@ -74,6 +75,8 @@ export {
   listOpenRequests,
   type OpenRequests,
 } from './prepared/cancellations/list-requests.ts';
+export { publishEvents } from './prepared/events/publish-events.ts';
+export { type EventLog, findEventLog, findNewestEvents, readEvents } from './prepared/events/read-events.ts';
 export { type Cancelled, type CancelRequest, cancelOrders, OrdersBusy } from './prepared/orders/cancel-orders.ts';
 export { countNotes, findNotes, type Note } from './prepared/orders/find-notes.ts';
 export { findOrderBySource, isCancellationHeld } from './prepared/orders/find-order-by-source.ts';

@@ -29,4 +29,8 @@ export const LANDED: Record<string, string> = {
   '027-sources': 'c72ec1e1f520b4ce132535c54b390539f7aabace0ed944781b3cc2e12e2c302e',
   '028-source-receipts': '762d16800e2815915d6d49c196cbb474f4eee790185ec7c7a92e01ab99119972',
   '029-source-rejections': '1cdfb8437b18a2834c1018cc9fa559c29b85c63384ef89cddb642da71b681231',
+  '030-event-logs': '88d769e4108271482f3b8735481ddf00151f4c5ea0ef9d1d16a47f9238144e13',
+  '031-duplicate-events': '1256b2d7d3c8c12ae20f3869c2c4a2afbba83869a88beee0b824ca22fde83617',
+  '032-dead-events': '499a74aca70ee88ddf438efb05036e9c6df9dbdf9e82d96b3b90e4d1c0e5bcdc',
+  '033-order-events': '3bde83c076dab76f0cd7fc53a243af25c2a91ebb7e3127b276f9ede6123d974b',
 };

@@ -15,6 +15,7 @@ export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
+export { type AccountEvent, EVENT_TYPES, type EventType, eventJson } from './events.ts';
 export {
   DEFAULT_MAX_BATCH_BYTES,
   DEFAULT_MAX_BODY_BYTES,
@@ -22,6 +23,7 @@ export {
   MAX_BATCH_ORDERS,
   MAX_CANCEL_BYTES,
   MAX_CANCELLATIONS,
+  MAX_EVENTS,
   MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
 } from './interface-limits.ts';

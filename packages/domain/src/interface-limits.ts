@@ -20,3 +20,6 @@ export const DEFAULT_MAX_BODY_BYTES = 262_144;
 
 /** Default of `MAX_BATCH_BYTES`. */
 export const DEFAULT_MAX_BATCH_BYTES = 8_388_608;
+
+/** Max events of one page of the feed. */
+export const MAX_EVENTS = 1000;

@@ -67,6 +67,22 @@ export const PROBLEMS = {
     title: 'Invalid idempotency key',
     detail: 'An Idempotency-Key is 1 to 255 visible ASCII characters.',
   },
+  invalid_query: {
+    status: 400,
+    title: 'Invalid query',
+    detail: 'A parameter of the query is not as described for this route.',
+  },
+  events_disabled: {
+    status: 409,
+    title: 'Events disabled',
+    detail: 'Events are not enabled for this account. Ask the service operator to enable them.',
+  },
+  cursor_expired: {
+    status: 410,
+    title: 'Cursor expired',
+    detail:
+      'Events after this cursor were removed because of their age. Start again without "after", and look up what is missing by its id.',
+  },
   receipt_not_found: {
     status: 404,
     title: 'Receipt not found',

@@ -1,14 +1,14 @@
+import type { FinalReceipt } from '@orders/database';
 import { isFinal, Problem, receiptJson } from '@orders/domain';
 import { readPreferences } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
-import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
+import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { contextOf, senderOf } from '../request-context.ts';
-import { waitForReceipt } from './wait-for-receipt.ts';
 
 /** `GET /ingest/status/{receipt_id}`: the state of one of the account's receipts; with `Prefer: wait=N`, waits until it is final. */
-export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): RequestHandler {
+export function getStatus(reader: ReceiptReader, waiters: Waiters<FinalReceipt>): RequestHandler {
   return async (request, response) => {
     const receiptId = String(request.params.receiptId);
     if (!validate(receiptId) || version(receiptId) !== 7) throw new Problem('receipt_not_found');
@@ -19,7 +19,7 @@ export function getStatus(reader: ReceiptReader, waiters: ReceiptWaiters): Reque
     contextOf(request).receiptId = receipt.receipt_id;
     if (wait !== null) {
       const isAlreadyFinal = isFinal(receipt.state);
-      const waited = isAlreadyFinal || (await waitForReceipt(response, receipt.receipt_id, wait, waiters));
+      const waited = isAlreadyFinal || (await waitFor(waiters, response, receipt.receipt_id, wait));
       if (waited) response.set('Preference-Applied', `wait=${wait}`);
       if (!isAlreadyFinal) receipt = (await reader.find(accountId, receiptId)) ?? receipt;
     }

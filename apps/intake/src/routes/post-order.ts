@@ -1,19 +1,19 @@
 import { randomUUIDv7 } from 'node:crypto';
+import type { FinalReceipt } from '@orders/database';
 import type { Channel } from '@orders/domain';
 import { type Preferences, readIdempotencyKey, readPreferences, writeAccepted } from '@orders/http';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
-import type { ReceiptWaiters } from '../receipts/receipt-waiters.ts';
 import type { Recorded } from '../receipts/receipt-writer.ts';
+import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { callerOf, contextOf, senderOf } from '../request-context.ts';
 import { type RecordDeps, recordOrder } from './record-order.ts';
-import { waitForReceipt } from './wait-for-receipt.ts';
 
 interface Deps extends RecordDeps {
   parser: Parser;
   reader: ReceiptReader;
-  waiters: ReceiptWaiters;
+  waiters: Waiters<FinalReceipt>;
   basePath: string;
 }
 
@@ -51,9 +51,9 @@ async function record(
 /** The receipt's state after the wait; null if there was no wait or Postgres failed: the order is accepted anyway. */
 async function waitForOutcome(seconds: number, response: Response, receiptId: string, deps: Deps) {
   try {
-    const waited = await waitForReceipt(response, receiptId, seconds, deps.waiters);
+    const waited = await waitFor(deps.waiters, response, receiptId, seconds);
     if (!waited) return null;
-    if (waited.final) return { status: waited.final.state, order_id: waited.final.order_id };
+    if (waited.result) return { status: waited.result.state, order_id: waited.result.order_id };
     const receipt = await deps.reader.find(senderOf(response.req).accountId, receiptId);
     return receipt && { status: receipt.state, order_id: receipt.order_id };
   } catch {

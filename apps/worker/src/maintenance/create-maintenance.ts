@@ -61,7 +61,7 @@ export function createMaintenance(
   return {
     start() {
       runs = [
-        every(RETENTION_INTERVAL_MS, (maintenance) => retain(maintenance, config.RECEIPT_RETENTION)),
+        every(RETENTION_INTERVAL_MS, (maintenance) => retain(maintenance, config)),
         every(KEYS_INTERVAL_MS, (maintenance) => removeExpiredKeys(maintenance, config.IDEMPOTENCY_TTL)),
         every(ACTIVITY_INTERVAL_MS, ({ knex, step }) =>
           step('roll_up_activity', () => rollUpActivity(knex, ACTIVITY_MIN_AGE_MS)),

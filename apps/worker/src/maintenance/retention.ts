@@ -2,6 +2,7 @@ import {
   countInDefault,
   createPartitions,
   dropOldPartitions,
+  pruneEvents,
   pruneRejected,
   pruneSourceActivity,
   removeHeldCancellations,
@@ -9,6 +10,7 @@ import {
   removeOldIdempotencyKeys,
   removeOldSignIns,
 } from '@orders/database';
+import type { WorkerConfig } from '../config.ts';
 import type { Maintenance } from './maintenance.ts';
 
 /** Interval at which partitions are created and dropped, in milliseconds. */
@@ -20,12 +22,15 @@ const REJECTED_KEPT = 500;
 const SOURCE_ACTIVITY_DAYS = 30;
 
 /**
- * Creates partitions ahead, drops those past their retention, and removes old held cancellations, rejected deliveries, counts of
- * deliveries to sources and expired sign-in data.
+ * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, rejected deliveries,
+ * counts of deliveries to sources and expired sign-in data.
  *
- * @param receiptRetention milliseconds.
+ * @param config retention times in milliseconds.
  */
-export async function retain(maintenance: Maintenance, receiptRetention: number): Promise<void> {
+export async function retain(
+  maintenance: Maintenance,
+  { RECEIPT_RETENTION: receiptRetention, EVENT_RETENTION }: Pick<WorkerConfig, 'RECEIPT_RETENTION' | 'EVENT_RETENTION'>,
+): Promise<void> {
   const { knex, stopping, logger, metrics, step } = maintenance;
   await step('make_partitions', async () => {
     for (const partition of await createPartitions(knex, Date.now(), stopping))
@@ -39,6 +44,7 @@ export async function retain(maintenance: Maintenance, receiptRetention: number)
   });
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
   await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
+  await step('prune_events', () => pruneEvents(knex, EVENT_RETENTION, stopping));
   await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
   await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
   await step('remove_sign_ins', () => removeOldSignIns(knex));

@@ -27,6 +27,10 @@ import * as cancelOrders from './026-cancel-orders.ts';
 import * as sources from './027-sources.ts';
 import * as sourceReceipts from './028-source-receipts.ts';
 import * as sourceRejections from './029-source-rejections.ts';
+import * as eventLogs from './030-event-logs.ts';
+import * as duplicateEvents from './031-duplicate-events.ts';
+import * as deadEvents from './032-dead-events.ts';
+import * as orderEvents from './033-order-events.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -69,6 +73,10 @@ export const MIGRATIONS: readonly Migration[] = [
   sources,
   sourceReceipts,
   sourceRejections,
+  eventLogs,
+  duplicateEvents,
+  deadEvents,
+  orderEvents,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -6,6 +6,7 @@ import {
   cancelReplySchema,
   cancelResultSchema,
 } from './cancellation-schemas.ts';
+import { eventPageSchema, eventSchema, eventsOperation } from './event-schemas.ts';
 import {
   batchOperation,
   cancelOperation,
@@ -38,6 +39,7 @@ export function openApiDocument(basePath: string): object {
     security: [{ apiKey: [] }],
     tags: [
       { name: 'Orders', description: 'Send, preview, cancel and look up orders' },
+      { name: 'Events', description: 'What happened to orders' },
       { name: 'Service', description: 'The service itself; needs no API key' },
     ],
     paths: {
@@ -50,6 +52,7 @@ export function openApiDocument(basePath: string): object {
       '/ingest/preview': { post: previewOperation },
       '/ingest/reconcile': { post: reconcileOperation },
       '/ingest/status/{receipt_id}': { get: statusOperation },
+      '/ingest/events': { get: eventsOperation },
       '/openapi.json': {
         get: {
           operationId: 'getOpenApi',
@@ -77,6 +80,8 @@ export function openApiDocument(basePath: string): object {
         CancelResult: cancelResultSchema,
         CancelReply: cancelReplySchema,
         DeliveryReply: deliveryReplySchema,
+        Event: eventSchema,
+        EventPage: eventPageSchema,
         Receipt: receiptSchema,
         Preview: previewSchema,
         ReconcileReply: reconcileSchema,

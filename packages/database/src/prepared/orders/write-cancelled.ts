@@ -1,4 +1,5 @@
 import { idIn } from '../../receipts/uuids.ts';
+import { recordWritten } from '../events/record-written.ts';
 import { type Connection, run } from '../run.ts';
 import { INPUT, inputOf, ORDER_COLUMNS, SET_WRITTEN, type WritableOrder, type Written } from './write-orders.ts';
 
@@ -30,6 +31,7 @@ with input as materialized (
   select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason
   from moved
   order by account_id, source_order_id
+), recorded as (${recordWritten('$3')}
 ), audited as (
   insert into audit_events (account_id, at, actor, action, subject, details)
   select account_id, clock_timestamp(), cancelled_by, 'order_cancelled', 'order:' || order_id,

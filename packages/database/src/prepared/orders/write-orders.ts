@@ -1,5 +1,6 @@
 import type { NormalizedOrder } from '@orders/domain';
 import { idIn } from '../../receipts/uuids.ts';
+import { recordWritten } from '../events/record-written.ts';
 import { type Connection, run } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */
@@ -67,6 +68,7 @@ with input as materialized (
   select ${ORDER_COLUMNS}
   from moved
   order by account_id, source_order_id
+), recorded as (${recordWritten('$3')}
 ), settled as (
   delete from outbox
   where batch_id = any($19::uuid[])

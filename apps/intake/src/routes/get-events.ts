@@ -1,0 +1,68 @@
+import { type Database, findEventLog, readEvents } from '@orders/database';
+import { eventJson, MAX_EVENTS, Problem } from '@orders/domain';
+import { readPreferences } from '@orders/http';
+import { createFairQueue } from '@orders/runtime';
+import type { Request, RequestHandler } from 'express';
+import { eventKey } from '../receipts/event-waiters.ts';
+import { type Waiters, waitFor } from '../receipts/waiters.ts';
+import { senderOf } from '../request-context.ts';
+
+const DEFAULT_LIMIT = 100;
+/** Max concurrent reads of pages, which can be a megabyte each. */
+const MAX_CONCURRENT_READS = 2;
+
+/** `GET /ingest/events`: the account's events after a cursor, oldest first; with `Prefer: wait=N`, waits for the next one. */
+export function getEvents(database: Database, waiters: Waiters<true>): RequestHandler {
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_READS);
+  return async (request, response) => {
+    const { accountId } = senderOf(request);
+    const { after: cursor, limit } = readQuery(request);
+    const { wait } = readPreferences(request);
+    let log = await findEnabledLog(database, accountId);
+    const after = cursor ?? log.removedTo;
+    if (after < log.removedTo) throw new Problem('cursor_expired');
+    if (after > log.lastSequence) {
+      throw invalidQuery('"after" is a cursor that this account has not been given.');
+    }
+    if (wait !== null) {
+      const hasEvents = log.lastSequence > after;
+      if (hasEvents || (await waitFor(waiters, response, eventKey(accountId, after), wait))) {
+        response.set('Preference-Applied', `wait=${wait}`);
+      }
+      if (!hasEvents) log = await findEnabledLog(database, accountId);
+    }
+    const events =
+      log.lastSequence > after ? await runFairly(accountId, () => readEvents(database, accountId, after, limit)) : [];
+    const next = events.at(-1)?.sequence ?? after;
+    response.json({ events: events.map(eventJson), next: String(next), more: next < log.lastSequence });
+  };
+}
+
+async function findEnabledLog(database: Database, accountId: number) {
+  const log = await findEventLog(database, accountId);
+  if (!log?.isEnabled) throw new Problem('events_disabled');
+  return log;
+}
+
+/** @throws {Problem} `invalid_query`. */
+function readQuery(request: Request): { after: number | null; limit: number } {
+  const { after = null, limit = String(DEFAULT_LIMIT) } = request.query;
+  if (after !== null && !isWholeNumber(after)) {
+    throw invalidQuery(
+      '"after" must be the "next" of an earlier response, or must be left out to start at the oldest event.',
+    );
+  }
+  if (!isWholeNumber(limit) || Number(limit) < 1 || Number(limit) > MAX_EVENTS) {
+    throw invalidQuery(`"limit" must be a whole number from 1 to ${MAX_EVENTS}.`);
+  }
+  return { after: after === null ? null : Number(after), limit: Number(limit) };
+}
+
+/** Up to 15 digits, which a number holds exactly. */
+function isWholeNumber(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value);
+}
+
+function invalidQuery(detail: string): Problem {
+  return new Problem('invalid_query', { detail });
+}

@@ -1,0 +1,52 @@
+import { PUBLISH_LOCK } from '../../advisory-locks.ts';
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+
+const PUBLISH = {
+  name: 'publish-events',
+  // A confirmation is published when dispatchable_orders shows it, by the same two limits. Each account with many due events gets a part
+  // of the round, so that the others do not wait for it. A publisher that was faster has deleted the rows, so none is published twice.
+  text: `
+with publisher as materialized (
+  select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
+), dispatched as materialized (
+  select least(pg_snapshot_xmin(pg_current_snapshot()),
+               (select min(confirmed_xid) from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds')) as xid
+), due as materialized (
+  select u.* from publisher
+  cross join event_logs l
+  cross join lateral (
+    select account_id, due_at, event_number from unpublished_events
+    where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
+    order by due_at, event_number limit $1::int
+  ) as u
+  where l.is_enabled
+), taken as (
+  delete from unpublished_events u using due d
+  where u.account_id = d.account_id and u.due_at = d.due_at and u.event_number = d.event_number
+  returning u.*
+), counted as (
+  update event_logs l set last_sequence = l.last_sequence + t.count
+  from (select account_id, count(*) as count from taken group by account_id) as t
+  where l.account_id = t.account_id
+  returning l.account_id, l.last_sequence - t.count as first_sequence, t.count
+), published as (
+  insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
+  select account_id, c.first_sequence + row_number() over (partition by account_id order by t.due_at, t.event_number),
+         t.event_id, t.type, t.due_at, t.receipt_id, t.source_order_id, t.order_id, t.details
+  from taken t join counted c using (account_id)
+)
+select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int, false) as "hasMore" from counted`,
+};
+
+/**
+ * Publishes events that are due: gives each the next sequence of its account. An event becomes visible in the transaction that counts its
+ * sequence, under the lock of the account's row, so no earlier one can appear later. Does nothing while another process publishes.
+ *
+ * @param limit max events of each account.
+ * @returns how many were published, and whether an account may have more that are due.
+ */
+export async function publishEvents(database: Database, limit: number): Promise<{ count: number; hasMore: boolean }> {
+  const [row] = await run<{ count: number; hasMore: boolean }>(database, PUBLISH, [limit]);
+  return row as { count: number; hasMore: boolean };
+}

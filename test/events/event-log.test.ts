@@ -1,0 +1,401 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { editStoredOrder, eraseOrder, reviewOrders, setEvents, undoReview } from '@orders/database';
+import { searchCustomer } from '@orders/domain';
+import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const BY = 'reviewer@shop.example';
+
+let stack: Stack;
+let intake: RunningIntake;
+let worker: RunningWorker;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  worker = await stack.worker();
+});
+afterAll(() => stack.close());
+
+const knex = () => stack.database.knex;
+
+async function accountWithEvents(): Promise<TestAccount> {
+  const account = await stack.account();
+  expect(await setEvents(knex(), account.id, true)).toBe(true);
+  return account;
+}
+
+let orders = 0;
+
+/** Sends an order and waits until its receipt is final. */
+async function send(account: TestAccount, fields: object = {}) {
+  const id = `order-${++orders}`;
+  const accepted = await intake.api.order(account, { source_order_id: id, ...fields });
+  expect(accepted.status).toBe(202);
+  const { body } = await intake.api.final(account, accepted.body.receipt_id);
+  return { id: body.source_order_id as string, receiptId: body.receipt_id as string, orderId: body.order_id as number };
+}
+
+/** Reads the feed until it has so many events. */
+async function read(account: TestAccount, count: number, query = '') {
+  return until(`${count} events`, async () => {
+    const { status, body } = await intake.api.events(account, query);
+    expect(status).toBe(200);
+    return body.events.length >= count && body.events;
+  });
+}
+
+const review = (
+  account: TestAccount,
+  orderId: number,
+  to: 'confirmed' | 'rejected' | 'needs_review',
+  reason?: string,
+) => reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
+
+/** Moves the confirmation of an order, and its event, to a minute ago. */
+async function endUndoTime(orderId: number): Promise<void> {
+  await knex()('orders')
+    .where({ order_id: orderId })
+    .update({ reviewed_at: knex().raw("now() - interval '1 minute'") });
+  await knex()('unpublished_events')
+    .where({ order_id: orderId })
+    .whereNotNull('confirmed_xid')
+    .update({ due_at: knex().raw("due_at - interval '1 minute'") });
+}
+
+const typesOf = (events: { type: string }[]) => events.map(({ type }) => type);
+
+describe('an event is recorded', () => {
+  test('for a written order, with its warnings and without what the sender sent', async () => {
+    const account = await accountWithEvents();
+    const { id, receiptId, orderId } = await send(account, {
+      customer: { name: 'Aisha Khan', phone: '12', 'friend Zayed': 1 },
+      Zayed: 'Aisha',
+    });
+    const [event] = await read(account, 1);
+    expect(event).toEqual({
+      id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+      type: 'receipt.written',
+      timestamp: expect.stringMatching(/Z$/),
+      data: {
+        sequence: 1,
+        receipt_id: receiptId,
+        source_order_id: id,
+        order_id: orderId,
+        warnings: expect.arrayContaining([
+          { pointer: '/customer/phone', code: 'phone_unreadable' },
+          { pointer: '/customer', code: 'unknown_field' },
+          { pointer: '', code: 'unknown_field' },
+        ]),
+      },
+    });
+    expect(JSON.stringify(event)).not.toMatch(/Aisha|Khan|Zayed/);
+  });
+
+  test('with at most a hundred warnings', async () => {
+    const account = await accountWithEvents();
+    await send(account, Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`field${index}`, 1])));
+    const [event] = await read(account, 1);
+    expect(event.data.warnings).toHaveLength(101);
+    expect(event.data.warnings.at(-1)).toEqual({ pointer: '', code: 'more_warnings' });
+  });
+
+  test('for a duplicate, with what changed', async () => {
+    const account = await accountWithEvents();
+    const first = await send(account, { address: 'Villa 1', items: [{ name: 'Lamp' }] });
+    const same = await send(account, { source_order_id: first.id, address: 'Villa 1', items: [{ name: 'Lamp' }] });
+    const changed = await send(account, { source_order_id: first.id, address: 'Villa 2', items: [{ name: 'Lamp' }] });
+    const [, ...duplicates] = await read(account, 3);
+    expect(duplicates).toMatchObject(
+      [
+        { receipt: same, pointers: [] },
+        { receipt: changed, pointers: ['/address'] },
+      ].map(({ receipt, pointers }) => ({
+        type: 'receipt.duplicate',
+        data: {
+          receipt_id: receipt.receiptId,
+          source_order_id: first.id,
+          order_id: first.orderId,
+          duplicate_of: first.receiptId,
+          changed: pointers,
+        },
+      })),
+    );
+  });
+
+  test('for a dead receipt, with its error', async () => {
+    const account = await accountWithEvents();
+    const headers = { 'Idempotency-Key': 'constant' };
+    await intake.api.order(account, { source_order_id: 'key-1' }, headers);
+    const { body } = await intake.api.order(account, { source_order_id: 'key-2' }, headers);
+    const events = await read(account, 2);
+    expect(events.find(({ type }: { type: string }) => type === 'receipt.dead')).toMatchObject({
+      data: { receipt_id: body.kept_as, source_order_id: 'key-2', order_id: null, error: 'idempotency_key_reused' },
+    });
+  });
+
+  test('for each decision of a reviewer, and for a cancellation', async () => {
+    const account = await accountWithEvents();
+    const { id, orderId, receiptId } = await send(account, { address: 'Villa 1' });
+    await editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
+    await review(account, orderId, 'rejected', 'sold out');
+    await review(account, orderId, 'needs_review');
+    await intake.api.cancel(account, { source_order_id: id, reason: 'The customer called' });
+    const events = await read(account, 5);
+    expect(typesOf(events)).toEqual([
+      'receipt.written',
+      'order.edited',
+      'order.rejected',
+      'order.reopened',
+      'order.cancelled',
+    ]);
+    const common = { receipt_id: receiptId, source_order_id: id, order_id: orderId };
+    expect(events.slice(1).map(({ data }: { data: object }) => data)).toEqual([
+      { sequence: 2, ...common },
+      { sequence: 3, ...common, reason: 'sold out' },
+      { sequence: 4, ...common },
+      { sequence: 5, ...common, reason: 'The customer called' },
+    ]);
+  });
+
+  test('for an order whose cancellation was held: it is written, then cancelled', async () => {
+    const account = await accountWithEvents();
+    const id = `held-${++orders}`;
+    expect((await intake.api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
+    await send(account, { source_order_id: id });
+    expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.cancelled']);
+  });
+});
+
+describe('a confirmation is published', () => {
+  test('when dispatching can see the order, and not before', async () => {
+    const account = await accountWithEvents();
+    const { orderId } = await send(account);
+    await read(account, 1);
+    await review(account, orderId, 'confirmed');
+    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+    await endUndoTime(orderId);
+    expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.confirmed']);
+    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toHaveLength(1);
+  });
+
+  test('not while an older transaction is open', async () => {
+    const account = await accountWithEvents();
+    const { orderId } = await send(account);
+    await read(account, 1);
+    const older = await knex().transaction();
+    try {
+      await older.raw('select pg_current_xact_id()');
+      await review(account, orderId, 'confirmed');
+      await endUndoTime(orderId);
+      const other = await send(account);
+      const events = await read(account, 2);
+      expect(events.at(-1).data.source_order_id).toBe(other.id);
+      expect(typesOf(events)).toEqual(['receipt.written', 'receipt.written']);
+      expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+    } finally {
+      await older.rollback();
+    }
+    expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'receipt.written', 'order.confirmed']);
+  });
+
+  test.each(['undone', 'cancelled'])('never if it was %s in time', async (how) => {
+    const account = await accountWithEvents();
+    const { id, orderId } = await send(account);
+    await review(account, orderId, 'confirmed');
+    if (how === 'undone') await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+    else await intake.api.cancel(account, { source_order_id: id });
+    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+    await send(account);
+    const types = typesOf(await read(account, how === 'undone' ? 2 : 3));
+    expect(types).not.toContain('order.confirmed');
+    expect(types).not.toContain('order.reopened');
+  });
+
+  test('never if it was undone after events were disabled', async () => {
+    const account = await accountWithEvents();
+    const { orderId } = await send(account);
+    await review(account, orderId, 'confirmed');
+    await setEvents(knex(), account.id, false);
+    await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+    await setEvents(knex(), account.id, true);
+    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+  });
+
+  test('before the request to cancel the order', async () => {
+    const account = await accountWithEvents();
+    const { id, orderId } = await send(account);
+    await read(account, 1);
+    await review(account, orderId, 'confirmed');
+    await knex()('orders')
+      .where({ order_id: orderId })
+      .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
+    expect((await intake.api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
+    await endUndoTime(orderId);
+    const events = await read(account, 3);
+    expect(typesOf(events)).toEqual(['receipt.written', 'order.confirmed', 'order.cancel_requested']);
+    expect(events.at(-1).data.reason).toBe('late');
+  });
+});
+
+test('an undone rejection is told as a reopening', async () => {
+  const account = await accountWithEvents();
+  const { orderId } = await send(account);
+  await review(account, orderId, 'rejected');
+  await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+  expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
+});
+
+describe('the feed', () => {
+  test('is read in pages without gaps', async () => {
+    const account = await accountWithEvents();
+    await intake.api.batch(
+      account,
+      Array.from({ length: 25 }, (_, index) => ({ source_order_id: `page-${index}` })),
+    );
+    const all = await read(account, 25, 'limit=1000');
+    const seen: { id: string; data: { sequence: number } }[] = [];
+    let after = '';
+    for (let more = true; more; ) {
+      const { body } = await intake.api.events(account, `limit=10${after}`);
+      seen.push(...body.events);
+      more = body.more;
+      after = `&after=${body.next}`;
+    }
+    expect(seen).toEqual(all);
+    expect(seen.map(({ data }) => data.sequence)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
+    expect(new Set(seen.map(({ id }) => id)).size).toBe(25);
+    expect((await intake.api.events(account, after.slice(1))).body).toEqual({ events: [], next: '25', more: false });
+  });
+
+  test('ends a page at about a megabyte', async () => {
+    const account = await accountWithEvents();
+    await knex().raw(
+      `insert into events select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'large', n,
+         jsonb_build_object('warnings', jsonb_build_array(jsonb_build_object('pointer', repeat(md5(n::text), 3000), 'code', 'x')))
+       from generate_series(1, 100) as n`,
+      [account.id],
+    );
+    await knex()('event_logs').where({ account_id: account.id }).update({ last_sequence: 100 });
+    let after = 0;
+    let pages = 0;
+    for (let more = true; more; pages += 1) {
+      const { body } = await intake.api.events(account, `after=${after}&limit=1000`);
+      expect(body.events[0].data.sequence).toBe(after + 1);
+      after = Number(body.next);
+      more = body.more;
+    }
+    expect(after).toBe(100);
+    expect(pages).toBeGreaterThan(1);
+  });
+
+  test('waits for the next event', async () => {
+    const account = await accountWithEvents();
+    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
+    await send(account);
+    const { body, headers } = await waiting;
+    expect(typesOf(body.events)).toEqual(['receipt.written']);
+    expect(headers['preference-applied']).toBe('wait=30');
+    const empty = await intake.api.events(account, 'after=1', { Prefer: 'wait=1' });
+    expect(empty.body).toEqual({ events: [], next: '1', more: false });
+    expect(empty.headers['preference-applied']).toBe('wait=1');
+  });
+
+  test('ends a wait when events are disabled', async () => {
+    const account = await accountWithEvents();
+    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
+    // The wait may not have begun yet; the reply is the same.
+    await sleep(100);
+    await setEvents(knex(), account.id, false);
+    expect(await waiting).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
+  });
+
+  test('is only that of the account', async () => {
+    const [account, other] = [await accountWithEvents(), await accountWithEvents()];
+    await send(account);
+    await read(account, 1);
+    expect((await intake.api.events(other)).body).toEqual({ events: [], next: '0', more: false });
+  });
+
+  test.each([
+    ['after=x', 'after'],
+    ['after=-1', 'after'],
+    ['after=1&after=2', 'after'],
+    ['after=9999999999999999', 'after'],
+    ['after=7', 'after'],
+    ['limit=0', 'limit'],
+    ['limit=1001', 'limit'],
+    ['limit=ten', 'limit'],
+  ])('refuses ?%s', async (query, parameter) => {
+    const account = await accountWithEvents();
+    const { status, body } = await intake.api.events(account, query);
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_query' });
+    expect(body.detail).toContain(`"${parameter}"`);
+  });
+
+  test('is refused while the account has no events', async () => {
+    const account = await stack.account();
+    expect(await intake.api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
+    expect(await intake.api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
+  });
+});
+
+test('an account without events adds no row', async () => {
+  const account = await stack.account();
+  const { id, orderId } = await send(account);
+  await send(account, { source_order_id: id });
+  await review(account, orderId, 'rejected');
+  const tables = ['event_logs', 'unpublished_events', 'events'];
+  for (const table of tables) expect(await knex()(table).where({ account_id: account.id })).toEqual([]);
+});
+
+test('an erasure removes reasons from events', async () => {
+  const account = await accountWithEvents();
+  const { id, orderId, receiptId } = await send(account, { customer: { phone: '+971501234567' } });
+  await review(account, orderId, 'rejected', 'Aisha moved');
+  await read(account, 2);
+  await review(account, orderId, 'needs_review');
+  await review(account, orderId, 'confirmed');
+  await knex()('orders')
+    .where({ order_id: orderId })
+    .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
+  // This event waits for the end of the undo time.
+  await intake.api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
+  const search = searchCustomer({ phone: '+971501234567' });
+  await eraseOrder(knex(), {
+    accountId: account.id,
+    sourceOrderId: id,
+    receiptIds: [receiptId],
+    foundBy: receiptId,
+    matched: new Set(['customer']),
+    orderId,
+    reviewState: 'confirmed',
+    search,
+    actor: 'operator',
+    by: ['phone'],
+  });
+  expect(JSON.stringify(await knex()('events'))).not.toContain('Aisha');
+  expect(JSON.stringify(await knex()('unpublished_events'))).not.toContain('Aisha');
+});
+
+test('old events are removed, and older cursors are refused', async () => {
+  const account = await accountWithEvents();
+  await send(account);
+  await send(account);
+  await read(account, 2);
+  await knex()('events')
+    .where({ account_id: account.id, sequence: 1 })
+    .update({ happened_at: knex().raw("now() - interval '40 days'") });
+  const restarted = await stack.worker();
+  await until('the old event is removed', async () => {
+    const rows = await knex()('events').where({ account_id: account.id });
+    return rows.length === 1;
+  });
+  await restarted.close();
+  expect(await intake.api.events(account, 'after=0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
+  const { body } = await intake.api.events(account);
+  expect(body.events).toMatchObject([{ data: { sequence: 2 } }]);
+  expect((await intake.api.events(account, 'after=1')).body).toEqual(body);
+  expect(worker.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
+});
