@@ -13,7 +13,7 @@ do $$
 declare
   app text;
 begin
-  foreach app in array array['orders_intake', 'orders_worker', 'orders_portal'] loop
+  foreach app in array array['orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier'] loop
     continue when exists (select from pg_roles where rolname = app);
     begin
       execute format('create role %I login', app);
@@ -60,13 +60,13 @@ begin
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'S')
       and relowner <> 'orders_worker'::regrole and pg_has_role(relowner, 'usage')
   loop
-    execute format('revoke all on %s %s from orders_intake, orders_worker, orders_portal',
+    execute format('revoke all on %s %s from orders_intake, orders_worker, orders_portal, orders_notifier',
       case when (select relkind from pg_class where oid = relation) = 'S' then 'sequence' else 'table' end, relation);
   end loop;
-  revoke all on table receipts, receipt_payloads from orders_intake, orders_portal;
+  revoke all on table receipts, receipt_payloads from orders_intake, orders_portal, orders_notifier;
 
   -- Every app asks whether the schema is the one that it needs.
-  grant select on schema_migrations to orders_intake, orders_worker, orders_portal;
+  grant select on schema_migrations to orders_intake, orders_worker, orders_portal, orders_notifier;
 
   -- Intake: checks keys and signatures, stores receipts, answers by them. It reads no customer's data of an order.
   grant select on accounts, api_keys, signing_secrets, sources to orders_intake;
@@ -107,6 +107,8 @@ begin
   grant select, update on activity_clock to orders_worker;
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;
   grant select, delete on rejected_deliveries to orders_worker;
+  grant select (account_id, endpoint_number, attempt_number, at), delete on delivery_attempts to orders_worker;
+  grant select (account_id, endpoint_number) on endpoints to orders_worker;
   grant select (day), delete on source_activity to orders_worker;
   grant select, insert, update, delete on workers to orders_worker;
   grant select (window_to), delete on sign_in_attempts to orders_worker;
@@ -153,6 +155,22 @@ begin
   grant insert on order_notes to orders_portal;
   grant insert, delete on review_views to orders_portal;
   grant insert, update, delete on review_presence to orders_portal;
+
+  grant select on events, unpublished_events, endpoints, waiting_deliveries, delivery_attempts to orders_portal;
+  grant insert, update (is_enabled) on event_logs to orders_portal;
+  grant insert, delete,
+    update (types, url, sealed, previous_sealed, previous_until, disabled, failing_since, is_slow, next_round_at, test_event_id)
+    on endpoints to orders_portal;
+  grant insert, update (due_at), delete on waiting_deliveries to orders_portal;
+  grant delete on delivery_attempts to orders_portal;
+
+  -- The notifier: delivers events to endpoints. Nothing of orders, receipts, keys, signing secrets or people.
+  grant select on event_logs, events to orders_notifier;
+  grant select,
+    update (delivered_to, disabled, failing_since, is_slow, next_round_at, lease_id, lease_expires_at, test_event_id)
+    on endpoints to orders_notifier;
+  grant select, insert, update, delete on waiting_deliveries to orders_notifier;
+  grant insert on delivery_attempts to orders_notifier;
 
   -- Where the queue is on Postgres, it has a schema of its own.
   if exists (select from pg_namespace where nspname = 'bullmq') then

@@ -2,7 +2,7 @@ import { APP_ROLES, grantAppRoles, setRolePassword } from '@orders/database';
 import type { Knex } from 'knex';
 
 /** An app with its own role. */
-export type RoleOf = 'intake' | 'worker' | 'portal';
+export type RoleOf = 'intake' | 'worker' | 'portal' | 'notifier';
 
 const PASSWORD = 'test-role';
 

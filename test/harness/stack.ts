@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { closeDatabase, createAccount, createKey, type Database, enableSigning, openDatabase } from '@orders/database';
 import { createIntake, type Intake, type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake';
+import { createNotifier, type NotifierService, readConfig as readNotifierConfig } from '@orders/notifier';
 import { createPortal, type Portal, readConfig as readPortalConfig } from '@orders/portal';
 import { freePort } from '@orders/test-services';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
@@ -24,6 +25,8 @@ export interface Stack {
   openDatabase(): Database;
   intake(settings?: Record<string, string>): Promise<RunningIntake>;
   worker(settings?: Record<string, string>): Promise<RunningWorker>;
+  /** It may deliver to `127.0.0.1` by http. */
+  notifier(settings?: Record<string, string>): Promise<RunningNotifier>;
   /** By default, `INTAKE_URL` is an address at which nothing listens. */
   portal(settings?: Record<string, string>): Promise<RunningPortal>;
   close(): Promise<void>;
@@ -43,6 +46,13 @@ export interface RunningWorker {
   close(): Promise<void>;
   service: WorkerService;
   config: WorkerConfig;
+  adminUrl: string;
+  log: ReturnType<typeof memoryLog>;
+}
+
+export interface RunningNotifier {
+  close(): Promise<void>;
+  service: NotifierService;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
@@ -122,6 +132,14 @@ export async function startStack(
       const close = closeOnce(service);
       await service.start();
       return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+    },
+    async notifier(settings = {}) {
+      const config = readNotifierConfig({ ...envOf('notifier'), CALLBACK_ALLOW: '127.0.0.1', ...settings });
+      const log = memoryLog('notifier');
+      const service = createNotifier(config, { logger: log.logger });
+      const close = closeOnce(service);
+      await service.start();
+      return { service, close, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
     },
     async portal(settings = {}) {
       const port = await freePort();

@@ -26,6 +26,7 @@ export interface CliConfig {
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
   PORTAL_DB_PASSWORD?: string;
+  NOTIFIER_DB_PASSWORD?: string;
   /** Whether the database is that of `npm start`, which may have stopped. */
   isLocal: boolean;
 }
@@ -44,6 +45,7 @@ const SCHEMA = {
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,
   PORTAL_DB_PASSWORD: randomSecret,
+  NOTIFIER_DB_PASSWORD: randomSecret,
 };
 
 /** The commit of the container image; `unknown` elsewhere. */

@@ -1,4 +1,4 @@
-import { checkSchema, closeDatabase, openDatabase, poolState, untilSchema } from '@orders/database';
+import { checkSchema, closeDatabase, createFailureLog, openDatabase, poolState, untilSchema } from '@orders/database';
 import { type Consumer, LANES, openProducer, startConsumer, type WakeUp } from '@orders/queue';
 import {
   closeAdminServer,
@@ -10,12 +10,13 @@ import {
   exposePools,
   type Logger,
   listen,
+  type PeriodicRun,
+  runPeriodically,
   type Service,
   VERSION,
 } from '@orders/runtime';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
-import { createFailureLog } from './failure-log.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { type Lease, logFields } from './lease.ts';
 import { createLeaseReleaser } from './lease-releaser.ts';
@@ -24,7 +25,6 @@ import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
 import { PUBLISH_INTERVAL_MS, publishDueEvents } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
-import { type PeriodicRun, runPeriodically } from './run-periodically.ts';
 import { sweep } from './sweep.ts';
 import { createWriteBatch } from './write-batch.ts';
 

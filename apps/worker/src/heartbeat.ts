@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Database, recordHeartbeat, removeHeartbeat } from '@orders/database';
-import { type PeriodicRun, runPeriodically } from './run-periodically.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime';
 
 const INTERVAL_MS = 3000;
 

@@ -11,6 +11,7 @@ export const MAINTENANCE_STEPS = [
   'remove_held_cancellations',
   'prune_source_activity',
   'prune_events',
+  'prune_delivery_attempts',
   'remove_idempotency_keys',
   'roll_up_activity',
   'fill_search_terms',

@@ -5,7 +5,7 @@ import { retryUntilLocked } from './migrate.ts';
 import { scramVerifier } from './scram-verifier.ts';
 
 /** The roles of `deploy/postgres/roles.sql`. */
-export const APP_ROLES = ['orders_intake', 'orders_worker', 'orders_portal'] as const;
+export const APP_ROLES = ['orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier'] as const;
 export type AppRole = (typeof APP_ROLES)[number];
 
 const FILE = resolve(import.meta.dirname, '../../../deploy/postgres/roles.sql');

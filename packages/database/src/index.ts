@@ -39,9 +39,27 @@ export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
 export { closeRequests } from './cancellations/close-requests.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
 export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export {
+  createEndpoint,
+  type DeliveryAttempt,
+  type DisabledReason,
+  type Endpoint,
+  enableEndpoint,
+  findAnyEndpoint,
+  findEndpoint,
+  listAttempts,
+  listEndpoints,
+  pauseEndpoint,
+  pruneAttempts,
+  removeEndpoint,
+  requestTest,
+  resendEvents,
+  rotateEndpointSecret,
+} from './endpoints/endpoints.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type EventLogState, pruneEvents, readEventLog, setEvents } from './events/event-logs.ts';
+export { createFailureLog } from './failure-log.ts';
 export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
 export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
@@ -75,6 +93,9 @@ export {
   listOpenRequests,
   type OpenRequests,
 } from './prepared/cancellations/list-requests.ts';
+export { type ClaimedEndpoint, claimEndpoints } from './prepared/endpoints/claim-endpoints.ts';
+export { type Deliveries, type Delivery, readDeliveries } from './prepared/endpoints/read-deliveries.ts';
+export { type Attempt, type Round, settleDeliveries } from './prepared/endpoints/settle-deliveries.ts';
 export { publishEvents } from './prepared/events/publish-events.ts';
 export { type EventLog, findEventLog, findNewestEvents, readEvents } from './prepared/events/read-events.ts';
 export { type Cancelled, type CancelRequest, cancelOrders, OrdersBusy } from './prepared/orders/cancel-orders.ts';

@@ -38,11 +38,24 @@ export interface AccountEvent {
   };
 }
 
+/** The public id of an event. */
+export function eventId(uuid: string): string {
+  return `evt_${uuid.replaceAll('-', '')}`;
+}
+
+/** The type of the event by which a person tries an endpoint. It is in no log. */
+export const TEST_EVENT = 'endpoint.test';
+
+/** The JSON of a test event. */
+export function testEventJson(uuid: string, at: Date) {
+  return { id: eventId(uuid), type: TEST_EVENT, timestamp: at, data: {} };
+}
+
 /** The JSON of an event, the same in the feed and in deliveries. */
 export function eventJson(event: AccountEvent) {
   const { warnings, duplicate_of, changed, error, reason } = event.details;
   return {
-    id: `evt_${event.event_id.replaceAll('-', '')}`,
+    id: eventId(event.event_id),
     type: event.type,
     timestamp: event.happened_at,
     data: {

@@ -15,7 +15,18 @@ export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
-export { type AccountEvent, EVENT_TYPES, type EventType, eventJson } from './events.ts';
+export { DELIVERY_ERRORS, type DeliveryError } from './endpoints/delivery-errors.ts';
+export { createEndpointId, isAllowedHost, readEndpointUrl, readEventTypes } from './endpoints/read-endpoint.ts';
+export { retryDelay } from './endpoints/retry-schedule.ts';
+export {
+  type AccountEvent,
+  EVENT_TYPES,
+  type EventType,
+  eventId,
+  eventJson,
+  TEST_EVENT,
+  testEventJson,
+} from './events.ts';
 export {
   DEFAULT_MAX_BATCH_BYTES,
   DEFAULT_MAX_BODY_BYTES,
@@ -83,7 +94,7 @@ export {
 } from './severity.ts';
 export { claimedDigest, isSignedWith } from './signature.ts';
 export { authenticateDelivery } from './sources/authenticate-delivery.ts';
-export { createSourceSecret } from './sources/create-secret.ts';
+export { createSourceSecret, createStandardSecret } from './sources/create-secret.ts';
 export { pointerSegments, toJsonPointer } from './sources/json-pointer.ts';
 export { type MappedPayload, mapOrder } from './sources/map-order.ts';
 export type { FieldMapping, MappedValue, OrderMapping } from './sources/mapping.ts';

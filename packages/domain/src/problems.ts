@@ -165,6 +165,12 @@ export const PORTAL_PROBLEMS = {
     title: 'Too many sources',
     detail: 'This account has 50 sources. Remove one that is no longer used.',
   },
+  endpoint_not_found: { status: 404, title: 'Endpoint not found', detail: 'This account has no such endpoint.' },
+  too_many_endpoints: {
+    status: 409,
+    title: 'Too many endpoints',
+    detail: 'This account has 10 endpoints. Remove one that is no longer used.',
+  },
   signing_secrets_overlap: {
     status: 409,
     title: 'Two signing secrets verify',

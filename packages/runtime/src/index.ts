@@ -4,8 +4,10 @@ export { chunkBySize, chunkLength } from './concurrency/chunk-by-size.ts';
 export { createFairBudget, type FairBudget } from './concurrency/fair-budget.ts';
 export { createFairQueue, type FairQueue, limitConcurrency } from './concurrency/fair-queue.ts';
 export { createMicroBatcher } from './concurrency/micro-batcher.ts';
+export { type PeriodicRun, runPeriodically } from './concurrency/run-periodically.ts';
 export { createTimeSlicer, type TimeSlicer } from './concurrency/time-slicer.ts';
 export { withTimeout } from './concurrency/with-timeout.ts';
+export { callbackHosts } from './config/callback-hosts.ts';
 export { CLUSTER_SCHEME, parseClusterAddress } from './config/cluster-address.ts';
 export {
   ConfigurationError,

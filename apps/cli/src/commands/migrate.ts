@@ -108,6 +108,7 @@ async function prepareRoles(knex: Knex, config: CliConfig): Promise<keyof typeof
     ['orders_intake', config.INTAKE_DB_PASSWORD],
     ['orders_worker', config.WORKER_DB_PASSWORD],
     ['orders_portal', config.PORTAL_DB_PASSWORD],
+    ['orders_notifier', config.NOTIFIER_DB_PASSWORD],
   ] as const;
   if (passwords.every(([, password]) => password === undefined) && !(await hasAppRoles(knex))) return 'none';
   await grantAppRoles(knex);

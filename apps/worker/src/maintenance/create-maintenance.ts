@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex, rollUpActivity } from '@orders/database';
-import { describeError, type Logger } from '@orders/runtime';
+import { describeError, type Logger, type PeriodicRun, runPeriodically } from '@orders/runtime';
 import type { WorkerConfig } from '../config.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { type PeriodicRun, runPeriodically } from '../run-periodically.ts';
 import type { Maintenance } from './maintenance.ts';
 import { RETENTION_INTERVAL_MS, removeExpiredKeys, retain } from './retention.ts';
 import { fillSearchTermsUntilDone, SEARCH_TERMS_INTERVAL_MS } from './search-terms.ts';

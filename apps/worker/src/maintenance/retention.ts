@@ -2,6 +2,7 @@ import {
   countInDefault,
   createPartitions,
   dropOldPartitions,
+  pruneAttempts,
   pruneEvents,
   pruneRejected,
   pruneSourceActivity,
@@ -18,12 +19,15 @@ export const RETENTION_INTERVAL_MS = 600_000;
 /** Limits of the log of rejected deliveries: age, and number per account. */
 const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
 const REJECTED_KEPT = 500;
+/** Limits of the log of delivery attempts: age, and number per endpoint. */
+const ATTEMPTS_KEPT_MS = 7 * 24 * 3_600_000;
+const ATTEMPTS_KEPT = 1000;
 /** Days of counts of deliveries to sources; the portal shows the last seven. */
 const SOURCE_ACTIVITY_DAYS = 30;
 
 /**
- * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, rejected deliveries,
- * counts of deliveries to sources and expired sign-in data.
+ * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, delivery attempts,
+ * rejected deliveries, counts of deliveries to sources and expired sign-in data.
  *
  * @param config retention times in milliseconds.
  */
@@ -45,6 +49,7 @@ export async function retain(
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
   await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
   await step('prune_events', () => pruneEvents(knex, EVENT_RETENTION, stopping));
+  await step('prune_delivery_attempts', () => pruneAttempts(knex, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT));
   await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
   await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
   await step('remove_sign_ins', () => removeOldSignIns(knex));

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from './seal.ts';
 
-/** Counts of all secrets of accounts and sources, including those that were rotated out. */
+/** Counts of all secrets of accounts, sources and endpoints, including those that were rotated out. */
 export interface Resealed {
   resealed: number;
   /** Already sealed with the current key. */
@@ -21,6 +21,8 @@ const SECRETS = [
   { table: 'signing_secrets', id: 'secret_id', column: 'sealed' },
   { table: 'sources', id: 'source_number', column: 'sealed' },
   { table: 'sources', id: 'source_number', column: 'previous_sealed' },
+  { table: 'endpoints', id: 'endpoint_number', column: 'sealed' },
+  { table: 'endpoints', id: 'endpoint_number', column: 'previous_sealed' },
 ] as const;
 
 /**

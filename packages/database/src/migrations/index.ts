@@ -31,6 +31,7 @@ import * as eventLogs from './030-event-logs.ts';
 import * as duplicateEvents from './031-duplicate-events.ts';
 import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
+import * as endpoints from './034-endpoints.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   duplicateEvents,
   deadEvents,
   orderEvents,
+  endpoints,
 ];
 
 /** The schema is what this version needs once this one has run. */

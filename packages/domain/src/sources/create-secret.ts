@@ -7,7 +7,10 @@ const STANDARD_BYTES = 32;
 
 /** A new secret in the form that the platform takes. */
 export function createSourceSecret(preset: SourcePreset): string {
-  return preset === 'standard-webhooks'
-    ? `whsec_${randomBytes(STANDARD_BYTES).toString('base64')}`
-    : createSigningSecret();
+  return preset === 'standard-webhooks' ? createStandardSecret() : createSigningSecret();
+}
+
+/** A new secret of Standard Webhooks: `whsec_` and base64. */
+export function createStandardSecret(): string {
+  return `whsec_${randomBytes(STANDARD_BYTES).toString('base64')}`;
 }

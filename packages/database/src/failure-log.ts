@@ -1,5 +1,7 @@
-import { type Database, isReachable, isStorageUnavailable } from '@orders/database';
 import { createOutageLog, describeError, type Logger } from '@orders/runtime';
+import type { Database } from './connect.ts';
+import { isStorageUnavailable } from './database-errors.ts';
+import { isReachable } from './prepared/schema-state.ts';
 
 /** Logs a failure of repeated work once until the work succeeds again, as an outage of Postgres or, if Postgres is available, as a bug. */
 export interface FailureLog {

@@ -1,0 +1,138 @@
+import http from 'node:http';
+import https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { type DeliveryError, isAllowedHost } from '@orders/domain';
+import { VERSION } from '@orders/runtime';
+import { HttpsProxyAgent } from 'https-proxy-agent';
+import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
+import type { NotifierConfig } from './config.ts';
+import { AddressRefused, createLookup, isBlocked } from './filter-addresses.ts';
+
+/** What an endpoint replied. Its body is neither read nor kept. */
+export interface CallResult {
+  /** Null without a response. */
+  status: number | null;
+  /** Null if it was 2xx. */
+  error: DeliveryError | null;
+  /** From the header `Retry-After`, in milliseconds; 0 without one. */
+  retryAfterMs: number;
+}
+
+export interface EndpointCaller {
+  /** Posts a body. Never throws. */
+  call(url: string, headers: Record<string, string>, body: string): Promise<CallResult>;
+  close(): void;
+}
+
+/** From the beginning of the connection to the status. */
+const TIMEOUT_MS = 15_000;
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+/** A connection is used again only if its response ends by then. */
+const MAX_BODY_MS = 1000;
+const MAX_BODY_BYTES = 65_536;
+const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as const, maxFreeSockets: 64 };
+
+/**
+ * Calls endpoints by https at public addresses, which are checked when connecting. Hosts in `CALLBACK_ALLOW` may be private and use http.
+ * With `CALLBACK_PROXY`, the proxy connects; it must refuse private addresses itself.
+ */
+export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
+  const lookup = createLookup(config.CALLBACK_DNS);
+  const filtering = config.CALLBACK_PROXY
+    ? new HttpsProxyAgent(config.CALLBACK_PROXY, KEEP_ALIVE)
+    : new RequestFilteringHttpsAgent(KEEP_ALIVE);
+  const allowing = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
+
+  function agentOf(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
+    if (isAllowedHost(url, config.CALLBACK_ALLOW)) {
+      return { agent: url.protocol === 'http:' ? allowing['http:'] : allowing['https:'] };
+    }
+    // An endpoint may have been allowed when it was created.
+    if (url.protocol !== 'https:') throw new AddressRefused('not https');
+    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    if (isBlocked(host)) throw new AddressRefused('blocked address');
+    if (config.CALLBACK_PROXY && isIP(host) !== 0) throw new AddressRefused('an address behind a proxy');
+    return { agent: filtering, lookup };
+  }
+
+  return {
+    async call(address, headers, body) {
+      try {
+        const url = new URL(address);
+        const { status, retryAfter } = await post(url, agentOf(url), headers, body);
+        return { status, error: errorOfStatus(status), retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
+      } catch (error) {
+        return { status: null, error: errorOf(error), retryAfterMs: 0 };
+      }
+    },
+    close() {
+      for (const agent of [filtering, ...Object.values(allowing)]) agent.destroy();
+    },
+  };
+}
+
+function post(
+  url: URL,
+  agent: { agent: http.Agent; lookup?: LookupFunction },
+  headers: Record<string, string>,
+  body: string,
+): Promise<{ status: number; retryAfter: string | undefined }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; retryAfter: string | undefined }>();
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const request = (url.protocol === 'http:' ? http : https).request(url, {
+    ...agent,
+    method: 'POST',
+    signal,
+    headers: {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+      'User-Agent': `order-ingestion/${VERSION}`,
+      ...headers,
+    },
+  });
+  request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
+  request.once('response', (response) => {
+    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
+    discard(response);
+  });
+  request.end(body);
+  return promise;
+}
+
+/** Reads a short body to its end, so that the connection can be used again; ends the connection of a longer one. */
+function discard(response: http.IncomingMessage): void {
+  let bytes = 0;
+  const timer = setTimeout(() => response.destroy(), MAX_BODY_MS);
+  response
+    .on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_BODY_BYTES) response.destroy();
+    })
+    .on('close', () => clearTimeout(timer))
+    .on('error', () => {});
+}
+
+function errorOfStatus(status: number): DeliveryError | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 410) return 'gone';
+  return status >= 300 && status < 400 ? 'redirect' : 'refused_status';
+}
+
+const HOST_NOT_FOUND = /^(ENOTFOUND|ENODATA|EBADNAME|ESERVFAIL|EAI_|ETIMEOUT|EREFUSED|EFORMERR)/;
+
+function errorOf(error: unknown): DeliveryError {
+  const { code = '', name, message = '' } = error as { code?: string; name?: string; message?: string };
+  if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'timeout';
+  if (error instanceof AddressRefused || /is not allowed/.test(message)) return 'address_refused';
+  if (HOST_NOT_FOUND.test(code)) return 'host_not_found';
+  if (/^(HPE_|ERR_HTTP)/.test(code)) return 'invalid_response';
+  if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)) return 'tls_failed';
+  return 'connection_failed';
+}
+
+/** Milliseconds of a `Retry-After` header, in seconds or as a date (RFC 9110), at most a day. */
+export function retryAfterMs(header: string | undefined, now: number): number {
+  if (header === undefined) return 0;
+  const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : 0;
+}

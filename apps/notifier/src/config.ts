@@ -1,0 +1,55 @@
+import { isIP } from 'node:net';
+import {
+  callbackHosts,
+  type DatabaseEnvironment,
+  databaseEnvironment,
+  type ProcessEnvironment,
+  processEnvironment,
+  readEnvironment,
+  type SecretsEnvironment,
+  secretsEnvironment,
+  wholeNumber,
+} from '@orders/runtime';
+import Joi from 'joi';
+
+/** The notifier's settings from the environment; times in milliseconds. */
+export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment {
+  /** Hosts for which http and private addresses are allowed. */
+  CALLBACK_ALLOW: string[];
+  /** The URL of a forward proxy through which all endpoints are called. */
+  CALLBACK_PROXY?: string;
+  /** Addresses of DNS servers in place of the system's. */
+  CALLBACK_DNS: string[];
+  /** Max endpoints that are served at the same time. */
+  NOTIFIER_CONCURRENCY: number;
+}
+
+const proxy = Joi.string()
+  .uri({ scheme: ['http', 'https'] })
+  .message('{{#label}} must be the URL of a proxy such as http://proxy.internal:3128');
+
+const dnsServers = Joi.string()
+  .custom((text: string) => {
+    const servers = text.split(',').map((server) => server.trim());
+    if (!servers.every((server) => isIP(server.replace(/^\[(.*)\](:\d+)?$|^([\d.]+):\d+$/, '$1$3'))))
+      throw new Error('not addresses');
+    return servers;
+  })
+  .message('{{#label}} must be a list of addresses such as 10.0.0.2,10.0.0.3:5353')
+  .default([]);
+
+/** @throws {ConfigurationError} with one line that says what to set. */
+export function readConfig(env: NodeJS.ProcessEnv): NotifierConfig {
+  return readEnvironment<NotifierConfig>(
+    {
+      ...processEnvironment,
+      ...databaseEnvironment,
+      ...secretsEnvironment,
+      CALLBACK_ALLOW: callbackHosts,
+      CALLBACK_PROXY: proxy,
+      CALLBACK_DNS: dnsServers,
+      NOTIFIER_CONCURRENCY: wholeNumber(64, 2, 1000),
+    },
+    env,
+  );
+}

@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  checkSchema,
+  claimEndpoints,
+  closeDatabase,
+  createFailureLog,
+  openDatabase,
+  poolState,
+  untilSchema,
+} from '@orders/database';
+import {
+  closeAdminServer,
+  createAdminServer,
+  describeError,
+  exposeBuildInfo,
+  exposePools,
+  type Logger,
+  listen,
+  type Service,
+  secretsKeysOf,
+  VERSION,
+  withTimeout,
+} from '@orders/runtime';
+import { createEndpointCaller } from './call-endpoint.ts';
+import type { NotifierConfig } from './config.ts';
+import { createDeliverRound } from './deliver-round.ts';
+import { createMetrics } from './metrics.ts';
+
+export interface NotifierService extends Service {
+  readonly adminPort: number;
+}
+
+/** Interval at which Postgres is asked for endpoints, in milliseconds. */
+const CLAIM_INTERVAL_MS = 100;
+/** Min interval after a round, whose endpoint most likely has more. */
+const MIN_CLAIM_INTERVAL_MS = 10;
+/** Longer than a round: an attempt takes at most 15 seconds, and its statements at most ten each by default. */
+const LEASE_MS = 45_000;
+/** The share of the capacity that slow and failing endpoints can take. */
+const SLOW_SHARE = 0.5;
+
+/** Creates the notifier; nothing connects before `start`. */
+export function createNotifier(config: NotifierConfig, { logger }: { logger: Logger }): NotifierService {
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: config.PG_POOL_SIZE,
+    prepared: config.PG_PREPARED,
+    queryTimeout: config.PG_QUERY_TIMEOUT,
+    applicationName: 'orders notifier',
+  });
+  const rounds = { fast: new Set<Promise<void>>(), slow: new Set<Promise<void>>() };
+  const metrics = createMetrics(() => rounds.fast.size + rounds.slow.size);
+  exposeBuildInfo(metrics.registry, config.REVISION);
+  exposePools(metrics.registry, { hot: () => poolState(database) });
+  const caller = createEndpointCaller(config);
+  const deliverRound = createDeliverRound({ database, caller, secretsKeys: secretsKeysOf(config), metrics, logger });
+  const failures = createFailureLog(database, logger, 'delivering events', 'events wait for the next round');
+  const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
+  const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };
+  const stopping = new AbortController();
+  const admin = createAdminServer(
+    () => checkSchema(database, () => stopping.signal.aborted),
+    metrics.registry,
+    logger,
+    config.ADMIN_TOKEN,
+  );
+  let claiming: Promise<void>[] = [];
+  let onRoundEnd = () => {};
+  let starting: Promise<void> | undefined;
+  let adminPort = 0;
+
+  /** Starts a round for each endpoint that has something to deliver, as far as there is capacity. */
+  async function claim(kind: 'fast' | 'slow'): Promise<void> {
+    const running = rounds[kind];
+    const limit = limits[kind] - running.size;
+    if (limit === 0) return;
+    const leaseId = randomUUID();
+    const claimed = await claimEndpoints(database, { leaseId, leaseMs: LEASE_MS, isSlow: kind === 'slow', limit });
+    failures.succeeded();
+    for (const endpoint of claimed) {
+      const round = deliverRound(endpoint, leaseId)
+        .catch(async (error: unknown) => {
+          metrics.outages.inc();
+          logger.debug('round failed', { endpoint_id: endpoint.endpointId, error: describeError(error) });
+          await failures.failed(error);
+        })
+        .finally(() => {
+          running.delete(round);
+          if (kind === 'fast') onRoundEnd();
+        });
+      running.add(round);
+    }
+  }
+
+  async function claimUntilStopped(kind: 'fast' | 'slow'): Promise<void> {
+    const { signal } = stopping;
+    while (!signal.aborted) {
+      const roundEnd = Promise.withResolvers<void>();
+      if (kind === 'fast') onRoundEnd = roundEnd.resolve;
+      await claim(kind).catch(failures.failed);
+      await sleep(MIN_CLAIM_INTERVAL_MS, null, { signal }).catch(() => {});
+      await Promise.race([roundEnd.promise, sleep(CLAIM_INTERVAL_MS, null, { signal }).catch(() => {})]);
+    }
+  }
+
+  return {
+    get adminPort() {
+      return adminPort;
+    },
+    async start() {
+      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
+      logger.info('notifier starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
+      const waitsForSchema = Promise.withResolvers<void>();
+      const schema = untilSchema(database, stopping.signal, (message, fields) => {
+        logger.warn(message, fields);
+        waitsForSchema.resolve();
+      });
+      starting = schema.then((isReady) => {
+        if (!isReady) return;
+        claiming = [claimUntilStopped('fast'), claimUntilStopped('slow')];
+        logger.info('notifier ready');
+      });
+      await Promise.race([starting, waitsForSchema.promise]);
+    },
+    async close() {
+      stopping.abort();
+      await starting;
+      await Promise.all(claiming);
+      // What is under way when the time is up is delivered again by another notifier.
+      await withTimeout(Promise.all([...rounds.fast, ...rounds.slow]), config.DRAIN_TIMEOUT * 0.8);
+      caller.close();
+      await closeDatabase(database);
+      await closeAdminServer(admin);
+    },
+  };
+}

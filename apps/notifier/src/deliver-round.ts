@@ -1,0 +1,106 @@
+import {
+  type Attempt,
+  type ClaimedEndpoint,
+  type Database,
+  type Delivery,
+  readDeliveries,
+  type SecretsKeys,
+  settleDeliveries,
+  unseal,
+} from '@orders/database';
+import { eventId, eventJson, retryDelay, TEST_EVENT, testEventJson } from '@orders/domain';
+import type { Logger } from '@orders/runtime';
+import { Webhook } from 'standardwebhooks';
+import type { EndpointCaller } from './call-endpoint.ts';
+import type { NotifierMetrics } from './metrics.ts';
+
+/** Max attempts of a round, at the same time. */
+const MAX_ATTEMPTS = 10;
+/** An endpoint is slow if a round takes longer. */
+const SLOW_MS = 2000;
+
+/**
+ * Delivers to a leased endpoint: its test event, retries that are due, and new events. An endpoint that fails gets one attempt.
+ *
+ * @throws when Postgres is unavailable or the endpoint's secret cannot be unsealed; the lease then expires and everything is tried again.
+ */
+export type DeliverRound = (endpoint: ClaimedEndpoint, leaseId: string) => Promise<void>;
+
+/** An event with the body of its delivery. */
+type Message = Pick<Attempt, 'eventId' | 'type' | 'sequence' | 'attempt'> & { body: string; happenedAt: Date | null };
+
+export function createDeliverRound(deps: {
+  database: Database;
+  caller: EndpointCaller;
+  secretsKeys: SecretsKeys;
+  metrics: NotifierMetrics;
+  logger: Logger;
+}): DeliverRound {
+  const { database, caller, secretsKeys, metrics, logger } = deps;
+
+  async function attempt(url: string, webhooks: readonly Webhook[], message: Message) {
+    const { body, happenedAt, ...event } = message;
+    const at = new Date();
+    const startedAt = performance.now();
+    const id = eventId(event.eventId);
+    const { status, error, retryAfterMs } = await caller.call(
+      url,
+      {
+        'webhook-id': id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': webhooks.map((webhook) => webhook.sign(id, at, body)).join(' '),
+      },
+      body,
+    );
+    const durationMs = performance.now() - startedAt;
+    metrics.attempts.inc({ outcome: error === null ? 'delivered' : 'failed' });
+    metrics.attemptSeconds.observe(durationMs / 1000);
+    if (error === null && happenedAt && event.attempt === 1)
+      metrics.deliveredSeconds.observe(Math.max(0, Date.now() - happenedAt.getTime()) / 1000);
+    const retryMs = Math.max(retryAfterMs, retryDelay(event.attempt, Math.random()));
+    return {
+      attempt: { ...event, at, durationMs, status, error, retryMs },
+      retryAfterMs: error === null ? 0 : retryAfterMs,
+    };
+  }
+
+  return async (endpoint, leaseId) => {
+    const { accountId, url, sealed, previousSealed, isDisabled, isFailing, testEventId } = endpoint;
+    const secrets = [sealed, ...(previousSealed ? [previousSealed] : [])];
+    const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
+    const { deliveries, removed, deliveredTo } = isDisabled
+      ? { deliveries: [], removed: [], deliveredTo: endpoint.deliveredTo }
+      : await readDeliveries(database, endpoint, isFailing ? 1 : MAX_ATTEMPTS);
+    const messages = [...(testEventId === null ? [] : [testMessage(testEventId)]), ...deliveries.map(toMessage)];
+    const startedAt = performance.now();
+    const results = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
+    const attempts = results.map((result) => result.attempt);
+    const disabled = await settleDeliveries(database, endpoint, {
+      leaseId,
+      attempts,
+      removed,
+      deliveredTo,
+      isSlow: performance.now() - startedAt > SLOW_MS,
+      pauseMs: Math.max(0, ...results.map(({ retryAfterMs }) => retryAfterMs)),
+    });
+    const fields = { account_id: accountId, endpoint_id: endpoint.endpointId };
+    if (logger.isDebugEnabled()) {
+      for (const { eventId: id, status, error } of attempts)
+        logger.debug('delivery attempted', { ...fields, event_id: eventId(id), status, error });
+    }
+    if (disabled === null) return;
+    metrics.disabledEndpoints.inc({ reason: disabled });
+    logger.warn('endpoint disabled', { ...fields, reason: disabled });
+  };
+}
+
+function toMessage(delivery: Delivery): Message {
+  const { event_id, type, sequence, attempts, happened_at } = delivery;
+  const body = JSON.stringify(eventJson(delivery));
+  return { eventId: event_id, type, sequence, attempt: attempts + 1, body, happenedAt: happened_at };
+}
+
+function testMessage(uuid: string): Message {
+  const body = JSON.stringify(testEventJson(uuid, new Date()));
+  return { eventId: uuid, type: TEST_EVENT, sequence: null, attempt: 1, body, happenedAt: null };
+}

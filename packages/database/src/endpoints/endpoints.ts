@@ -1,0 +1,233 @@
+import { randomUUID } from 'node:crypto';
+import { createEndpointId, createStandardSecret, type DeliveryError, type EventType, Problem } from '@orders/domain';
+import type { Knex } from 'knex';
+import { lockAccount } from '../accounts/accounts.ts';
+import { type SecretsKeys, seal } from '../accounts/seal.ts';
+
+/** Why an endpoint gets no deliveries. */
+export type DisabledReason = 'paused' | 'gone' | 'failing';
+
+/** An endpoint without its secret. */
+export interface Endpoint {
+  account_id: number;
+  endpoint_number: number;
+  endpoint_id: string;
+  url: string;
+  /** Null for all types. */
+  types: EventType[] | null;
+  created_at: Date;
+  disabled: DisabledReason | null;
+  /** The first of the attempts that failed since the last success; null if the last one succeeded. */
+  failing_since: Date | null;
+  /** Deliveries that failed and will be retried. */
+  waiting: number;
+  /** Events that were not tried yet; exact up to 10,000. */
+  pending: number;
+  /** While deliveries are signed with two secrets: when that ends. */
+  previous_until: Date | null;
+}
+
+/** One attempt to deliver an event. */
+export interface DeliveryAttempt {
+  attempt_number: number;
+  at: Date;
+  event_id: string;
+  type: string;
+  sequence: number | null;
+  /** 1 for the first attempt. */
+  attempt: number;
+  duration_ms: number;
+  /** Null without a response. */
+  status: number | null;
+  error: DeliveryError | null;
+}
+
+const MAX_ENDPOINTS = 10;
+const MAX_COUNTED = 10_000;
+
+const SELECT = `
+select account_id, endpoint_number, endpoint_id, url, types, created_at, disabled, failing_since,
+       (select count(*)::int from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number) as waiting,
+       (select count(*)::int from (
+          select from events v where v.account_id = e.account_id and v.sequence > e.delivered_to
+            and (e.types is null or v.type = any(e.types)) limit ${MAX_COUNTED}
+        ) as counted) as pending,
+       case when previous_until > now() then previous_until end as previous_until
+from endpoints e where account_id = :accountId::int`;
+
+/** The endpoints of an account, oldest first. */
+export async function listEndpoints(db: Knex, accountId: number): Promise<Endpoint[]> {
+  const { rows } = await db.raw(`${SELECT} order by endpoint_number`, { accountId });
+  return rows;
+}
+
+/** The endpoint of an account with this id, or null. */
+export async function findEndpoint(db: Knex, accountId: number, endpointId: string): Promise<Endpoint | null> {
+  const { rows } = await db.raw(`${SELECT} and endpoint_id = :endpointId`, { accountId, endpointId });
+  return rows[0] ?? null;
+}
+
+/** The endpoint with this id, of whatever account. */
+export async function findAnyEndpoint(db: Knex, endpointId: string): Promise<Endpoint | null> {
+  const [found] = await db('endpoints').where({ endpoint_id: endpointId }).select('account_id');
+  return found ? findEndpoint(db, found.account_id, endpointId) : null;
+}
+
+/**
+ * Creates an endpoint. It gets the events that are published from now on.
+ *
+ * @param types null for all.
+ * @returns the endpoint and its secret, which cannot be read again.
+ * @throws {Problem} `events_disabled`, or `too_many_endpoints` when the account has 10.
+ */
+export async function createEndpoint(
+  db: Knex,
+  keys: SecretsKeys,
+  { accountId, url, types }: { accountId: number; url: string; types: readonly EventType[] | null },
+): Promise<Endpoint & { secret: string }> {
+  return db.transaction(async (trx) => {
+    // Serializes concurrent calls, so that the count is correct.
+    await lockAccount(trx, accountId);
+    const [log] = await trx('event_logs').where({ account_id: accountId, is_enabled: true }).select('last_sequence');
+    if (!log) throw new Problem('events_disabled');
+    const [existing] = await trx('endpoints').where({ account_id: accountId }).count();
+    if (Number(existing?.count) >= MAX_ENDPOINTS) throw new Problem('too_many_endpoints');
+    const [secret, endpointId] = [createStandardSecret(), createEndpointId()];
+    await trx('endpoints').insert({
+      account_id: accountId,
+      endpoint_id: endpointId,
+      url,
+      types,
+      sealed: seal(keys, accountId, secret),
+      delivered_to: log.last_sequence,
+    });
+    return { ...((await findEndpoint(trx, accountId, endpointId)) as Endpoint), secret };
+  });
+}
+
+/** Identifies an endpoint of an account. */
+export type EndpointKey = Pick<Endpoint, 'account_id' | 'endpoint_number'>;
+
+const rowOf = (db: Knex, { account_id, endpoint_number }: EndpointKey) =>
+  db('endpoints').where({ account_id, endpoint_number });
+
+/**
+ * Replaces the secret. Deliveries are signed with both for `overlapMs` milliseconds.
+ *
+ * @returns the new secret.
+ */
+export async function rotateEndpointSecret(
+  db: Knex,
+  keys: SecretsKeys,
+  endpoint: EndpointKey,
+  overlapMs: number,
+): Promise<string> {
+  const secret = createStandardSecret();
+  await rowOf(db, endpoint).update({
+    sealed: seal(keys, endpoint.account_id, secret),
+    previous_sealed: db.raw('sealed'),
+    previous_until: db.raw("now() + ? * interval '1 ms'", [overlapMs]),
+  });
+  return secret;
+}
+
+/** Pauses an endpoint; it loses nothing. @returns whether that changed anything. */
+export async function pauseEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
+  return (await rowOf(db, endpoint).whereNull('disabled').update({ disabled: 'paused' })) > 0;
+}
+
+/** Enables a disabled endpoint. It gets what it missed. @returns whether that changed anything. */
+export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const enabled = await rowOf(trx, endpoint)
+      .whereNotNull('disabled')
+      .update({ disabled: null, failing_since: null, is_slow: false, next_round_at: trx.fn.now() });
+    const { account_id, endpoint_number } = endpoint;
+    if (enabled > 0)
+      await trx('waiting_deliveries').where({ account_id, endpoint_number }).update({ due_at: trx.fn.now() });
+    return enabled > 0;
+  });
+}
+
+/** Removes an endpoint with its attempts and everything that waits for it. @returns whether it still existed. */
+export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
+  return db.transaction(async (trx) => {
+    const { account_id, endpoint_number } = endpoint;
+    const removed = await rowOf(trx, endpoint).delete();
+    for (const table of ['waiting_deliveries', 'delivery_attempts'])
+      await trx(table).where({ account_id, endpoint_number }).delete();
+    return removed > 0;
+  });
+}
+
+/** Has a test event delivered, even if the endpoint fails. One attempt is made. @returns the id of the event. */
+export async function requestTest(db: Knex, endpoint: EndpointKey): Promise<string> {
+  const test_event_id = randomUUID();
+  await rowOf(db, endpoint).update({ test_event_id, next_round_at: db.fn.now() });
+  return test_event_id;
+}
+
+/** Max events of one resend. */
+const MAX_RESENT = 10_000;
+
+/**
+ * Has stored events delivered again: those of a range of sequences that the endpoint is for.
+ *
+ * @returns how many there are; at most 10,000 of the oldest are sent at once.
+ */
+export async function resendEvents(db: Knex, endpoint: EndpointKey, from: number, to: number): Promise<number> {
+  const { account_id, endpoint_number } = endpoint;
+  const { rowCount } = await db.raw(
+    `insert into waiting_deliveries (account_id, endpoint_number, sequence)
+     select e.account_id, e.endpoint_number, v.sequence
+     from endpoints e
+     cross join lateral (
+       select sequence from events
+       where account_id = :account_id::int and sequence between :from::bigint and :to::bigint and sequence <= e.delivered_to
+         and (e.types is null or type = any(e.types))
+       order by sequence limit ${MAX_RESENT}
+     ) as v
+     where e.account_id = :account_id::int and e.endpoint_number = :endpoint_number::int
+     on conflict (account_id, endpoint_number, sequence) do update set due_at = now()`,
+    { account_id, endpoint_number, from, to },
+  );
+  await rowOf(db, endpoint).update({ next_round_at: db.fn.now() });
+  return rowCount;
+}
+
+/** The newest attempts to deliver to an endpoint, newest first, before an attempt if `before` is given. */
+export async function listAttempts(
+  db: Knex,
+  { account_id, endpoint_number }: EndpointKey,
+  { limit, before }: { limit: number; before?: number | undefined },
+): Promise<DeliveryAttempt[]> {
+  const query = db('delivery_attempts')
+    .where({ account_id, endpoint_number })
+    .orderBy('attempt_number', 'desc')
+    .limit(limit)
+    .select('attempt_number', 'at', 'event_id', 'type', 'sequence', 'attempt', 'duration_ms', 'status', 'error');
+  return before === undefined ? query : query.where('attempt_number', '<', before);
+}
+
+/**
+ * Removes attempts older than `keptMs` milliseconds, and all but the newest `kept` of each endpoint.
+ *
+ * @returns the number of removed rows.
+ */
+export async function pruneAttempts(db: Knex, keptMs: number, kept: number): Promise<number> {
+  const { rowCount } = await db.raw(
+    `with surplus as materialized (
+       select e.account_id, e.endpoint_number, (
+         select d.attempt_number from delivery_attempts d
+         where d.account_id = e.account_id and d.endpoint_number = e.endpoint_number
+         order by d.attempt_number desc offset :kept limit 1
+       ) as newest
+       from endpoints e
+     )
+     delete from delivery_attempts d using surplus s
+     where d.account_id = s.account_id and d.endpoint_number = s.endpoint_number
+       and (d.attempt_number <= s.newest or d.at < now() - :keptMs * interval '1 ms')`,
+    { keptMs, kept },
+  );
+  return rowCount;
+}

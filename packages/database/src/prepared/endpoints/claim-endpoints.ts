@@ -1,0 +1,68 @@
+import type { EventType } from '@orders/domain';
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+
+/** Max deliveries of an endpoint that wait for a retry. No new events are tried while there are as many. */
+export const MAX_WAITING = 100;
+
+/** An endpoint that this process delivers to until its lease ends. */
+export interface ClaimedEndpoint {
+  accountId: number;
+  endpointNumber: number;
+  endpointId: string;
+  url: string;
+  /** Null for all types. */
+  types: EventType[] | null;
+  sealed: Buffer;
+  /** After a rotation: the old secret, which signs too. */
+  previousSealed: Buffer | null;
+  deliveredTo: number;
+  isDisabled: boolean;
+  /** Whether no attempt has succeeded since one failed. */
+  isFailing: boolean;
+  testEventId: string | null;
+}
+
+const CLAIM = {
+  name: 'claim-endpoints',
+  text: `
+with ready as (
+  select e.account_id, e.endpoint_number from endpoints e
+  where e.is_slow = $3::boolean and e.next_round_at <= now() and (e.lease_expires_at is null or e.lease_expires_at < now())
+    and (
+      e.test_event_id is not null
+      or e.disabled is null and (
+        exists (
+          select from waiting_deliveries w
+          where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number and w.due_at <= now()
+        )
+        or exists (select from event_logs l where l.account_id = e.account_id and l.last_sequence > e.delivered_to)
+          and not exists (
+            select from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number
+            offset ${MAX_WAITING - 1}
+          )
+      )
+    )
+  order by e.next_round_at, e.account_id, e.endpoint_number
+  limit $4::int
+  for update skip locked
+)
+update endpoints e set lease_id = $1::uuid, lease_expires_at = now() + $2::int * interval '1 ms'
+from ready r
+where e.account_id = r.account_id and e.endpoint_number = r.endpoint_number
+returning e.account_id as "accountId", e.endpoint_number as "endpointNumber", e.endpoint_id as "endpointId", e.url, e.types, e.sealed,
+          case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as "deliveredTo",
+          e.disabled is not null as "isDisabled", e.failing_since is not null as "isFailing", e.test_event_id as "testEventId"`,
+};
+
+/**
+ * Leases endpoints that have something to deliver, those that wait longest first.
+ *
+ * @param isSlow whether those whose last round had no success or took long, or the others.
+ */
+export async function claimEndpoints(
+  database: Database,
+  claim: { leaseId: string; leaseMs: number; isSlow: boolean; limit: number },
+): Promise<ClaimedEndpoint[]> {
+  return run<ClaimedEndpoint>(database, CLAIM, [claim.leaseId, claim.leaseMs, claim.isSlow, claim.limit]);
+}

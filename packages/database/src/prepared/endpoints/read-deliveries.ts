@@ -1,0 +1,84 @@
+import type { AccountEvent } from '@orders/domain';
+import type { Database } from '../../connect.ts';
+import { run } from '../run.ts';
+import { type ClaimedEndpoint, MAX_WAITING } from './claim-endpoints.ts';
+
+/** Max events that are examined for new deliveries; many may be of other types. */
+const MAX_EXAMINED = 500;
+
+const READ = {
+  name: 'read-deliveries',
+  // An event that was removed because of its age has no id; it is not delivered.
+  text: `
+with waiting as materialized (
+  select sequence, attempts from waiting_deliveries
+  where account_id = $1::int and endpoint_number = $2::int and due_at <= now()
+  order by due_at limit $5::int
+), room as materialized (
+  select greatest(0, least(
+    $5::int - (select count(*) from waiting),
+    ${MAX_WAITING} - (select count(*) from (
+      select from waiting_deliveries where account_id = $1::int and endpoint_number = $2::int limit ${MAX_WAITING}
+    ) as counted)
+  )) as count
+), examined as materialized (
+  select sequence, type from events where account_id = $1::int and sequence > $3::bigint order by sequence limit ${MAX_EXAMINED}
+), new as materialized (
+  select sequence from examined where $4::text[] is null or type = any($4::text[])
+  order by sequence limit (select count from room)
+), reached as (
+  select coalesce(case when (select count(*) from new) = (select count from room) then (select max(sequence) from new)
+                       else (select max(sequence) from examined) end, $3::bigint) as sequence
+), deliveries as (
+  select sequence, attempts, true as "isRetry" from waiting
+  union all
+  select sequence, 0, false from new
+)
+select r.sequence as "deliveredTo", d.sequence, d.attempts, e.event_id, e.type, e.happened_at, e.receipt_id, e.source_order_id, e.order_id,
+       e.details
+from reached r
+left join deliveries d on true
+left join lateral (
+  select * from events where account_id = $1::int and sequence = d.sequence offset 0
+) as e on true
+order by d."isRetry" desc, d.sequence`,
+};
+
+/** An event that is to be delivered, and how often that was tried. */
+export interface Delivery extends AccountEvent {
+  attempts: number;
+}
+
+/** What an endpoint gets in one round. */
+export interface Deliveries {
+  deliveries: Delivery[];
+  /** Sequences of events that no longer exist. */
+  removed: number[];
+  /** Where its cursor will be: no event up to here is neither among these, nor tried before, nor of another type. */
+  deliveredTo: number;
+}
+
+/**
+ * Reads what an endpoint gets next: retries that are due, then new events.
+ *
+ * @param limit max deliveries.
+ */
+export async function readDeliveries(
+  database: Database,
+  endpoint: ClaimedEndpoint,
+  limit: number,
+): Promise<Deliveries> {
+  type Row = Omit<Delivery, 'sequence' | 'event_id'> & {
+    deliveredTo: number;
+    sequence: number | null;
+    event_id: string | null;
+  };
+  const { accountId, endpointNumber, deliveredTo, types } = endpoint;
+  const rows = await run<Row>(database, READ, [accountId, endpointNumber, deliveredTo, types, limit]);
+  const found = rows.filter(({ sequence }) => sequence !== null);
+  return {
+    deliveries: found.filter(({ event_id }) => event_id !== null) as unknown as Delivery[],
+    removed: found.filter(({ event_id }) => event_id === null).map(({ sequence }) => sequence as number),
+    deliveredTo: rows[0]?.deliveredTo ?? deliveredTo,
+  };
+}

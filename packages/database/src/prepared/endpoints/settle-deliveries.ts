@@ -1,0 +1,128 @@
+import type { DeliveryError } from '@orders/domain';
+import type { Database } from '../../connect.ts';
+import type { DisabledReason } from '../../endpoints/endpoints.ts';
+import { run } from '../run.ts';
+import type { ClaimedEndpoint } from './claim-endpoints.ts';
+
+/** One attempt of a round. */
+export interface Attempt {
+  eventId: string;
+  type: string;
+  /** Null for a test event. */
+  sequence: number | null;
+  /** 1 for the first attempt. */
+  attempt: number;
+  at: Date;
+  durationMs: number;
+  status: number | null;
+  /** Null if it succeeded. */
+  error: DeliveryError | null;
+  /** Until the next attempt; ignored after a success and for a test event. */
+  retryMs: number;
+}
+
+/** What a round of attempts has changed. */
+export interface Round {
+  leaseId: string;
+  attempts: readonly Attempt[];
+  /** See `Deliveries`. */
+  removed: readonly number[];
+  deliveredTo: number;
+  /** Whether it took long. */
+  isSlow: boolean;
+  /** The endpoint's own wish: no attempt before, in milliseconds. */
+  pauseMs: number;
+}
+
+/** An endpoint without a success for as long is disabled. */
+const MAX_FAILING = '5 days';
+
+const SETTLE = {
+  name: 'settle-deliveries',
+  // While an endpoint fails, it gets one attempt at a time, at intervals of a quarter of the time since it began to fail, between 5 seconds
+  // and 5 minutes. The first success has everything tried again that waits.
+  text: `
+with attempts as materialized (
+  select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])
+    as a(event_id, type, sequence, attempt, at, duration_ms, status, error, retry_ms)
+), summary as materialized (
+  select coalesce(bool_or(error is null), false) as has_success, coalesce(bool_or(error is not null), false) as has_failure,
+         coalesce(bool_or(error = 'gone'), false) as is_gone
+  from attempts
+), before as materialized (
+  select failing_since, disabled from endpoints
+  where account_id = $1::int and endpoint_number = $2::int and lease_id = $3::uuid
+  for update
+), settled as (
+  update endpoints e
+  set lease_id = null, lease_expires_at = null, delivered_to = greatest(e.delivered_to, $13::bigint),
+      is_slow = $14::boolean or s.has_failure and not s.has_success,
+      failing_since = case when s.has_success then null when s.has_failure then coalesce(e.failing_since, now()) else e.failing_since end,
+      disabled = case when e.disabled is not null then e.disabled
+                      when s.is_gone then 'gone'
+                      when s.has_failure and not s.has_success and e.failing_since < now() - interval '${MAX_FAILING}' then 'failing' end,
+      test_event_id = case when not (e.test_event_id = any($15::uuid[])) then e.test_event_id end,
+      next_round_at = case
+        when e.test_event_id is not null and not (e.test_event_id = any($15::uuid[])) then now()
+        when s.has_failure and not s.has_success then now() + greatest($16::bigint * interval '1 ms', least(greatest(
+          (now() - coalesce(e.failing_since, now())) / 4, interval '5 seconds'), interval '5 minutes'))
+        else now() + $16::bigint * interval '1 ms' end
+  from summary s, before b
+  where e.account_id = $1::int and e.endpoint_number = $2::int
+  returning e.account_id, e.endpoint_number, s.has_success and b.failing_since is not null as has_recovered,
+            case when b.disabled is null then e.disabled end as newly_disabled
+), done as (
+  delete from waiting_deliveries w using settled s
+  where w.account_id = s.account_id and w.endpoint_number = s.endpoint_number
+    and (w.sequence = any($17::bigint[]) or w.sequence in (select sequence from attempts where error is null))
+), retried as (
+  insert into waiting_deliveries as w (account_id, endpoint_number, sequence, attempts, due_at)
+  select s.account_id, s.endpoint_number, a.sequence, a.attempt, now() + a.retry_ms * interval '1 ms'
+  from settled s cross join attempts a
+  where a.error is not null and a.sequence is not null
+  on conflict (account_id, endpoint_number, sequence) do update set attempts = excluded.attempts, due_at = excluded.due_at
+), recovered as (
+  update waiting_deliveries w set due_at = now()
+  from settled s
+  where s.has_recovered and w.account_id = s.account_id and w.endpoint_number = s.endpoint_number and w.due_at > now()
+    and w.sequence not in (select sequence from attempts where sequence is not null)
+), logged as (
+  insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, sequence, attempt, duration_ms, status, error)
+  select s.account_id, s.endpoint_number, a.at, a.event_id, a.type, a.sequence, a.attempt, a.duration_ms, a.status, a.error
+  from settled s cross join attempts a
+  order by a.at
+)
+select newly_disabled as disabled from settled`,
+};
+
+/**
+ * Stores the outcome of a round and releases the endpoint, in one transaction. Nothing changes if the lease is no longer ours.
+ *
+ * @returns why the endpoint is disabled from now on; null if it is not, or was before.
+ */
+export async function settleDeliveries(
+  database: Database,
+  { accountId, endpointNumber, testEventId }: ClaimedEndpoint,
+  { leaseId, attempts, removed, deliveredTo, isSlow, pauseMs }: Round,
+): Promise<DisabledReason | null> {
+  const [row] = await run<{ disabled: DisabledReason | null }>(database, SETTLE, [
+    accountId,
+    endpointNumber,
+    leaseId,
+    attempts.map(({ eventId }) => eventId),
+    attempts.map(({ type }) => type),
+    attempts.map(({ sequence }) => sequence),
+    attempts.map(({ attempt }) => Math.min(attempt, 32_767)),
+    attempts.map(({ at }) => at),
+    attempts.map(({ durationMs }) => Math.round(durationMs)),
+    attempts.map(({ status }) => status),
+    attempts.map(({ error }) => error),
+    attempts.map(({ retryMs }) => Math.round(retryMs)),
+    deliveredTo,
+    isSlow,
+    testEventId === null ? [] : [testEventId],
+    Math.round(pauseMs),
+    removed,
+  ]);
+  return row?.disabled ?? null;
+}

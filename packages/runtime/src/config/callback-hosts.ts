@@ -1,0 +1,13 @@
+import Joi from 'joi';
+
+const HOST = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** `CALLBACK_ALLOW`: hosts, with or without port, to which events may be delivered by http and at private addresses. Default: none. */
+export const callbackHosts: Joi.Schema = Joi.string()
+  .custom((text: string) => {
+    const hosts = text.split(',').map((host) => host.trim().toLowerCase());
+    if (!hosts.every((host) => HOST.test(host))) throw new Error('not a list of hosts');
+    return hosts;
+  })
+  .message('{{#label}} must be a list of hosts such as 10.1.2.3,hooks.internal:8443')
+  .default([]);

@@ -1,0 +1,334 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  createEndpoint,
+  enableEndpoint,
+  findEndpoint,
+  listAttempts,
+  pauseEndpoint,
+  removeEndpoint,
+  requestTest,
+  resendEvents,
+  rotateEndpointSecret,
+  setEvents,
+} from '@orders/database';
+import type { EventType } from '@orders/domain';
+import { startEventReceiver } from '../harness/event-receiver.ts';
+import {
+  type RunningIntake,
+  type RunningNotifier,
+  type Stack,
+  startStack,
+  type TestAccount,
+} from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+let notifier: RunningNotifier;
+const closes: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  notifier = await stack.notifier();
+});
+afterAll(async () => {
+  await stack.close();
+  for (const close of closes) await close();
+});
+
+const knex = () => stack.database.knex;
+
+/** An account with events, and an endpoint that keeps what it receives. */
+async function subscribe(types: EventType[] | null = null) {
+  const account = await stack.account();
+  await setEvents(knex(), account.id, true);
+  const receiver = await startEventReceiver();
+  closes.push(receiver.close);
+  const options = { accountId: account.id, url: receiver.url, types };
+  const endpoint = await createEndpoint(knex(), stack.secretsKey, options);
+  return { account, receiver, endpoint };
+}
+
+let orders = 0;
+
+async function send(account: TestAccount, count = 1): Promise<string[]> {
+  const ids = Array.from({ length: count }, () => `order-${++orders}`);
+  const { status } = await intake.api.batch(
+    account,
+    ids.map((source_order_id) => ({ source_order_id })),
+  );
+  expect(status).toBe(202);
+  return ids;
+}
+
+type Subscription = Awaited<ReturnType<typeof subscribe>>;
+
+const idsOf = ({ receiver }: Subscription) => receiver.received.map(({ event }) => event.data.source_order_id);
+
+const received = (subscription: Subscription, count: number) =>
+  until(`${count} deliveries`, async () => subscription.receiver.received.length >= count);
+
+const stateOf = async ({ account, endpoint }: Subscription) => {
+  const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+  if (!found) throw new Error('the endpoint was removed');
+  return found;
+};
+
+const retryNow = ({ endpoint }: Subscription) =>
+  Promise.all([
+    knex()('waiting_deliveries')
+      .where({ endpoint_number: endpoint.endpoint_number })
+      .update({ due_at: knex().fn.now() }),
+    knex()('endpoints').where({ endpoint_number: endpoint.endpoint_number }).update({ next_round_at: knex().fn.now() }),
+  ]);
+
+/** Waits until so many attempts failed. */
+const failed = (subscription: Subscription, count: number) =>
+  until(`${count} failed attempts`, async () => {
+    const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 100 });
+    return attempts.filter(({ error }) => error !== null).length >= count && attempts;
+  });
+
+describe('an event is delivered', () => {
+  test('as the feed shows it, signed by Standard Webhooks', async () => {
+    const subscription = await subscribe();
+    await send(subscription.account);
+    await received(subscription, 1);
+    const [delivery] = subscription.receiver.received;
+    const { body } = await intake.api.events(subscription.account);
+    expect([delivery?.event]).toEqual(body.events);
+    expect(delivery?.headers['webhook-id']).toBe(body.events[0].id);
+    expect(delivery?.headers['content-type']).toBe('application/json');
+    if (!delivery) throw new Error('nothing was delivered');
+    subscription.receiver.verify(delivery, subscription.endpoint.secret);
+    const other = await subscribe();
+    expect(() => subscription.receiver.verify(delivery, other.endpoint.secret)).toThrow();
+    const [attempt] = await until('the attempt is listed', async () => {
+      const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 10 });
+      return attempts.length > 0 && attempts;
+    });
+    expect(attempt).toMatchObject({ sequence: 1, type: 'receipt.written', attempt: 1, status: 204, error: null });
+  });
+
+  test('once, for each event after the creation of the endpoint', async () => {
+    const subscription = await subscribe();
+    const ids = await send(subscription.account, 300);
+    await received(subscription, 300);
+    await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
+    expect(idsOf(subscription).toSorted()).toEqual(ids.toSorted());
+    const late = await createEndpoint(knex(), stack.secretsKey, {
+      accountId: subscription.account.id,
+      url: subscription.receiver.url,
+      types: null,
+    });
+    expect(late.pending).toBe(0);
+  });
+
+  test('of the chosen types alone', async () => {
+    const subscription = await subscribe(['receipt.duplicate']);
+    const [id] = await send(subscription.account);
+    await intake.api.order(subscription.account, { source_order_id: id });
+    await received(subscription, 1);
+    expect(subscription.receiver.received.map(({ event }) => event.type)).toEqual(['receipt.duplicate']);
+  });
+
+  test('to each endpoint of the account, and to no other account', async () => {
+    const first = await subscribe();
+    const other = await subscribe();
+    const secondReceiver = await startEventReceiver();
+    closes.push(secondReceiver.close);
+    const second = { accountId: first.account.id, url: secondReceiver.url, types: null };
+    await createEndpoint(knex(), stack.secretsKey, second);
+    await send(first.account);
+    await received(first, 1);
+    await until('the second has it', async () => secondReceiver.received.length === 1);
+    expect(other.receiver.received).toEqual([]);
+  });
+});
+
+describe('an attempt that fails', () => {
+  test.each([
+    ['a status', 500, 'refused_status', 500],
+    ['a redirect', 302, 'redirect', 302],
+  ])('by %s is retried with the same id and body', async (_name, status, error, logged) => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(status);
+    await send(subscription.account);
+    const [attempt] = await failed(subscription, 1);
+    expect(attempt).toMatchObject({ error, status: logged, attempt: 1 });
+    subscription.receiver.respond(204);
+    await retryNow(subscription);
+    await received(subscription, 2);
+    const [first, second] = subscription.receiver.received;
+    expect(second?.text).toBe(first?.text);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    await until('nothing waits', async () => (await stateOf(subscription)).waiting === 0);
+    expect((await stateOf(subscription)).failing_since).toBeNull();
+  });
+
+  test('by a reset connection is retried', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond((_received, response) => response.destroy());
+    await send(subscription.account);
+    const [attempt] = await failed(subscription, 1);
+    expect(attempt).toMatchObject({ error: 'connection_failed', status: null });
+  });
+
+  test('is retried after five seconds, and by the schedule', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(500);
+    await send(subscription.account);
+    await failed(subscription, 1);
+    const [waiting] = await knex()('waiting_deliveries')
+      .where({ endpoint_number: subscription.endpoint.endpoint_number })
+      .select(knex().raw('extract(epoch from due_at - now())::float8 as seconds'), 'attempts');
+    expect(waiting.attempts).toBe(1);
+    expect(waiting.seconds).toBeGreaterThan(2);
+    expect(waiting.seconds).toBeLessThanOrEqual(5.5);
+    await received(subscription, 2);
+    const attempts = await failed(subscription, 2);
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([2, 1]);
+  });
+
+  test('waits as long as Retry-After says', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond((_received, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
+    await send(subscription.account);
+    await failed(subscription, 1);
+    const [endpoint] = await knex()('endpoints')
+      .where({ endpoint_number: subscription.endpoint.endpoint_number })
+      .select(knex().raw('extract(epoch from next_round_at - now())::float8 as seconds'));
+    expect(endpoint.seconds).toBeGreaterThan(3000);
+  });
+
+  test('stops new events while the endpoint fails, and everything follows once it works', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(500);
+    const ids = await send(subscription.account, 150);
+    await failed(subscription, 5);
+    expect((await stateOf(subscription)).failing_since).not.toBeNull();
+    expect(subscription.receiver.received.length).toBeLessThan(30);
+    subscription.receiver.respond(204);
+    await retryNow(subscription);
+    await until('each was delivered', async () => {
+      const { waiting, pending } = await stateOf(subscription);
+      return waiting === 0 && pending === 0;
+    });
+    expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
+  });
+
+  test('of one event alone does not delay the others', async () => {
+    const subscription = await subscribe();
+    const ids = await send(subscription.account, 1);
+    await received(subscription, 1);
+    const poison = `order-${orders + 5}`;
+    subscription.receiver.respond(({ event }, response) =>
+      response.writeHead(event.data.source_order_id === poison ? 500 : 204).end(),
+    );
+    ids.push(...(await send(subscription.account, 60)));
+    await until('all others', async () => new Set(idsOf(subscription)).size === ids.length);
+    await until('one waits', async () => {
+      const { waiting, pending } = await stateOf(subscription);
+      return waiting === 1 && pending === 0;
+    });
+  });
+});
+
+describe('an endpoint is disabled', () => {
+  test('by 410, and continues where it was once enabled', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(410);
+    const ids = await send(subscription.account, 40);
+    await until('it is disabled', async () => (await stateOf(subscription)).disabled === 'gone');
+    expect(notifier.log.text()).toContain('endpoint disabled');
+    subscription.receiver.respond(204);
+    ids.push(...(await send(subscription.account, 3)));
+    await enableEndpoint(knex(), subscription.endpoint);
+    await until('each was delivered', async () => new Set(idsOf(subscription)).size === ids.length);
+    expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
+  });
+
+  test('after five days without a success', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(500);
+    await send(subscription.account);
+    await failed(subscription, 1);
+    await knex()('endpoints')
+      .where({ endpoint_number: subscription.endpoint.endpoint_number })
+      .update({ failing_since: knex().raw("now() - interval '121 hours'") });
+    await retryNow(subscription);
+    await until('it is disabled', async () => (await stateOf(subscription)).disabled === 'failing');
+  });
+
+  test('by a person, and gets a test event nevertheless', async () => {
+    const subscription = await subscribe();
+    expect(await pauseEndpoint(knex(), subscription.endpoint)).toBe(true);
+    await send(subscription.account);
+    await until('the event waits', async () => (await stateOf(subscription)).pending === 1);
+    await requestTest(knex(), subscription.endpoint);
+    await received(subscription, 1);
+    const [test] = subscription.receiver.received;
+    expect(test?.event).toEqual({
+      id: expect.stringMatching(/^evt_/),
+      type: 'endpoint.test',
+      timestamp: expect.any(String),
+      data: {},
+    });
+    if (test) subscription.receiver.verify(test, subscription.endpoint.secret);
+    await enableEndpoint(knex(), subscription.endpoint);
+    await received(subscription, 2);
+  });
+});
+
+test('deliveries are signed with both secrets during a rotation', async () => {
+  const subscription = await subscribe();
+  const { endpoint, receiver, account } = subscription;
+  const secret = await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 60_000);
+  await send(account);
+  await received(subscription, 1);
+  const [delivery] = receiver.received;
+  if (!delivery) throw new Error('nothing was delivered');
+  receiver.verify(delivery, secret);
+  receiver.verify(delivery, endpoint.secret);
+  await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 0);
+  await send(account);
+  await received(subscription, 2);
+  const last = receiver.received[1];
+  if (!last) throw new Error('nothing was delivered');
+  expect(() => receiver.verify(last, secret)).toThrow();
+});
+
+test('a range of events is delivered again', async () => {
+  const subscription = await subscribe();
+  await send(subscription.account, 5);
+  await received(subscription, 5);
+  await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
+  expect(await resendEvents(knex(), subscription.endpoint, 2, 3)).toBe(2);
+  await received(subscription, 7);
+  const again = subscription.receiver.received.slice(5).map(({ event }) => event.data.sequence);
+  expect(again.toSorted()).toEqual([2, 3]);
+});
+
+test('a removed endpoint gets nothing', async () => {
+  const subscription = await subscribe();
+  expect(await removeEndpoint(knex(), subscription.endpoint)).toBe(true);
+  const other = await subscribe();
+  await send(subscription.account);
+  await send(other.account);
+  await received(other, 1);
+  expect(subscription.receiver.received).toEqual([]);
+});
+
+test('events that are too old are skipped', async () => {
+  const subscription = await subscribe();
+  subscription.receiver.respond(500);
+  await send(subscription.account, 1);
+  await failed(subscription, 1);
+  await knex()('events').where({ account_id: subscription.account.id }).delete();
+  const before = subscription.receiver.received.length;
+  await retryNow(subscription);
+  await until('nothing waits', async () => (await stateOf(subscription)).waiting === 0);
+  expect(subscription.receiver.received).toHaveLength(before);
+});

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+
+/** A delivery as it arrived. */
+export interface ReceivedEvent {
+  headers: Record<string, string>;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events of every type.
+  event: any;
+}
+
+/** Replies to a delivery; a number is a status. */
+export type Respond = number | ((received: ReceivedEvent, response: ServerResponse) => void);
+
+export interface EventReceiver {
+  url: string;
+  received: ReceivedEvent[];
+  /** How it replies from now on; at first 204. */
+  respond(how: Respond): void;
+  /** @throws when the signature of a delivery does not fit the secret. */
+  verify(received: ReceivedEvent, secret: string): void;
+  close(): Promise<void>;
+}
+
+/** Starts an endpoint on 127.0.0.1 that keeps what it received. */
+export async function startEventReceiver(): Promise<EventReceiver> {
+  const received: ReceivedEvent[] = [];
+  let respond: Respond = 204;
+  const server = createServer(async (request, response) => {
+    try {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const text = Buffer.concat(chunks).toString();
+      const delivery = { headers: request.headers as Record<string, string>, text, event: JSON.parse(text) };
+      received.push(delivery);
+      if (typeof respond === 'number') response.writeHead(respond).end();
+      else respond(delivery, response);
+    } catch {
+      response.destroy();
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    respond(how) {
+      respond = how;
+    },
+    verify({ headers, text }, secret) {
+      new Webhook(secret).verify(text, headers);
+    },
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
