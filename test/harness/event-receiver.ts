@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createEndpoint, type DeliveryAttempt, listAttempts, requestTest, setEvents } from '@orders/database';
 import { Webhook } from 'standardwebhooks';
+import type { Stack } from './stack.ts';
+import { until } from './until.ts';
 
 /** A delivery as it arrived. */
 export interface ReceivedEvent {
@@ -58,4 +61,14 @@ export async function startEventReceiver(): Promise<EventReceiver> {
       await once(server, 'close');
     },
   };
+}
+
+/** Registers an endpoint without the check of its URL, has a test event delivered, and returns the attempt. */
+export async function callEndpoint(stack: Stack, url: string): Promise<DeliveryAttempt> {
+  const { knex } = stack.database;
+  const { id } = await stack.account();
+  await setEvents(knex, id, true);
+  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId: id, url, types: null });
+  await requestTest(knex, endpoint);
+  return until(`the attempt to call ${url}`, async () => (await listAttempts(knex, endpoint, { limit: 1 }))[0]);
 }

@@ -14,7 +14,7 @@ type Output = 'inherit' | 'pipe' | { file: string };
  * @param root of the working tree that contains the app; by default this one.
  */
 export async function startApp(
-  app: 'intake' | 'worker' | 'portal' | 'cli',
+  app: 'intake' | 'worker' | 'portal' | 'notifier' | 'cli',
   env: Record<string, string>,
   { args = [], output = 'inherit', root = ROOT }: { args?: string[]; output?: Output; root?: string } = {},
 ): Promise<Child> {

@@ -51,7 +51,8 @@ export async function startTlsStores(): Promise<TlsStores> {
   };
 }
 
-async function makeCertificates(file: (name: string) => string): Promise<void> {
+/** Makes a private CA and a certificate of it for `localhost`. @param file returns the path of a file: `ca.crt`, `server.crt`, `server.key`. */
+export async function makeCertificates(file: (name: string) => string): Promise<void> {
   const openssl = (...args: string[]) => execFileSync('openssl', args, { stdio: 'pipe' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl('req', '-x509', ...key, '-keyout', file('ca.key'), '-out', file('ca.crt'), '-subj', '/CN=private CA');

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '@orders/test-services';
+import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { type Stack, startStack, withStack } from '../harness/stack.ts';
+import { makeCertificates } from '../harness/tls-stores.ts';
+
+let stack: Stack;
+const closes: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  await stack.notifier();
+});
+afterAll(async () => {
+  await stack.close();
+  for (const close of closes) await close();
+});
+
+/** Starts a server on 127.0.0.1. @returns its port. */
+async function open(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('error', () => {})));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closes.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Calls a server that writes this after the head of the request. */
+async function callWriting(write: (socket: Socket) => void) {
+  const port = await open(createServer((socket) => socket.once('data', () => write(socket))));
+  return callEndpoint(stack, `http://127.0.0.1:${port}/`);
+}
+
+/** Writes until the connection is closed. */
+function writeForever(socket: Socket, chunk: Buffer | string, pauseMs: number): void {
+  const timer = setInterval(() => socket.write(chunk), pauseMs);
+  socket.once('close', () => clearInterval(timer));
+}
+
+test('a redirect is not followed', async () => {
+  const [receiver, target] = [await startEventReceiver(), await startEventReceiver()];
+  closes.push(receiver.close, target.close);
+  receiver.respond((_received, response) => response.writeHead(307, { Location: target.url }).end());
+  expect(await callEndpoint(stack, receiver.url)).toMatchObject({ error: 'redirect', status: 307 });
+  expect(target.received).toEqual([]);
+});
+
+describe('an attempt fails', () => {
+  test.each<[string, string, (socket: Socket) => void]>([
+    ['if the reply is not HTTP', 'invalid_response', (socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n')],
+    [
+      'if the header is larger than 16 KiB',
+      'invalid_response',
+      (socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(100_000)}\r\n\r\n`);
+      },
+    ],
+    ['if the connection is closed', 'connection_failed', (socket) => socket.end()],
+    ['if the connection is reset', 'connection_failed', (socket) => socket.resetAndDestroy()],
+  ])('%s', async (_name, error, write) => {
+    expect(await callWriting(write)).toMatchObject({ error, status: null });
+  });
+
+  test('if there is no status within 15 seconds, however slow it comes', async () => {
+    const attempts = await Promise.all([
+      callWriting(() => {}),
+      callWriting((socket) => writeForever(socket, 'H', 500)),
+      callWriting((socket) => {
+        socket.write('HTTP/1.1 ');
+        writeForever(socket, '2', 500);
+      }),
+      callWriting((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        writeForever(socket, 'a: b\r\n', 500);
+      }),
+      callWriting((socket) => writeForever(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 500)),
+    ]);
+    for (const { error, status, duration_ms } of attempts) {
+      expect(error).toMatch(/^(timeout|invalid_response)$/);
+      expect(status).toBeNull();
+      expect(duration_ms).toBeLessThan(25_000);
+    }
+    expect(attempts.filter(({ error }) => error === 'timeout').length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('if no certificate that this machine trusts is shown', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'orders-callbacks-'));
+    closes.push(() => rm(directory, { recursive: true }));
+    await makeCertificates((name) => join(directory, name));
+    const server = createHttpsServer({
+      key: await readFile(join(directory, 'server.key')),
+      cert: await readFile(join(directory, 'server.crt')),
+    });
+    server.on('request', (request, response) => request.resume().on('end', () => response.writeHead(204).end()));
+    const url = `https://localhost:${await open(server)}/`;
+    await withStack('postgres', async (tls) => {
+      const adminPort = await freePort();
+      const env = { ...tls.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: 'localhost' };
+      const distrusting = await startApp('notifier', env);
+      await untilReady(adminPort);
+      expect(await callEndpoint(tls, url)).toMatchObject({ error: 'tls_failed', status: null });
+      await distrusting.stop();
+      const trusting = await startApp('notifier', { ...env, NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt') });
+      await untilReady(adminPort);
+      expect(await callEndpoint(tls, url)).toMatchObject({ error: null, status: 204 });
+      await trusting.stop();
+    });
+  });
+});
+
+describe('an attempt succeeds', () => {
+  test.each<[string, (socket: Socket) => void]>([
+    [
+      'although the body never ends',
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n');
+        writeForever(socket, Buffer.alloc(65_536), 1);
+      },
+    ],
+    [
+      'although the body never comes',
+      (socket) => {
+        socket.write('HTTP/1.1 202 Accepted\r\nContent-Length: 100000000\r\n\r\n');
+      },
+    ],
+    ['although the body is cut off', (socket) => socket.end('HTTP/1.1 201 Created\r\nContent-Length: 10\r\n\r\nx')],
+  ])('%s', async (_name, write) => {
+    expect(await callWriting(write)).toMatchObject({ error: null });
+  });
+});

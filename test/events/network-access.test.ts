@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { readEndpointUrl } from '@orders/domain';
+import { type DnsServer, startDnsServer } from '../harness/dns-server.ts';
+import { callEndpoint } from '../harness/event-receiver.ts';
+import { type Stack, startStack, withStack } from '../harness/stack.ts';
+
+/** A server on every local address that must not be reached. */
+let internal: Server;
+let reached = 0;
+let port: number;
+let dns: DnsServer;
+let stack: Stack;
+
+beforeAll(async () => {
+  internal = createServer((socket) => {
+    reached += 1;
+    socket.destroy();
+  });
+  internal.listen(0, '::');
+  await once(internal, 'listening');
+  port = (internal.address() as AddressInfo).port;
+  dns = await startDnsServer();
+  stack = await startStack('postgres');
+  await stack.notifier({ CALLBACK_ALLOW: '', CALLBACK_DNS: dns.address });
+});
+afterAll(async () => {
+  await stack.close();
+  await dns.close();
+  internal.close();
+});
+
+const call = (url: string) => callEndpoint(stack, url);
+
+describe('an address inside the network is not called', () => {
+  test.each([
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    '127.0.0.1.',
+    '0.0.0.0',
+    '0',
+    '[::1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    '[0:0:0:0:0:ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::127.0.0.1]',
+    '[64:ff9b:1::127.0.0.1]',
+    '[2002:7f00:1::1]',
+    '[2001:0:7f00:1::1]',
+    '[fe80::1]',
+    '[fec0::1]',
+    '[fc00::1]',
+    '[fd00:ec2::254]',
+    '[ff02::1]',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '100.100.100.200',
+    '192.0.2.1',
+    '198.18.0.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '168.63.129.16',
+  ])('%s', async (host) => {
+    expect(await call(`https://${host}:${port}/`)).toMatchObject({ error: 'address_refused', status: null });
+    expect(reached).toBe(0);
+  });
+
+  test.each([
+    ['a private address', ['10.0.0.1']],
+    ['a loopback address', ['127.0.0.1']],
+    ['an address of IPv6', ['::1']],
+    ['a mapped address', ['::ffff:127.0.0.1']],
+    ['a compatible address', ['::127.0.0.1']],
+    ['a metadata address', ['168.63.129.16']],
+    ['a public and a private address', ['8.8.8.8', '127.0.0.1']],
+    ['a public address and a private one of IPv6', ['8.8.8.8', '::1']],
+  ])('behind a name with %s', async (name, addresses) => {
+    const host = `${name.replaceAll(' ', '-').toLowerCase()}.example`;
+    dns.set(host, addresses);
+    expect(await call(`https://${host}:${port}/`)).toMatchObject({ error: 'address_refused' });
+    expect(reached).toBe(0);
+  });
+
+  test('behind a name that was public when the endpoint was created', async () => {
+    const host = 'rebinding.example';
+    dns.set(host, ['127.0.0.1']);
+    expect(readEndpointUrl(`https://${host}:${port}/`, [])).toEqual({ url: `https://${host}:${port}/` });
+    expect(await call(`https://${host}:${port}/`)).toMatchObject({ error: 'address_refused' });
+    // The connection is made to the addresses of the one look-up that was checked.
+    expect(dns.asked.filter((name) => name === host)).toHaveLength(2);
+    expect(reached).toBe(0);
+  });
+
+  test('behind localhost', async () => {
+    expect((await call(`https://localhost:${port}/`)).error).toMatch(/address_refused|host_not_found/);
+    expect(reached).toBe(0);
+  });
+
+  test('by http', async () => {
+    dns.set('http.example', ['8.8.8.8']);
+    expect(await call(`http://http.example:${port}/`)).toMatchObject({ error: 'address_refused' });
+  });
+});
+
+test('a forward proxy connects by name, and never to an address', async () => {
+  const connects: string[] = [];
+  const proxy = createHttpServer().on('connect', (request, socket) => {
+    connects.push(String(request.url));
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  try {
+    await withStack('postgres', async (proxied) => {
+      await proxied.notifier({ CALLBACK_ALLOW: '', CALLBACK_PROXY: address });
+      expect(await callEndpoint(proxied, 'https://hooks.example/')).toMatchObject({ error: 'refused_status', status: 403 });
+      expect(connects).toEqual(['hooks.example:443']);
+      for (const host of ['127.0.0.1', '[::1]', '8.8.8.8'])
+        expect(await callEndpoint(proxied, `https://${host}:${port}/`)).toMatchObject({ error: 'address_refused' });
+      expect(connects).toHaveLength(1);
+    });
+  } finally {
+    proxy.close();
+  }
+});
+
+describe('the URL of an endpoint', () => {
+  test.each(['https://shop.example/hook', 'https://shop.example:8443/hook?a=1', 'https://8.8.8.8/hook'])(
+    'can be %s',
+    (url) => {
+      expect(readEndpointUrl(url, [])).toEqual({ url });
+    },
+  );
+
+  test.each([
+    'shop.example/hook',
+    'http://shop.example/hook',
+    'ftp://shop.example/',
+    'file:///etc/passwd',
+    'javascript:alert(1)',
+    'https://user:secret@shop.example/',
+    'https://shop.example/#part',
+    'https://shop.example:22/',
+    'https://shop.example:25/',
+    'https://shop.example:80/',
+    'https://localhost/',
+    'https://intranet/',
+    `https://shop.example/${'x'.repeat(2000)}`,
+  ])('cannot be %s', (url) => {
+    expect(readEndpointUrl(url, [])).toEqual({ error: expect.any(String) });
+  });
+
+  test('can be private or http where the operator allows the host', () => {
+    expect(readEndpointUrl('http://127.0.0.1:9000/', ['127.0.0.1'])).toEqual({ url: 'http://127.0.0.1:9000/' });
+    expect(readEndpointUrl('http://hooks:8080/', ['hooks:8080'])).toEqual({ url: 'http://hooks:8080/' });
+    expect(readEndpointUrl('http://hooks:8081/', ['hooks:8080'])).toEqual({ error: expect.any(String) });
+    expect(readEndpointUrl('ftp://hooks/', ['hooks'])).toEqual({ error: expect.any(String) });
+  });
+});
