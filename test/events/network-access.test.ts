@@ -125,7 +125,10 @@ test('a forward proxy connects by name, and never to an address', async () => {
   try {
     await withStack('postgres', async (proxied) => {
       await proxied.notifier({ CALLBACK_ALLOW: '', CALLBACK_PROXY: address });
-      expect(await callEndpoint(proxied, 'https://hooks.example/')).toMatchObject({ error: 'refused_status', status: 403 });
+      expect(await callEndpoint(proxied, 'https://hooks.example/')).toMatchObject({
+        error: 'refused_status',
+        status: 403,
+      });
       expect(connects).toEqual(['hooks.example:443']);
       for (const host of ['127.0.0.1', '[::1]', '8.8.8.8'])
         expect(await callEndpoint(proxied, `https://${host}:${port}/`)).toMatchObject({ error: 'address_refused' });

@@ -1,0 +1,148 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createEndpoint, findEndpoint, setEvents } from '@orders/database';
+import { type Child, freePort } from '@orders/test-services';
+import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
+import { startApp, untilReady } from '../harness/processes.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+const running: Child[] = [];
+const receivers: EventReceiver[] = [];
+
+beforeAll(async () => {
+  stack = await startStack('redis');
+  intake = await stack.intake();
+  await stack.worker();
+});
+afterAll(async () => {
+  for (const notifier of running) await notifier.stop('SIGKILL');
+  await stack.close();
+  for (const receiver of receivers) await receiver.close();
+});
+
+const knex = () => stack.database.knex;
+
+async function startNotifier(): Promise<Child> {
+  const adminPort = await freePort();
+  const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1' };
+  const notifier = await startApp('notifier', env);
+  running.push(notifier);
+  await untilReady(adminPort);
+  return notifier;
+}
+
+async function subscribe() {
+  const account = await stack.account();
+  await setEvents(knex(), account.id, true);
+  const receiver = await startEventReceiver();
+  receivers.push(receiver);
+  const endpoint = await createEndpoint(knex(), stack.secretsKey, {
+    accountId: account.id,
+    url: receiver.url,
+    types: null,
+  });
+  return { account, receiver, endpoint };
+}
+
+async function send(account: TestAccount, name: string, count: number): Promise<string[]> {
+  const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  const { status } = await intake.api.batch(
+    account,
+    ids.map((source_order_id) => ({ source_order_id })),
+  );
+  expect(status).toBe(202);
+  return ids;
+}
+
+/** Ends the lease of a process that was killed or frozen, as time would. */
+const endLeases = () => knex()('endpoints').whereNotNull('lease_id').update({ lease_expires_at: knex().fn.now() });
+
+type Subscription = Awaited<ReturnType<typeof subscribe>>;
+
+/** Waits until so many events arrived and none is pending. */
+const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
+  until('everything is delivered', async () => {
+    if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;
+    const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+    return found?.pending === 0 && found.waiting === 0;
+  });
+
+const deliveredIds = ({ receiver }: Subscription) => receiver.received.map(({ event }) => event.data.source_order_id);
+
+/** Holds the replies until it is told to give them. */
+function holdReplies(receiver: EventReceiver): { untilHeld(count: number): Promise<unknown>; release(): void } {
+  const held: ServerResponse[] = [];
+  receiver.respond((_received, response) => held.push(response));
+  return {
+    untilHeld: (count) => until(`${count} attempts are under way`, async () => held.length >= count),
+    release() {
+      receiver.respond(204);
+      for (const response of held) response.writeHead(204).end();
+    },
+  };
+}
+
+test('two notifiers deliver each event once', async () => {
+  const subscription = await subscribe();
+  const notifiers = [await startNotifier(), await startNotifier()];
+  const ids = await send(subscription.account, 'two', 500);
+  await untilSettled(subscription, 500);
+  expect(deliveredIds(subscription).toSorted()).toEqual(ids.toSorted());
+  for (const notifier of notifiers) await notifier.stop();
+});
+
+test('a killed notifier loses nothing', async () => {
+  const subscription = await subscribe();
+  const replies = holdReplies(subscription.receiver);
+  const killed = await startNotifier();
+  const ids = await send(subscription.account, 'killed', 50);
+  await replies.untilHeld(1);
+  await killed.stop('SIGKILL');
+  replies.release();
+  await endLeases();
+  const other = await startNotifier();
+  await untilSettled(subscription, 50);
+  expect(new Set(deliveredIds(subscription))).toEqual(new Set(ids));
+  await other.stop();
+});
+
+test('a frozen notifier changes nothing when it runs again after its lease', async () => {
+  const subscription = await subscribe();
+  const replies = holdReplies(subscription.receiver);
+  const frozen = await startNotifier();
+  const ids = await send(subscription.account, 'frozen', 50);
+  await replies.untilHeld(1);
+  frozen.process.kill('SIGSTOP');
+  replies.release();
+  await endLeases();
+  const other = await startNotifier();
+  await untilSettled(subscription, 50);
+  const [before] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  frozen.process.kill('SIGCONT');
+  const late = await send(subscription.account, 'late', 20);
+  await untilSettled(subscription, 70);
+  await Promise.all([frozen.stop(), other.stop()]);
+  const [after] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  expect(after.delivered_to).toBe(before.delivered_to + 20);
+  expect(new Set(deliveredIds(subscription))).toEqual(new Set([...ids, ...late]));
+  expect(await knex()('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
+});
+
+test('a notifier that is stopped ends its attempts first', async () => {
+  const subscription = await subscribe();
+  const replies = holdReplies(subscription.receiver);
+  const stopped = await startNotifier();
+  await send(subscription.account, 'stopped', 1);
+  await replies.untilHeld(1);
+  const exit = once(stopped.process, 'exit');
+  stopped.process.kill('SIGTERM');
+  replies.release();
+  expect(await exit).toEqual([0, null]);
+  expect(deliveredIds(subscription)).toEqual(['stopped-0']);
+  const { pending } = (await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
+  expect(pending).toBe(0);
+});
