@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { CANCELLATION_EVENT_RULES } from './cancellation-event-rules.ts';
-import type { EventLedger } from './event-ledger.ts';
 import type { EventFollower } from './event-follower.ts';
+import type { EventLedger } from './event-ledger.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { ORDER_EVENT_RULES } from './order-event-rules.ts';
@@ -43,10 +43,13 @@ export async function copyEvents(client: pg.Client, { senders, events, published
   const accountIds = senders.filter(({ hasEvents }) => hasEvents).map(({ accountId }) => accountId);
   await client.query('create temp table feed_accounts (account_id int) on commit drop');
   await client.query('insert into feed_accounts select unnest($1::int[])', [accountIds]);
-  await client.query('create temp table feed_state (published_before timestamptz, decided_before timestamptz) on commit drop');
-  await client.query(`insert into feed_state select moment, moment - interval '${MAX_DECISION_DELAY}' from (select $1::timestamptz) as s(moment)`, [
-    publishedBefore ?? 'infinity',
-  ]);
+  await client.query(
+    'create temp table feed_state (published_before timestamptz, decided_before timestamptz) on commit drop',
+  );
+  await client.query(
+    `insert into feed_state select moment, moment - interval '${MAX_DECISION_DELAY}' from (select $1::timestamptz) as s(moment)`,
+    [publishedBefore ?? 'infinity'],
+  );
   await client.query(`create temp table feed (
     account_id int, sequence bigint, event_id text, type text, receipt_id uuid, source_order_id text collate "C", order_id bigint,
     duplicate_of uuid, is_early boolean
@@ -93,7 +96,10 @@ export async function untilEventsRead(
   while (!(await isPublished()) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
   const { rows } = await client.query('select account_id, last_sequence::float8 as sequence from event_logs');
   const sequences = new Map(rows.map(({ account_id, sequence }) => [account_id, sequence]));
-  const behind = [...(await follower.untilFollowed(sequences, deadline)), ...(await follower.readAgain(from, deadline))];
+  const behind = [
+    ...(await follower.untilFollowed(sequences, deadline)),
+    ...(await follower.readAgain(from, deadline)),
+  ];
   for (const accountId of behind) findings.add({ name: 'event-unread', id: `account ${accountId}` });
   return publishedBefore;
 }

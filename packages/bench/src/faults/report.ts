@@ -82,7 +82,7 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
     accepted.toLocaleString('en'),
     renderCounts(refused),
     renderCounts(cancellations),
-    (row.events.read ?? 0).toLocaleString('en'),
+    Number(row.events.read ?? 0).toLocaleString('en'),
     String(found.lost),
     String(found.doubled),
     String(found.stuck),

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Canceller } from './canceller.ts';
-import type { FaultContext } from './faults.ts';
 import type { EventFollower } from './event-follower.ts';
 import type { EventLedger } from './event-ledger.ts';
 import { untilEventsRead } from './event-rules.ts';
+import type { FaultContext } from './faults.ts';
 import type { EventCounts } from './feed-reader.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { RequestCounts } from './load.ts';
