@@ -74,15 +74,17 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
   return row;
 }
 
+const renderNumber = (value = 0) => value.toLocaleString('en');
+
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, injections, accepted, refused, cancellations, violations: found, ...row }: Row) => [
+  const cells = ({ fault, injections, accepted, refused, cancellations, events, violations: found, ...row }: Row) => [
     fault,
     String(injections),
     accepted.toLocaleString('en'),
     renderCounts(refused),
     renderCounts(cancellations),
-    Number(row.events.read ?? 0).toLocaleString('en'),
+    renderNumber(events.read),
     String(found.lost),
     String(found.doubled),
     String(found.stuck),
