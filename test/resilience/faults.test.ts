@@ -20,7 +20,7 @@ const run = (...args: string[]) =>
 
 describeWith('redis-server')('the fault runner', () => {
   test(
-    'injects each fault, finds every accepted order written once and every cancellation kept, and writes a report',
+    'injects each fault, finds every accepted order written once, every cancellation kept and every event told, and writes a report',
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
       const json = join(directory, 'faults.json');
@@ -48,6 +48,9 @@ describeWith('redis-server')('the fault runner', () => {
       for (const outcome of ['held', 'cancelled', 'requested']) {
         expect(figures.total.cancellations[outcome]).toBeGreaterThan(10);
       }
+      for (const what of ['read', 'pages read again', 'confirmations compared']) {
+        expect(figures.total.events[what]).toBeGreaterThan(10);
+      }
       await rm(directory, { recursive: true });
     },
     RUN_MS,
@@ -74,6 +77,19 @@ describeWith('redis-server')('the fault runner', () => {
           'request-removed',
           'request-behind-cursor',
           'cancelled-by-nobody',
+          'event-unpublished',
+          'event-not-enabled',
+          'event-removed',
+          'event-doubled',
+          'event-mistyped',
+          'event-invented',
+          'decision-mistyped',
+          'decision-invented',
+          'confirmation-invented',
+          'cancellation-mistyped',
+          'cancellation-invented',
+          'events-swapped',
+          'state-mistyped',
         ],
         code: 1,
       });

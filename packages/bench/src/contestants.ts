@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { createAccount, createKey, migrate, openKnex } from '@orders/database';
+import { createAccount, createKey, migrate, openKnex, setEvents } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
@@ -41,7 +41,11 @@ function peer(name: string, folder: string): Contestant {
   };
 }
 
-function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string): Contestant {
+function ours(
+  name: string,
+  queueUrl: (urls: { databaseUrl: string; redisUrl: string }) => string,
+  { hasEvents = false } = {},
+): Contestant {
   return {
     name,
     intake: `${APPS}/intake/src/main.ts`,
@@ -59,6 +63,7 @@ function ours(name: string, queueUrl: (urls: { databaseUrl: string; redisUrl: st
       try {
         await migrate(knex);
         const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
+        if (hasEvents) for (const { accountId } of keys) await setEvents(knex, accountId, true);
         return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
       } finally {
         await knex.destroy();
@@ -85,5 +90,7 @@ export const PEERS = [
   peer('fastify+graphile-worker', 'fastify-graphile-worker'),
 ];
 export const OURS = ours('ours', ({ redisUrl }) => redisUrl);
+/** Measured only by `npm run bench -- events`. */
+export const OURS_WITH_EVENTS = ours('ours-with-events', ({ redisUrl }) => redisUrl, { hasEvents: true });
 export const OURS_ON_POSTGRES = ours('ours-on-postgres', ({ databaseUrl }) => databaseUrl);
 export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, ...PEERS, OURS, OURS_ON_POSTGRES];

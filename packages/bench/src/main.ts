@@ -4,6 +4,7 @@ import { hasFailed, renderAging, runAging } from './aging/aging.ts';
 import { renderBatches, runBatches } from './batches/batches.ts';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
+import { renderEvents, runEvents } from './events/events.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
 import { renderLargeBodies, runLargeBodies } from './overload/large-bodies.ts';
@@ -107,6 +108,15 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => send(command.optsWithGlobals()));
 
+program
+  .command('events')
+  .description('Compares accounts without events and with them, alternately: the writing of orders, and end to end.')
+  .option('--batches <number>', 'batches of 500 orders to write', parseWholeNumber, 100)
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => events(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
@@ -121,6 +131,7 @@ interface Options {
   seconds: number;
   rows: number;
   writeRounds: number;
+  batches: number;
   orders: number;
   cycles: number;
   keys: number;
@@ -212,6 +223,16 @@ async function send(options: Options): Promise<void> {
   if (options.json) await writeJson(options.json, { ...conditions(options), results });
   for (const fault of results.flatMap(({ faults }) => faults)) printProgress(`FAILED: ${fault}`);
   if (results.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+async function events(options: Options): Promise<void> {
+  const { rounds, seconds, batches: count } = options;
+  const result = await withServices(startServices, (services) =>
+    runEvents(services, { rounds, seconds, batches: count, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
+  );
+  process.stdout.write(`${renderEvents(result)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+  if (result.measurements.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 function conditions({ rounds, seconds }: Options) {

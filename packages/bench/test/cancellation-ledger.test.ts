@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals';
 import { type CancelReply, createCancellationLedger } from '../src/faults/cancellation-ledger.ts';
 import { createFindings } from '../src/faults/findings.ts';
 
-const TARGET = { sender: { accountId: 1, apiKey: '', signingSecret: '', sourceId: '' }, sourceOrderId: 'order-1' };
+const SENDER = { accountId: 1, apiKey: '', signingSecret: '', sourceId: '', hasEvents: false };
+const TARGET = { sender: SENDER, sourceOrderId: 'order-1' };
 const HELD = { outcome: 'held', orderId: null } as const;
 const CANCELLED = { outcome: 'cancelled', orderId: 7 } as const;
 const REQUESTED = { outcome: 'requested', orderId: 7 } as const;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAccount, createKey, createSource, enableSigning, migrate, openKnex } from '@orders/database';
+import { createAccount, createKey, createSource, enableSigning, migrate, openKnex, setEvents } from '@orders/database';
 import { PRESETS } from '@orders/domain';
 import {
   baseEnvironment,
@@ -52,6 +52,8 @@ const SHORT_TIMES = {
 const APPS = resolve(import.meta.dirname, '../../../../apps');
 const PROCESSES_PER_APP = 2;
 const SENDERS = 4;
+/** The others verify that an account without events has none. */
+const SENDERS_WITH_EVENTS = 2;
 const DISK_BYTES = 2 ** 31;
 /** Frequent checkpoints, like a database that runs for days, and no restart after a crash, so that each crash is detected. */
 const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'restart_after_crash=off'];
@@ -166,7 +168,9 @@ async function prepare(databaseUrl: string, secretsKey: Buffer): Promise<Sender[
       const { secret: signingSecret } = await enableSigning(knex, secretsKey, accountId);
       const source = { accountId, name: 'faults', preset: 'custom' as const, ...PRESETS.custom, secret: signingSecret };
       const { source_id: sourceId } = await createSource(knex, secretsKey, source, 'faults');
-      senders.push({ accountId, apiKey, signingSecret, sourceId });
+      const hasEvents = senders.length < SENDERS_WITH_EVENTS;
+      if (hasEvents) await setEvents(knex, accountId, true);
+      senders.push({ accountId, apiKey, signingSecret, sourceId, hasEvents });
     }
     return senders;
   } finally {

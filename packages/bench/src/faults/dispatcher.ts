@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex, reviewOrders } from '@orders/database';
+import { openKnex } from '@orders/database';
 import pg from 'pg';
-import type { CancelTarget } from './cancellation-ledger.ts';
-import type { Sender } from './ledger.ts';
-import { pick, type Random } from './random.ts';
 
 /** The first appearance of an order in `dispatchable_orders`. */
 export interface Dispatched {
@@ -18,10 +15,7 @@ interface Cursor {
   orderId: number;
 }
 
-/**
- * Simulates reviewers who confirm some orders, and a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`,
- * each with a cursor.
- */
+/** Simulates a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`, each with a cursor. */
 export interface Dispatcher {
   /** All orders seen so far. */
   readonly seen: ReadonlyMap<number, Dispatched>;
@@ -35,13 +29,11 @@ export interface Dispatcher {
   startRound(): void;
   /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
   longestDelay(): number;
-  /** Stops confirming, and waits until all confirmed orders and all requests appear or the deadline passes. */
+  /** Waits until all confirmed orders and all requests appear or the deadline passes. */
   untilShown(deadline: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-const CONFIRM_INTERVAL_MS = 250;
-const CONFIRM_BATCH = 5;
 const POLL_INTERVAL_MS = 100;
 const PAGE_SIZE = 1000;
 const TIMEOUT_MS = 2000;
@@ -56,14 +48,7 @@ const FOLLOW_REQUESTS = `
 select order_id, request_xid::text as xid from dispatch_cancellations
 where (request_xid, order_id) > ($1::text::xid8, $2::bigint) order by request_xid, order_id limit 1000`;
 
-/** @param options `random` decides which orders are confirmed, and `onConfirmed` receives them. */
-export function startDispatcher(options: {
-  url: string;
-  senders: readonly Sender[];
-  random: Random;
-  onConfirmed: (orders: CancelTarget[]) => void;
-}): Dispatcher {
-  const { url, senders, random, onConfirmed } = options;
+export function startDispatcher(url: string): Dispatcher {
   // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   const seen = new Map<number, Dispatched>();
@@ -71,23 +56,7 @@ export function startDispatcher(options: {
   let cursor: Cursor = { xid: '0', orderId: 0 };
   let requestCursor = cursor;
   let [measuresFrom, longest] = [Date.now(), Number.NaN];
-  let [isConfirming, isFollowing] = [true, true];
-
-  async function confirmSome(): Promise<void> {
-    const sender = pick(random, senders);
-    const { accountId } = sender;
-    const orders: { order_id: number; source_order_id: string }[] = await knex('orders')
-      .where({ account_id: accountId, review_state: 'needs_review' })
-      .orderBy('order_id', 'desc')
-      .limit(CONFIRM_BATCH)
-      .forUpdate()
-      .skipLocked()
-      .select('order_id', 'source_order_id');
-    const orderIds = orders.map(({ order_id }) => Number(order_id));
-    const reviewed = await reviewOrders(knex, { accountId, orderIds, to: 'confirmed', by: 'faults@reviewers' });
-    const confirmed = orders.filter(({ order_id }) => reviewed?.changed.includes(Number(order_id)));
-    onConfirmed(confirmed.map(({ source_order_id }) => ({ sender, sourceOrderId: source_order_id })));
-  }
+  let isFollowing = true;
 
   async function follow(client: pg.Client): Promise<void> {
     const { rows: requests } = await client.query(FOLLOW_REQUESTS, [requestCursor.xid, requestCursor.orderId]);
@@ -116,11 +85,7 @@ export function startDispatcher(options: {
     return rows.length === PAGE_SIZE;
   }
 
-  // Postgres may be down at any time. Both loops continue when it is back.
-  async function confirming(): Promise<void> {
-    for (; isConfirming; await sleep(CONFIRM_INTERVAL_MS)) await confirmSome().catch(() => {});
-  }
-
+  // Postgres may be down at any time. The loop continues when it is back.
   async function following(): Promise<void> {
     while (isFollowing) {
       const client = new pg.Client({
@@ -151,7 +116,7 @@ export function startDispatcher(options: {
     return left === undefined && leftRequest === undefined;
   }
 
-  const work = [confirming(), following()] as const;
+  const work = following();
   return {
     seen,
     get cursor() {
@@ -166,13 +131,11 @@ export function startDispatcher(options: {
     },
     longestDelay: () => longest,
     async untilShown(deadline) {
-      isConfirming = false;
-      await work[0];
       while (!(await isAllShown().catch(() => false)) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
     },
     async stop() {
-      isConfirming = isFollowing = false;
-      await Promise.all(work);
+      isFollowing = false;
+      await work;
       await knex.destroy();
     },
   };

@@ -7,6 +7,8 @@ export interface Sender {
   signingSecret: string;
   /** The id of a source, whose secret is the signing secret. */
   sourceId: string;
+  /** Whether its events are enabled. */
+  hasEvents: boolean;
 }
 
 /** An order that a client may send several times. */

@@ -4,6 +4,8 @@ import { createCancellationLedger } from './cancellation-ledger.ts';
 import { createCanceller } from './canceller.ts';
 import { startDeployment } from './deployment.ts';
 import { startDispatcher } from './dispatcher.ts';
+import { startEventFollower } from './event-follower.ts';
+import { createEventLedger } from './event-ledger.ts';
 import { FAULTS, type Fault } from './faults.ts';
 import { createFindings } from './findings.ts';
 import { createForeignSessions } from './foreign-sessions.ts';
@@ -12,6 +14,7 @@ import { createLoad } from './load.ts';
 import { planRounds } from './plan.ts';
 import { mulberry32 } from './random.ts';
 import { renderReport, report } from './report.ts';
+import { startReviewers } from './reviewers.ts';
 import { type RoundsDeps, runRounds } from './run-rounds.ts';
 import { findSabotage, SABOTAGES, type SabotageKind } from './sabotage.ts';
 import { withClient } from './with-client.ts';
@@ -29,7 +32,7 @@ interface Options {
 
 const program = new Command('npm run faults --')
   .description(
-    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, that each confirmed order was dispatched once, and that every reply to a cancellation stays true.',
+    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, that each confirmed order was dispatched once, that every reply to a cancellation stays true, and that the events of an account tell all of this once and in order.',
   )
   .option('--rounds <number>', 'number of rounds, each with one fault', parseWholeNumber, 20)
   .option('--round-seconds <number>', 'seconds of load in each round', parseWholeNumber, 6)
@@ -59,6 +62,7 @@ async function run(options: Options): Promise<void> {
   const findings = createFindings();
   const ledger = createLedger(findings);
   const cancellations = createCancellationLedger(findings);
+  const events = createEventLedger(findings);
   await withServices(
     () => startDeployment({ findings, logs }),
     async (deployment) => {
@@ -66,20 +70,24 @@ async function run(options: Options): Promise<void> {
       const canceller = createCanceller({ cancellations, findings, ...deployment, random: mulberry32(seed + 3) });
       const load = createLoad({ ledger, findings, canceller, ...deployment, rate, random });
       const foreign = createForeignSessions(deployment.postgres.url);
-      const dispatcher = startDispatcher({
-        url: deployment.postgres.url,
+      const { url } = deployment.postgres;
+      const dispatcher = startDispatcher(url);
+      const reviewers = startReviewers({
+        url,
         ...deployment,
         random: mulberry32(seed + 2),
         onConfirmed: canceller.cancelConfirmed,
       });
+      const follower = startEventFollower({ url, ...deployment, events, findings, random: mulberry32(seed + 4) });
       const context = { ...deployment, foreign, load, random };
-      const deps = { context, ledger, cancellations, canceller, dispatcher, findings, roundSeconds, printProgress };
+      const observed = { ledger, cancellations, canceller, dispatcher, reviewers, events, follower };
+      const deps = { context, ...observed, findings, roundSeconds, printProgress };
       try {
         if (options.sabotage) await sabotage(options.sabotage, deps);
         else await runFaults(options, deps);
       } finally {
         await foreign.end();
-        await dispatcher.stop();
+        await Promise.all([reviewers.stop(), dispatcher.stop(), follower.stop()]);
       }
     },
   );

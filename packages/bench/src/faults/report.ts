@@ -10,6 +10,7 @@ export interface Row {
   replayed: number;
   refused: Record<string, number>;
   cancellations: Record<string, number>;
+  events: Record<string, number>;
   violations: Record<Kind, number>;
   /** The maximum of the rounds; NaN without rounds. */
   recoverySeconds: number;
@@ -60,6 +61,7 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
     replayed: 0,
     refused: sumCounts(rounds.map(({ refused }) => refused)),
     cancellations: sumCounts(rounds.map(({ cancellations }) => cancellations)),
+    events: sumCounts(rounds.map(({ events }) => events)),
     violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
     recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
     dispatchDelaySeconds: delays.length > 0 ? Math.max(...delays) : null,
@@ -72,14 +74,17 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
   return row;
 }
 
+const renderNumber = (value = 0) => value.toLocaleString('en');
+
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, injections, accepted, refused, cancellations, violations: found, ...row }: Row) => [
+  const cells = ({ fault, injections, accepted, refused, cancellations, events, violations: found, ...row }: Row) => [
     fault,
     String(injections),
     accepted.toLocaleString('en'),
     renderCounts(refused),
     renderCounts(cancellations),
+    renderNumber(events.read),
     String(found.lost),
     String(found.doubled),
     String(found.stuck),
@@ -94,6 +99,7 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
       'accepted',
       'refused',
       'cancellations',
+      'events',
       'lost',
       'doubled',
       'stuck',

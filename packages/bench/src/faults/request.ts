@@ -67,6 +67,17 @@ export async function askStatus(url: string, apiKey: string, receiptId: string):
   return ask(`${url}/ingest/status/${receiptId}`, { headers: { authorization: `Bearer ${apiKey}` } });
 }
 
+/** Requests a page of the account's events. `wait` waits for the next one. */
+export async function askEvents(
+  url: string,
+  apiKey: string,
+  { after, limit, wait }: { after: number; limit: number; wait: boolean },
+): Promise<Reply> {
+  const query = new URLSearchParams({ ...(after > 0 && { after: String(after) }), limit: String(limit) });
+  const headers = { authorization: `Bearer ${apiKey}`, ...(wait && { prefer: 'wait=1' }) };
+  return ask(`${url}/ingest/events?${query}`, { headers });
+}
+
 async function ask(url: string, init: RequestInit): Promise<Reply> {
   try {
     const response = await fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });

@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Canceller } from './canceller.ts';
+import type { EventFollower } from './event-follower.ts';
+import type { EventLedger } from './event-ledger.ts';
+import { untilEventsRead } from './event-rules.ts';
 import type { FaultContext } from './faults.ts';
+import type { EventCounts } from './feed-reader.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { RequestCounts } from './load.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
 import { restartPostgres } from './restart-postgres.ts';
+import type { Reviewers } from './reviewers.ts';
 import {
   copyObserved,
   type Observed,
@@ -29,13 +34,18 @@ export interface Round extends RequestCounts {
   recoverySeconds: number;
   /** The longest delay of a confirmed order after it was due, in seconds; null if none was due. */
   dispatchDelaySeconds: number | null;
+  /** What was read of the feeds. */
+  events: EventCounts;
   /** New findings of this round. */
   findings: Finding[];
 }
 
-export interface RoundsDeps extends Observed {
+export interface RoundsDeps extends Omit<Observed, 'feeds'> {
   context: FaultContext;
   canceller: Canceller;
+  reviewers: Reviewers;
+  events: EventLedger;
+  follower: EventFollower;
   findings: Findings;
   roundSeconds: number;
   printProgress: (text: string) => void;
@@ -63,9 +73,13 @@ export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps)
   return rounds;
 }
 
-/** Waits until all confirmed orders are dispatched, then sends the cancellations left. New results belong to the last round. */
+/**
+ * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, and reads all events again. New results
+ * belong to the last round.
+ */
 async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
-  const { context, cancellations, canceller, dispatcher, findings } = deps;
+  const { context, cancellations, canceller, dispatcher, reviewers, follower, findings } = deps;
+  await reviewers.stop();
   await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
   const counts = await canceller.finish(Date.now() + SETTLE_TIMEOUT_MS);
   for (const { sender, sourceOrderId, reply } of cancellations.entries()) {
@@ -87,8 +101,10 @@ async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Pro
       [requestCursor.xid, requestCursor.orderId],
     );
     for (const { id, detail } of requests.rows) findings.add({ name: 'request-not-shown', id, detail });
+    const deadline = Date.now() + SETTLE_TIMEOUT_MS;
+    const publishedBefore = await untilEventsRead(client, { follower, findings, from: 'start', deadline, due: 'ever' });
     await client.query('begin');
-    await copyObserved(client, deps);
+    await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
     for (const finding of await verifyTables(client)) findings.add(finding);
     await client.query('rollback');
   });
@@ -96,10 +112,16 @@ async function verifyDispatched(rounds: readonly Round[], deps: RoundsDeps): Pro
   if (!last) return;
   last.findings.push(...findings.takeNew());
   last.cancellations = sumCounts([last.cancellations, counts]);
+  last.events = sumCounts([last.events, follower.takeCounts()]);
+}
+
+/** The feeds as they were read so far. */
+export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date | null): Observed['feeds'] {
+  return { senders: context.senders, events, publishedBefore };
 }
 
 async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round> {
-  const { context, dispatcher, findings, roundSeconds } = deps;
+  const { context, dispatcher, follower, findings, roundSeconds } = deps;
   const { fault, target, injectAt, durationSeconds } = planned;
   const startedAt = Date.now();
   const secondsSince = () => (Date.now() - startedAt) / 1000;
@@ -126,6 +148,7 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
     ...counts,
     recoverySeconds: recovery,
     dispatchDelaySeconds: Number.isNaN(delay) ? null : delay,
+    events: follower.takeCounts(),
     findings: findings.takeNew(),
   };
 }
@@ -147,14 +170,22 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
 
 /** @returns the recovery in seconds. */
 async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
-  const { context, ledger, findings } = deps;
+  const { context, ledger, follower, findings } = deps;
   const recovered = startedAt + recoveredAt * 1000;
   await untilSettled(client, recovered + SETTLE_TIMEOUT_MS, {
     receipts: findings.known('receipt-stuck'),
     outboxRows: findings.known('outbox-row-left'),
   });
+  const deadline = Date.now() + SETTLE_TIMEOUT_MS;
+  const publishedBefore = await untilEventsRead(client, {
+    follower,
+    findings,
+    from: 'last call',
+    deadline,
+    due: 'now',
+  });
   await client.query('begin');
-  await copyObserved(client, deps);
+  await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
   const found = await verifyTables(client);
   const url = pick(context.random, context.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
@@ -167,6 +198,7 @@ function describe({
   accepted,
   refused,
   cancellations,
+  events,
   recoverySeconds,
   dispatchDelaySeconds,
   findings,
@@ -176,6 +208,7 @@ function describe({
     `${accepted.toLocaleString('en')} accepted`,
     renderCounts(refused),
     renderCounts(cancellations),
+    `events: ${renderCounts(events)}`,
     `final after ${recoverySeconds.toFixed(1)} s`,
     dispatchDelaySeconds === null ? '' : `dispatched ${dispatchDelaySeconds.toFixed(1)} s late`,
   ];

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import { EVENT_SABOTAGES, type EventSabotageKind, findEventSabotage } from './event-sabotage.ts';
 import type { Finding, ViolationName } from './findings.ts';
-import { copyObserved, type Observed, verifyTables } from './verify.ts';
+import { feedsOf, type RoundsDeps } from './run-rounds.ts';
+import { copyObserved, verifyTables } from './verify.ts';
 
 /** Damage to stored data, and the violation that must be found. */
 interface Sabotage {
@@ -13,7 +15,7 @@ const A_DUPLICATE = `(select a.receipt_id from accepted a join receipts r using 
 
 const A_CANCELLED = `(select order_id from cancellations where outcome = 'cancelled' limit 1)`;
 
-export const SABOTAGES = {
+const STORED_DATA = {
   'order-removed': {
     statements: [
       `delete from orders where (account_id, order_id) =
@@ -102,21 +104,44 @@ export const SABOTAGES = {
     ],
     foundAs: 'cancelled-by-nobody',
   },
+  'event-unpublished': {
+    statements: [
+      `insert into unpublished_events (account_id, due_at, type, receipt_id, source_order_id)
+       select account_id, now() - interval '1 hour', type, receipt_id, source_order_id from events limit 1`,
+    ],
+    foundAs: 'event-unpublished',
+  },
+  'event-not-enabled': {
+    statements: [
+      `insert into events
+       select a.account_id, e.sequence, gen_random_uuid(), e.type, e.happened_at, e.receipt_id, e.source_order_id, e.order_id, e.details
+       from events e cross join accounts a where a.account_id not in (select account_id from event_logs) limit 1`,
+    ],
+    foundAs: 'event-not-enabled',
+  },
 } as const satisfies Record<string, Sabotage>;
+
+export const SABOTAGES = { ...STORED_DATA, ...EVENT_SABOTAGES };
 
 export type SabotageKind = keyof typeof SABOTAGES;
 
-/**
- * Causes the damage in a transaction, verifies inside it, and rolls it back.
- *
- * @returns the findings.
- */
-export async function findSabotage(client: pg.Client, observed: Observed, kind: SabotageKind): Promise<Finding[]> {
+/** Causes the damage, verifies, and takes it back. @returns the findings. */
+export function findSabotage(client: pg.Client, deps: RoundsDeps, kind: SabotageKind): Promise<Finding[]> {
+  return kind in EVENT_SABOTAGES
+    ? findEventSabotage(client, deps, kind as EventSabotageKind)
+    : findInTransaction(client, deps, kind as keyof typeof STORED_DATA);
+}
+
+async function findInTransaction(
+  client: pg.Client,
+  deps: RoundsDeps,
+  kind: keyof typeof STORED_DATA,
+): Promise<Finding[]> {
   await client.query('begin');
   try {
-    await copyObserved(client, observed);
+    await copyObserved(client, { ...deps, feeds: feedsOf(deps, null) });
     let changed: number | null = 0;
-    for (const statement of SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
+    for (const statement of STORED_DATA[kind].statements) changed = (await client.query(statement)).rowCount;
     if (changed !== 1) throw new Error(`there was no row for "${kind}"`);
     return await verifyTables(client);
   } finally {

@@ -4,6 +4,7 @@ import type { CancellationLedger } from './cancellation-ledger.ts';
 import { CANCELLATION_RULES, copyCancellations } from './cancellation-rules.ts';
 import { RETRY_ATTEMPTS } from './deployment.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import { copyEvents, EVENT_RULES, type ReadFeeds } from './event-rules.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
@@ -93,6 +94,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
   'outbox-row-left': `
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
   ...CANCELLATION_RULES,
+  ...EVENT_RULES,
 };
 
 /** Waits until no work is left or the deadline passes, except for the rows in `known`. */
@@ -133,10 +135,12 @@ export interface Observed {
   ledger: Ledger;
   cancellations: CancellationLedger;
   dispatcher: Dispatcher;
+  feeds: ReadFeeds;
 }
 
-/** Copies the ledgers and the dispatched orders to temporary tables of the current transaction. */
-export async function copyObserved(client: pg.Client, { ledger, cancellations, dispatcher }: Observed): Promise<void> {
+/** Copies the ledgers, the dispatched orders and the events to temporary tables of the current transaction. */
+export async function copyObserved(client: pg.Client, observed: Observed): Promise<void> {
+  const { ledger, cancellations, dispatcher, feeds } = observed;
   // The cursor and the orders up to it, from the same moment.
   const { cursor } = dispatcher;
   const seen = [...dispatcher.seen.values()];
@@ -148,6 +152,7 @@ export async function copyObserved(client: pg.Client, { ledger, cancellations, d
     [seen.map(({ orderId }) => orderId), seen.map(({ xid }) => xid), seen.map(({ times }) => times)],
   );
   await copyCancellations(client, cancellations, dispatcher);
+  await copyEvents(client, feeds);
   const orders = [...ledger.accepted.values()].map(({ order }) => order);
   await client.query(`create temp table accepted (
     receipt_id uuid, account_id int, source_order_id text collate "C", idempotency_key text collate "C", is_poison boolean

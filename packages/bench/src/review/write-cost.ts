@@ -1,18 +1,12 @@
-import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeDatabase, createAccount, fillSearchTerms, migrate, openDatabase, openKnex } from '@orders/database';
 import {
-  claimReceipts,
-  closeDatabase,
-  createAccount,
-  type Database,
-  fillSearchTerms,
-  migrate,
-  openDatabase,
-  openKnex,
-  recordReceipts,
-  writeOrders,
-} from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+  cpuMicroseconds,
+  makeSampleOrder,
+  type SampleOrder,
+  type Writer,
+  walBytes,
+  writeBatch,
+} from '../measure/write-batch.ts';
 import type { Services } from '../services.ts';
 
 /** The cost in Postgres of writing an order, or of creating its search terms afterwards. */
@@ -33,19 +27,9 @@ const VARIANTS = [
 ];
 const BATCH = 500;
 const WARM_UP_ROUNDS = 5;
-/** Linux reports CPU time in hundredths of a second. */
-const TICK_US = 10_000;
 
-const FIRST = 'Mohammed,Ahmed,Fatima,Aisha,Omar,Khalid,Sara,Priya,John,محمد,فاطمة,Yousef,Layla,Rahul,Noor,Hassan'.split(
-  ',',
-);
-const LAST = 'Al Mansoori,Khan,Smith,Patel,الهاشمي,Al Nuaimi,Fernandes,Haddad,Nair,Al Suwaidi,Rahman,Cruz'.split(',');
-const oneOf = (texts: readonly string[]) => texts[Math.floor(Math.random() * texts.length)];
-
-interface Subject extends WriteCost {
+interface Subject extends WriteCost, Writer {
   url: string;
-  database: Database;
-  backendPid: number;
   batches: number;
 }
 
@@ -70,7 +54,7 @@ export async function measureWrites(
     }
     for (let round = 0; round < rounds + WARM_UP_ROUNDS; round += 1) {
       if (round % 25 === 0) printProgress(`    ${round} of ${rounds + WARM_UP_ROUNDS} rounds of writes`);
-      const orders = Array.from({ length: BATCH }, (_, index) => anOrder(round * BATCH + index));
+      const orders = Array.from({ length: BATCH }, (_, index) => makeSampleOrder(round * BATCH + index));
       for (const subject of round % 2 ? subjects : subjects.toReversed()) {
         await writeOnce(subject, orders, round >= WARM_UP_ROUNDS);
       }
@@ -93,18 +77,18 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
     await createAccount(knex, 'The only one');
     await knex.raw("update orders set written_at = written_at - interval '1 hour'");
     await knex.raw('vacuum analyze orders');
-    const ticks = async () => {
+    const cpu = async () => {
       const { rows } = await knex.raw("select pid from pg_stat_activity where application_name = 'orders words'");
-      return rows.reduce((sum: number, { pid }: { pid: number }) => sum + ticksOf(pid), 0);
+      return rows.reduce((sum: number, { pid }: { pid: number }) => sum + cpuMicroseconds(pid), 0);
     };
-    const before = { ticks: await ticks(), wal: await walBytes(database) };
+    const before = { cpu: await cpu(), wal: await walBytes(database) };
     let [count, slowestMs] = [0, 0];
     const shouldContinue = async (ms: number) => {
       slowestMs = Math.max(slowestMs, ms);
       return true;
     };
     for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, shouldContinue);
-    const microseconds = (((await ticks()) - before.ticks) * TICK_US) / count;
+    const microseconds = ((await cpu()) - before.cpu) / count;
     return {
       what: 'its search terms',
       microseconds,
@@ -116,63 +100,13 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
   }
 }
 
-async function writeOnce(subject: Subject, orders: ReturnType<typeof anOrder>[], counts: boolean): Promise<void> {
-  const { database, backendPid } = subject;
-  const receipts = orders.map((order) => ({
-    receiptId: randomUUIDv7(),
-    accountId: 1,
-    channel: 'rest' as const,
-    sourceOrderId: order.source_order_id,
-    idempotencyKey: null,
-    body: Buffer.from(JSON.stringify(order)),
-  }));
-  const [batchId, leaseId] = [randomUUIDv7(), randomUUID()];
-  const receiptIds = await recordReceipts(database, batchId, 60_000, receipts);
-  await claimReceipts(database, receiptIds, leaseId, 60_000);
-  const writable = orders.map((order, index) => ({
-    ...normalizeOrder(order),
-    receiptId: receipts[index]?.receiptId ?? '',
-    accountId: 1,
-  }));
-  const before = { ticks: ticksOf(backendPid), wal: await walBytes(database), at: performance.now() };
-  await writeOrders(database, leaseId, [batchId], writable);
-  const ms = performance.now() - before.at;
+async function writeOnce(subject: Subject, orders: SampleOrder[], counts: boolean): Promise<void> {
+  const cost = await writeBatch(subject, 1, orders);
   if (!counts) return;
   subject.batches += 1;
-  subject.slowestMs = Math.max(subject.slowestMs, ms);
-  subject.walBytes += (await walBytes(database)) - before.wal;
-  subject.microseconds += (ticksOf(backendPid) - before.ticks) * TICK_US;
-}
-
-function anOrder(number: number) {
-  return {
-    source_order_id: `SHOP-${String(number).padStart(9, '0')}`,
-    customer: {
-      name: `${oneOf(FIRST)} ${oneOf(LAST)}`,
-      phone: `05${String(Math.floor(Math.random() * 1e8)).padStart(8, '0')}`,
-      email: `customer${number}@example.com`,
-    },
-    address: `Apt ${number % 3000}, Marina Heights, Dubai Marina`,
-    emirate: oneOf(['Dubai', 'Dubai', 'Sharjah', 'Abu Dhabi', 'Ajman']),
-    area: 'Dubai Marina',
-    items: [
-      { name: 'Chicken Shawarma', quantity: 2, sku: 'SH-1' },
-      { name: 'Karak', quantity: 3 },
-    ],
-    total: '149.50',
-    delivery_instructions: 'Leave it with the guard and call when you are on your way up, please.',
-  };
-}
-
-/** The user and kernel CPU time of a process. */
-function ticksOf(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
-}
-
-async function walBytes({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes");
-  return rows[0].bytes;
+  subject.slowestMs = Math.max(subject.slowestMs, cost.ms);
+  subject.walBytes += cost.walBytes;
+  subject.microseconds += cost.microseconds;
 }
 
 /** Formats the results as a Markdown table. */

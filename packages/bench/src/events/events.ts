@@ -1,0 +1,141 @@
+import {
+  closeDatabase,
+  createAccount,
+  migrate,
+  openDatabase,
+  openKnex,
+  publishEvents,
+  setEvents,
+} from '@orders/database';
+import { OURS, OURS_WITH_EVENTS } from '../contestants.ts';
+import type { Measurement } from '../measure/measure.ts';
+import { median } from '../measure/statistics.ts';
+import { type BatchCost, makeSampleOrder, measureStatement, writeBatch } from '../measure/write-batch.ts';
+import { table } from '../report/tables.ts';
+import { QUOTED_LOAD, runRounds } from '../rounds.ts';
+import type { Services } from '../services.ts';
+
+/** The costs of accounts without events and with them, measured alternately in one run. */
+export interface EventsResult {
+  /** `writeOrders` of one batch each, for an account without and with events, and then the publishing of its events. */
+  batches: { without: BatchCost[]; with: BatchCost[]; published: BatchCost[] };
+  /** The service end to end. */
+  measurements: Measurement[];
+}
+
+interface Options {
+  rounds: number;
+  batches: number;
+  seconds: number;
+  warmUpSeconds: number;
+}
+
+const BATCH = 500;
+const WARM_UP_BATCHES = 10;
+
+export async function runEvents(
+  services: Services,
+  { batches, ...options }: Options,
+  printProgress: (text: string) => void,
+): Promise<EventsResult> {
+  printProgress(`${batches} batches without and with events …`);
+  const written = await writeBatches(services, batches);
+  const contestants = [OURS, OURS_WITH_EVENTS];
+  const plan = { ...options, contestants, loads: [QUOTED_LOAD] };
+  return { batches: written, measurements: await runRounds(services, plan, printProgress) };
+}
+
+/** Writes the batches of both accounts to the same tables. */
+async function writeBatches(services: Services, count: number): Promise<EventsResult['batches']> {
+  const url = await services.fresh('events');
+  const knex = openKnex({ url });
+  const database = openDatabase({ url, poolSize: 1, prepared: true, bulk: true });
+  try {
+    await migrate(knex);
+    const accountIds: number[] = [];
+    for (const name of ['without', 'with']) accountIds.push((await createAccount(knex, name)).account_id);
+    const [without, withEvents] = accountIds as [number, number];
+    await setEvents(knex, withEvents, true);
+    const { rows } = await database.pool.query('select pg_backend_pid() as pid');
+    const writer = { database, backendPid: rows[0].pid };
+    const costs: EventsResult['batches'] = { without: [], with: [], published: [] };
+    for (let number = -WARM_UP_BATCHES; number < count; number += 1) {
+      const orders = Array.from({ length: BATCH }, (_, index) => makeSampleOrder(number * BATCH + index));
+      const write = {
+        without: () => writeBatch(writer, without, orders),
+        with: () => writeBatch(writer, withEvents, orders),
+      };
+      for (const name of number % 2 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
+        const cost = await write[name]();
+        if (number >= 0) costs[name].push(cost);
+      }
+      const cost = await measureStatement(writer, () => publishEvents(database, BATCH));
+      if (number >= 0) costs.published.push(cost);
+    }
+    return costs;
+  } finally {
+    await closeDatabase(database);
+    await knex.destroy();
+    await services.drop(url);
+  }
+}
+
+/** Formats the results as Markdown tables, with the ratios of accounts with events to those without. */
+export function renderEvents({ batches, measurements }: EventsResult): string {
+  const of = (costs: readonly BatchCost[]) => ({
+    perSecond: (BATCH * 1000) / median(costs.map(({ ms }) => ms)),
+    microseconds: sum(costs.map((cost) => cost.microseconds)) / (costs.length * BATCH),
+    walBytes: sum(costs.map((cost) => cost.walBytes)) / (costs.length * BATCH),
+  });
+  const [without, withEvents, published] = [of(batches.without), of(batches.with), of(batches.published)];
+  const row = (what: string, { perSecond, microseconds, walBytes }: ReturnType<typeof of>) => [
+    what,
+    perSecond.toFixed(0),
+    `${microseconds.toFixed(1)} µs`,
+    `${walBytes.toFixed(0)} B`,
+  ];
+  const writes = table(
+    ['500 orders at once', 'orders/s', 'CPU of Postgres', 'WAL'],
+    [
+      row('written without events', without),
+      row('written with events', withEvents),
+      row('events published', published),
+      [
+        'with ÷ without',
+        ratio(withEvents.perSecond, without.perSecond),
+        ratio(withEvents.microseconds, without.microseconds),
+        ratio(withEvents.walBytes, without.walBytes),
+      ],
+    ],
+  );
+  return `${writes}\n\n${renderEndToEnd(measurements)}`;
+}
+
+function renderEndToEnd(measurements: readonly Measurement[]): string {
+  const of = (name: string) => {
+    const own = measurements.filter(({ contestant }) => contestant === name);
+    const middle = (read: (one: Measurement) => number) => median(own.map(read));
+    return [
+      middle(({ ordersPerSecond }) => ordersPerSecond),
+      middle(({ cpuSecondsPer1000 }) => cpuSecondsPer1000.worker * 1000),
+      middle(({ cpuSecondsPer1000 }) => cpuSecondsPer1000.postgres * 1000),
+      middle(({ walBytesPerOrder }) => walBytesPerOrder),
+    ] as const;
+  };
+  const [without, withEvents] = [of(OURS.name), of(OURS_WITH_EVENTS.name)];
+  const row = (what: string, [orders, worker, postgres, wal]: ReturnType<typeof of>) => [
+    what,
+    orders.toFixed(0),
+    `${worker.toFixed(1)} µs`,
+    `${postgres.toFixed(1)} µs`,
+    `${wal.toFixed(0)} B`,
+  ];
+  const ratios = withEvents.map((value, index) => ratio(value, without[index] as number));
+  return table(
+    ['end to end', 'orders/s', 'CPU of the worker', 'of Postgres', 'WAL'],
+    [row('without events', without), row('with events', withEvents), ['with ÷ without', ...ratios]],
+  );
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const ratio = (value: number, base: number) => (value / base).toFixed(2);

@@ -1,0 +1,105 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import { CANCELLATION_EVENT_RULES } from './cancellation-event-rules.ts';
+import type { EventFollower } from './event-follower.ts';
+import type { EventLedger } from './event-ledger.ts';
+import type { Findings } from './findings.ts';
+import type { Sender } from './ledger.ts';
+import { ORDER_EVENT_RULES } from './order-event-rules.ts';
+import { RECEIPT_EVENT_RULES } from './receipt-event-rules.ts';
+
+/**
+ * A query per violation, see `verify.ts`. The table `feed` contains all events that were read of the accounts in `feed_accounts`. Every
+ * event that was due at `published_before` of `feed_state` must be published, and every event of a decision before `decided_before` read.
+ */
+export const EVENT_RULES = {
+  'event-unpublished': `
+    select u.event_id::text as id, concat_ws(' ', u.type, u.account_id, u.order_id, 'due', u.due_at) as detail
+    from unpublished_events u cross join feed_state s
+    where u.due_at < s.published_before`,
+  'event-not-enabled': `
+    select event_id::text as id, 'account ' || account_id as detail
+    from (select account_id, event_id from events union all select account_id, event_id from unpublished_events) as all_events
+    where account_id not in (select account_id from feed_accounts)`,
+  ...RECEIPT_EVENT_RULES,
+  ...ORDER_EVENT_RULES,
+  ...CANCELLATION_EVENT_RULES,
+};
+
+/** The feeds as they were read, and the time by which their events were due. */
+export interface ReadFeeds {
+  senders: readonly Sender[];
+  events: EventLedger;
+  /** Null after everything was published. */
+  publishedBefore: Date | null;
+}
+
+/** A decision is published after its undo time, a delay by a fault, and the newer decisions that commit before it. */
+const MAX_DECISION_DELAY = '20 seconds';
+const POLL_INTERVAL_MS = 100;
+
+/** Copies the events that were read to temporary tables of the current transaction. */
+export async function copyEvents(client: pg.Client, { senders, events, publishedBefore }: ReadFeeds): Promise<void> {
+  const accountIds = senders.filter(({ hasEvents }) => hasEvents).map(({ accountId }) => accountId);
+  await client.query('create temp table feed_accounts (account_id int) on commit drop');
+  await client.query('insert into feed_accounts select unnest($1::int[])', [accountIds]);
+  await client.query(
+    'create temp table feed_state (published_before timestamptz, decided_before timestamptz) on commit drop',
+  );
+  await client.query(
+    `insert into feed_state select moment, moment - interval '${MAX_DECISION_DELAY}' from (select $1::timestamptz) as s(moment)`,
+    [publishedBefore ?? 'infinity'],
+  );
+  await client.query(`create temp table feed (
+    account_id int, sequence bigint, event_id text, type text, receipt_id uuid, source_order_id text collate "C", order_id bigint,
+    duplicate_of uuid, is_early boolean
+  ) on commit drop`);
+  const rows = accountIds.flatMap((accountId) =>
+    events.eventsOf(accountId).map(({ id, type, data }) => ({
+      account_id: accountId,
+      event_id: id,
+      type,
+      ...data,
+      is_early: events.earlyIds.has(id),
+    })),
+  );
+  await client.query('insert into feed select * from jsonb_populate_recordset(null::feed, $1)', [JSON.stringify(rows)]);
+  await client.query('analyze feed, feed_accounts');
+}
+
+/**
+ * Waits until what is due now is published and was read, or the deadline passes, and reads the feeds again.
+ *
+ * @param options `from` is where the feeds are read again; with `due: 'ever'`, undo times are waited for.
+ * @returns the time before which everything must be published; null for any time.
+ */
+export async function untilEventsRead(
+  client: pg.Client,
+  options: {
+    follower: EventFollower;
+    findings: Findings;
+    from: 'last call' | 'start';
+    deadline: number;
+    due: 'now' | 'ever';
+  },
+): Promise<Date | null> {
+  const { follower, findings, from, deadline, due } = options;
+  const publishedBefore = due === 'now' ? new Date() : null;
+  const isPublished = async () => {
+    const { rows } = await client.query(
+      `select not exists (
+         select from unpublished_events where due_at < $1::timestamptz and event_id <> all($2::uuid[])) as published`,
+      [publishedBefore ?? 'infinity', findings.known('event-unpublished')],
+    );
+    return rows[0].published;
+  };
+  while (!(await isPublished()) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
+  const { rows } = await client.query('select account_id, last_sequence::float8 as sequence from event_logs');
+  const sequences = new Map(rows.map(({ account_id, sequence }) => [account_id, sequence]));
+  const behind = [
+    ...(await follower.untilFollowed(sequences, deadline)),
+    ...(await follower.readAgain(from, deadline)),
+  ];
+  for (const accountId of behind) findings.add({ name: 'event-unread', id: `account ${accountId}` });
+  return publishedBefore;
+}

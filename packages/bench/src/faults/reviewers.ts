@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { editStoredOrder, openKnex, reviewOrders, undoReview } from '@orders/database';
+import type { CancelTarget } from './cancellation-ledger.ts';
+import type { Sender } from './ledger.ts';
+import { between, pick, type Random } from './random.ts';
+
+/** Simulates reviewers who confirm and reject orders, undo some of it, and edit some orders. */
+export interface Reviewers {
+  stop(): Promise<void>;
+}
+
+const INTERVAL_MS = 250;
+const BATCH = 5;
+const TIMEOUT_MS = 2000;
+const BY = 'faults@reviewers';
+const REJECTED_SHARE = 0.2;
+const EDITED_SHARE = 0.2;
+const UNDONE_SHARE = 0.2;
+/** Seconds after a decision. An undo is refused after 8 seconds. */
+const UNDO_AFTER = [0, 9] as const;
+
+/** @param options `random` decides what happens to which orders, and `onConfirmed` receives the confirmed ones. */
+export function startReviewers(options: {
+  url: string;
+  senders: readonly Sender[];
+  random: Random;
+  onConfirmed: (orders: CancelTarget[]) => void;
+}): Reviewers {
+  const { url, senders, random, onConfirmed } = options;
+  // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
+  const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
+  let undos: { at: number; accountId: number; orderIds: number[] }[] = [];
+  let isReviewing = true;
+
+  async function decideSome(): Promise<void> {
+    const sender = pick(random, senders);
+    const { accountId } = sender;
+    const orders: { order_id: number; source_order_id: string }[] = await knex('orders')
+      .where({ account_id: accountId, review_state: 'needs_review' })
+      .orderBy('order_id', 'desc')
+      .limit(BATCH)
+      .forUpdate()
+      .skipLocked()
+      .select('order_id', 'source_order_id');
+    const orderIds = orders.map(({ order_id }) => Number(order_id));
+    const [edited] = orderIds;
+    if (edited !== undefined && random() < EDITED_SHARE) await edit(accountId, edited);
+    const to = random() < REJECTED_SHARE ? 'rejected' : 'confirmed';
+    const undone = orderIds.filter(() => random() < UNDONE_SHARE);
+    const at = Date.now() + between(random, UNDO_AFTER) * 1000;
+    if (undone.length > 0) undos.push({ at, accountId, orderIds: undone });
+    const reviewed = await reviewOrders(knex, { accountId, orderIds, to, by: BY });
+    if (to === 'rejected') return;
+    const confirmed = orders.filter(({ order_id }) => reviewed?.changed.includes(Number(order_id)));
+    onConfirmed(confirmed.map(({ source_order_id }) => ({ sender, sourceOrderId: source_order_id })));
+  }
+
+  async function edit(accountId: number, orderId: number): Promise<void> {
+    const edits = { '/address': `Villa ${Math.floor(random() * 1000)}, Dubai` };
+    await editStoredOrder(knex, { accountId, orderId, edits, by: BY });
+  }
+
+  async function undoDue(): Promise<void> {
+    const due = undos.filter(({ at }) => at <= Date.now());
+    undos = undos.filter((undo) => !due.includes(undo));
+    for (const { accountId, orderIds } of due) await undoReview(knex, { accountId, orderIds, by: BY });
+  }
+
+  // Postgres may be down at any time. The loop continues when it is back.
+  async function reviewing(): Promise<void> {
+    for (; isReviewing; await sleep(INTERVAL_MS)) {
+      await decideSome().catch(() => {});
+      await undoDue().catch(() => {});
+    }
+  }
+
+  const work = reviewing();
+  return {
+    async stop() {
+      isReviewing = false;
+      await work;
+      await knex.destroy();
+    },
+  };
+}
