@@ -14,6 +14,7 @@ const VERBS = {
     'erase',
     'send',
     'cancel',
+    'events',
     'listen',
   ],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
@@ -22,6 +23,7 @@ const VERBS = {
   sources: ['create', 'list', 'show', 'map', 'rotate', 'remove'],
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
+  events: ['enable', 'disable', 'show', 'follow'],
   users: ['invite', 'list', 'remove'],
 };
 const COMMANDS = Object.entries(VERBS).flatMap(([noun, verbs]) => verbs.map((verb) => `${noun} ${verb}`.trim()));

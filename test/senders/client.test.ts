@@ -4,10 +4,11 @@ import {
   type IdempotencyMismatchError,
   type Order,
   OrdersClient,
+  type OrdersEvent,
   ProblemError,
   signBody,
 } from '@orders/client';
-import { setSuspended } from '@orders/database';
+import { setEvents, setSuspended } from '@orders/database';
 import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { type Child, freePort } from '@orders/test-services';
 import { lockTables, whoWait } from '../harness/barriers.ts';
@@ -230,10 +231,34 @@ describe('the client and the service', () => {
     });
   });
 
+  test('events are followed through a restart of the program, each once and in order', async () => {
+    const sender = await stack.account();
+    await setEvents(stack.database.knex, sender.id, true);
+    const reader = clientOf(intake.api.url, sender);
+    await reader.submitBatch(ordersNamed('event', 3));
+    const seen: OrdersEvent[] = [];
+    for await (const event of reader.events()) if (seen.push(event) === 3) break;
+    expect(seen.map(({ type, data }) => [type, data.sequence])).toEqual([1, 2, 3].map((n) => ['receipt.written', n]));
+    expect(new Set(seen.map(({ data }) => data.source_order_id))).toHaveProperty('size', 3);
+    expect(await reader.getEvents({ after: 1, limit: 1 })).toEqual({ events: [seen[1]], next: '2', more: true });
+
+    const following = reader.events({ after: seen[2]?.data.sequence });
+    const next = following.next();
+    const { outcome, order_id } = await reader.cancelOrder('event-0', { reason: 'Sold out' });
+    expect(outcome).toBe('cancelled');
+    expect(await next).toMatchObject({
+      value: { type: 'order.cancelled', data: { sequence: 4, order_id, reason: 'Sold out' } },
+    });
+    await following.return();
+    expect(await reader.getEvents({ after: '4', waitSeconds: 1 })).toEqual({ events: [], next: '4', more: false });
+  });
+
   test('each code of the service becomes the error class of its status', async () => {
     const other = await stack.account();
     const suspended = await stack.account();
     await setSuspended(stack.database.knex, suspended.id, true);
+    const withEvents = await stack.account();
+    await setEvents(stack.database.knex, withEvents.id, true);
     const { url } = intake.api;
     const order = { source_order_id: 'refused' };
     const by = (options: Options) => clientOf(url, account, { maxRetries: 0, ...options });
@@ -262,6 +287,15 @@ describe('the client and the service', () => {
       malformed_body: () => by({}).submitOrder('{'),
       validation_failed: () => by({}).submitOrder({ ...order, emirate: 'Sharjha' }, { strict: true }),
       invalid_idempotency_key: () => sending({ 'idempotency-key': 'a b' }).submitOrder(order),
+      invalid_query: () => clientOf(url, withEvents).getEvents({ after: 1 }),
+      events_disabled: () => clientOf(url, other).getEvents(),
+      cursor_expired: async () => {
+        await stack.database
+          .knex('event_logs')
+          .where({ account_id: withEvents.id })
+          .update({ last_sequence: 2, removed_to: 2 });
+        await clientOf(url, withEvents).getEvents({ after: 1 });
+      },
       receipt_not_found: () => by({}).waitForReceipt('01a1f9bd-9a17-7354-8023-e51a3a7d2f89'),
       not_found: () => by({ baseUrl: `${url}/elsewhere` }).submitOrder(order),
       method_not_allowed: () => sending({}, { method: 'PUT' }).submitOrder(order),
@@ -297,6 +331,7 @@ describe('the client and the service', () => {
       401: 'AuthenticationError',
       403: 'PermissionError',
       404: 'NotFoundError',
+      410: 'CursorExpiredError',
       422: 'ValidationError',
       429: 'RateLimitError',
       500: 'ServerError',

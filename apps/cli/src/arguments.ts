@@ -39,6 +39,12 @@ export function customerIdentity(option: string): (text: string) => string {
   };
 }
 
+/** Where to continue in a feed of events. */
+export function cursor(text: string): string {
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError('--after takes the sequence of an event.');
+  return text;
+}
+
 /** A number of rows. */
 export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');

@@ -16,13 +16,14 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
   users: async () => (await import('./commands/users.ts')).addUserCommands,
   erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
+  events: async () => (await import('./commands/events.ts')).addEventCommands,
   listen: async () => (await import('./commands/listen.ts')).addListenCommand,
   send: async () => (await import('./commands/send.ts')).addSendCommand,
   cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
 };
 
 const EPILOGUE = `
-For operators, with a database; send, cancel and listen are for senders and need none.
+For operators, with a database; send, cancel, events follow and listen are for senders and need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
@@ -31,8 +32,8 @@ Environment:
   SECRETS_KEY   the key that encrypts signing secrets, for signing and sources; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    the portal's address for browsers, for users invite
   INTAKE_URL    intake's address for senders, for sources
-  ORDERS_URL    the service, for send and cancel
-  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for send, cancel and listen
+  ORDERS_URL    the service, for send, cancel and events follow
+  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same and listen
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
 

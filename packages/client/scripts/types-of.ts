@@ -63,8 +63,8 @@ function objectOf({ properties, required = [] }: Schema, indent: string): string
   if (!properties) return 'Record<string, unknown>';
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(([name, schema]) => {
-    // Newer services may send codes that this client does not know.
-    const isOpen = name === 'code' && schema.enum;
+    // Newer services may send codes, and types of events, that this client does not know.
+    const isOpen = (name === 'code' || name === 'type') && schema.enum;
     const type = `${typeOf(schema, inner)}${isOpen ? ' | (string & Record<never, never>)' : ''}`;
     const optional = type === 'undefined' ? `${name}?: undefined` : `${name}?: ${type} | undefined`;
     const member = required.includes(name) ? `${name}: ${type}` : optional;

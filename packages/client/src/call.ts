@@ -55,7 +55,7 @@ export async function call<Reply>(connection: Connection, request: Call<Reply>):
       return readReply(response, text, { ...attempt, baseUrl: connection.baseUrl });
     } catch (error) {
       if (!(error instanceof OrdersError && error.isRetryable) || attempt.number > maxRetries) throw error;
-      const pauseMs = backoffMs(attempt.number - 1) + askedPauseMs(error);
+      const pauseMs = backoffMs(attempt.number - 1) + requestedPauseMs(error);
       if (performance.now() + pauseMs >= deadline) throw error;
       attempt.previous = error;
       await pause(pauseMs, signal);
@@ -63,7 +63,8 @@ export async function call<Reply>(connection: Connection, request: Call<Reply>):
   }
 }
 
-function askedPauseMs(error: OrdersError): number {
+/** The pause that the service asked for with `Retry-After`, in milliseconds; 0 without one. */
+export function requestedPauseMs(error: OrdersError): number {
   return ((error instanceof ProblemError && error.retryAfterSeconds) || 0) * 1000;
 }
 

@@ -11,7 +11,7 @@ export class OrdersError extends Error {
   override readonly name: string = 'OrdersError';
   /**
    * A stable code: the `code` of the service's problem, or `connection_failed`, `timed_out`, `unexpected_reply`,
-   * `payload_mismatch`.
+   * `payload_mismatch`, `verification_failed`.
    */
   readonly code: ProblemCode;
   /** Quote it when you report a problem: the service logs it. */
@@ -99,6 +99,15 @@ function mismatchMessage(keptAs: string | undefined): string {
   );
 }
 
+/** From `verifyEvent`: the request is not a recent, correctly signed event. */
+export class VerificationError extends OrdersError {
+  override readonly name = 'VerificationError';
+
+  constructor(message: string) {
+    super(message, { code: 'verification_failed' });
+  }
+}
+
 /** The service replied with an error. */
 export class ProblemError extends OrdersError {
   override readonly name: string = 'ProblemError';
@@ -144,6 +153,11 @@ export class InvalidRequestError extends ProblemError {
   override readonly name = 'InvalidRequestError';
 }
 
+/** 410: events after the cursor were removed because of their age. Start again without a cursor, and look up the orders. */
+export class CursorExpiredError extends ProblemError {
+  override readonly name = 'CursorExpiredError';
+}
+
 /** 422: the order breaks rules; `errors` lists them. */
 export class ValidationError extends ProblemError {
   override readonly name = 'ValidationError';
@@ -181,6 +195,8 @@ const BY_STATUS: Record<number, typeof ProblemError> = {
 /** Creates an error of the class for this status. */
 export function problemError(problem: Problem, reply: Reply): ProblemError {
   const { status } = reply;
+  // By its code, because a 410 of a proxy says nothing about the cursor.
+  if (problem.code === 'cursor_expired') return new CursorExpiredError(problem, reply);
   const ByRange = status >= 500 ? ServerError : status >= 400 ? InvalidRequestError : ProblemError;
   return new (BY_STATUS[status] ?? ByRange)(problem, reply);
 }

@@ -2,6 +2,7 @@ export type { CancelOptions } from './cancel.ts';
 export {
   AuthenticationError,
   ConnectionError,
+  CursorExpiredError,
   IdempotencyMismatchError,
   InvalidRequestError,
   NotFoundError,
@@ -13,8 +14,9 @@ export {
   TimeoutError,
   UnavailableError,
   ValidationError,
+  VerificationError,
 } from './errors.ts';
-export type { CallOptions, ClientOptions, SubmitOptions } from './options.ts';
+export type { CallOptions, ClientOptions, EventPageOptions, EventsOptions, SubmitOptions } from './options.ts';
 export { OrdersClient } from './orders-client.ts';
 export { signBody, verifySignature } from './signature.ts';
 export type { SubmitError, SubmitManyOptions, Submitted } from './submit-many.ts';
@@ -26,8 +28,11 @@ export type {
   CancelOutcome,
   CancelReply,
   CancelResult,
+  EventPage,
+  EventType,
   FieldError,
   Order,
+  OrdersEvent,
   Payload,
   Preview,
   Problem,
@@ -37,3 +42,4 @@ export type {
   ReconcileReply,
   Warning,
 } from './types.ts';
+export { type EventHeaders, verifyEvent } from './verify-event.ts';

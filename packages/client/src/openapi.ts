@@ -115,6 +115,59 @@ export type DeliveryReply = {
   outcome: "ignored" | "ping" | "cancelled" | "requested" | "held";
 };
 
+/** Something that happened to a receipt or an order. It contains no data of customers. */
+export type Event = {
+  /** Unique; the same in the feed and in all deliveries */
+  id: string;
+  /**
+   * More types may be added: ignore unknown ones.
+   *
+   * - `receipt.written`: the order exists
+   * - `receipt.duplicate`: the account already had an order with this id
+   * - `receipt.dead`: processing has failed and will not be tried again, unless the receipt is redriven
+   * - `order.confirmed`: a reviewer confirmed it, the undo time is over, and the dispatching system can see it
+   * - `order.rejected`: a reviewer rejected it
+   * - `order.reopened`: it needs review again, after it was rejected or cancelled
+   * - `order.edited`: a reviewer changed it, or accepted a change that was sent
+   * - `order.cancelled`: it was cancelled and will not be dispatched, unless a reviewer reopens it
+   * - `order.cancel_requested`: it was cancelled after the dispatching system could see it, so a person decides
+   */
+  type: "receipt.written" | "receipt.duplicate" | "receipt.dead" | "order.confirmed" | "order.rejected" | "order.reopened" | "order.edited" | "order.cancelled" | "order.cancel_requested" | (string & Record<never, never>);
+  /** When it happened; of `order.confirmed`, the end of the undo time */
+  timestamp: string;
+  data: {
+    /** Its place in the account's log */
+    sequence: number;
+    /** The receipt; of an order, the one that created it */
+    receipt_id: string;
+    /** Your own id of the order; empty if a delivery had none */
+    source_order_id: string;
+    /** Null if there is no order */
+    order_id: number | null;
+    /** `receipt.written`: what was corrected. The pointer of an `unknown_field` is that of its parent. After 100 of them, `more_warnings` follows. */
+    warnings?: {
+      pointer: string;
+      code: string;
+    }[] | undefined;
+    /** `receipt.duplicate`: the receipt that came first */
+    duplicate_of?: string | undefined;
+    /** `receipt.duplicate`: pointers of the fields that differ from the order */
+    changed?: string[] | undefined;
+    /** `receipt.dead`: the code of its error */
+    error?: string | undefined;
+    /** Why, where a reason was given; removed when the customer is erased */
+    reason?: string | undefined;
+  };
+};
+
+export type EventPage = {
+  events: Event[];
+  /** The cursor for the next request */
+  next: string;
+  /** Whether there are more events now */
+  more: boolean;
+};
+
 export type Receipt = {
   receipt_id: string;
   status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead";
@@ -335,7 +388,7 @@ export type Problem = {
   title: string;
   status: number;
   detail: string;
-  code: "missing_api_key" | "invalid_api_key" | "account_suspended" | "signing_unavailable" | "missing_signature" | "invalid_signature" | "unsupported_media_type" | "unsupported_content_encoding" | "payload_too_large" | "malformed_body" | "validation_failed" | "invalid_idempotency_key" | "receipt_not_found" | "not_found" | "method_not_allowed" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal_error" | (string & Record<never, never>);
+  code: "missing_api_key" | "invalid_api_key" | "account_suspended" | "signing_unavailable" | "missing_signature" | "invalid_signature" | "unsupported_media_type" | "unsupported_content_encoding" | "payload_too_large" | "malformed_body" | "validation_failed" | "invalid_idempotency_key" | "invalid_query" | "events_disabled" | "cursor_expired" | "receipt_not_found" | "not_found" | "method_not_allowed" | "rate_limited" | "overloaded" | "storage_unavailable" | "internal_error" | (string & Record<never, never>);
   request_id: string;
   errors?: FieldError[] | undefined;
 };

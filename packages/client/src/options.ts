@@ -47,8 +47,24 @@ export interface SubmitOptions extends CallOptions {
   wait?: number | undefined;
 }
 
+/** The options of `events`. */
+export interface EventsOptions {
+  /** Continues after this `next` of a page, or `sequence` of an event (default: from the oldest stored event). */
+  after?: string | number | null | undefined;
+  /** Ends the loop at once with the signal's reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The options of `getEvents`. */
+export interface EventPageOptions extends EventsOptions, CallOptions {
+  /** Max events of the page, at most 1,000 (default 100). */
+  limit?: number | undefined;
+  /** Max seconds, at most 30, that the service waits for an event before it replies with an empty page. */
+  waitSeconds?: number | undefined;
+}
+
 /** A route of the service at the end of an address, as copied from a guide or the portal. */
-const ROUTE = /(\/ingest\/(?:orders|webhook|preview|reconcile|sources|status))(?:\/|$)/;
+const ROUTE = /(\/ingest\/(?:orders|webhook|preview|reconcile|sources|status|events))(?:\/|$)/;
 
 /** Reads the options of the client. Errors never contain a value of an option. */
 export function readConnection({ baseUrl, apiKey, fetch: own }: ClientOptions): Connection {
@@ -100,9 +116,9 @@ export function assertIdempotencyKey(key: unknown): asserts key is string {
 }
 
 /** @throws {TypeError} for an invalid wait. */
-export function preferWait(wait: number | undefined): string[] {
+export function preferWait(wait: number | undefined, option = 'wait'): string[] {
   if (wait === undefined) return [];
-  if (!(wait >= 0 && wait <= 30)) throw new TypeError('wait must be a number of seconds from 0 to 30.');
+  if (!(wait >= 0 && wait <= 30)) throw new TypeError(`${option} must be a number of seconds from 0 to 30.`);
   return [`wait=${Math.floor(wait)}`];
 }
 

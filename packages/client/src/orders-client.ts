@@ -2,12 +2,15 @@ import { toLines } from './batch.ts';
 import { bytesOf } from './bytes.ts';
 import { type Call, call } from './call.ts';
 import { type CancelOptions, cancellationOf, cancellationsOf } from './cancel.ts';
+import { followEvents, requestEvents } from './events.ts';
 import {
   assertSigningSecret,
   assertVia,
   type CallOptions,
   type ClientOptions,
   type Connection,
+  type EventPageOptions,
+  type EventsOptions,
   headersOf,
   preferWait,
   readConnection,
@@ -32,6 +35,8 @@ import type {
   Cancellation,
   CancelReply,
   CancelResult,
+  EventPage,
+  OrdersEvent,
   Payload,
   Preview,
   Receipt,
@@ -194,6 +199,29 @@ export class OrdersClient {
    */
   async cancelOrders(orders: readonly (string | Cancellation)[], options: CancelOptions = {}): Promise<CancelReply> {
     return this.#cancel(cancellationsOf(orders), readCancelledList(orders.length), options);
+  }
+
+  /**
+   * Returns a page of the account's events, oldest first.
+   *
+   * @returns `next` is the cursor for the next page, and `more` whether it has events already.
+   * @throws {CursorExpiredError} when events after the cursor were removed because of their age; {InvalidRequestError}
+   *   `events_disabled` when the account has no events; {TypeError} for invalid options.
+   */
+  async getEvents(options: EventPageOptions = {}): Promise<EventPage> {
+    return requestEvents(this.#connection, options, readLimits(options, this.#limits));
+  }
+
+  /**
+   * Yields the account's events, oldest first, and waits for new ones until the loop is left or `signal` aborts. It also
+   * waits for the end of an outage, however long.
+   *
+   * After an event was processed, store its `data.sequence` and pass it as `after` when the program starts again.
+   *
+   * @throws like `getEvents`, but not for temporary failures; the signal's reason after an abort.
+   */
+  events(options: EventsOptions = {}): AsyncGenerator<OrdersEvent, void, undefined> {
+    return followEvents(this.#connection, options, this.#limits.timeoutMs);
   }
 
   async #cancel<Reply>(

@@ -1,5 +1,15 @@
 import { IdempotencyMismatchError, OrdersError } from './errors.ts';
-import type { Accepted, BatchReply, CancelReply, CancelResult, Preview, Receipt, ReconcileReply } from './types.ts';
+import type {
+  Accepted,
+  BatchReply,
+  CancelReply,
+  CancelResult,
+  EventPage,
+  OrdersEvent,
+  Preview,
+  Receipt,
+  ReconcileReply,
+} from './types.ts';
 
 type Json = Record<string, unknown>;
 
@@ -51,6 +61,17 @@ export const readReconciled: ReadSuccess<ReconcileReply> = (body) => {
     isObject(one) && typeof one.source_order_id === 'string' && typeof one.status === 'string';
   return Array.isArray(body.results) && body.results.every(isResult) ? (body as ReconcileReply) : null;
 };
+
+export const readEventPage: ReadSuccess<EventPage> = (body) =>
+  typeof body.next === 'string' && Array.isArray(body.events) && body.events.every(isEvent)
+    ? (body as EventPage)
+    : null;
+
+/** Whether a value has the members that every event has. */
+export function isEvent(value: unknown): value is OrdersEvent {
+  if (!isObject(value) || !isObject(value.data)) return false;
+  return [value.id, value.type, value.timestamp].every((member) => typeof member === 'string');
+}
 
 function requireEach(results: readonly unknown[], orders: number, requestId: string): void {
   if (results.length === orders) return;

@@ -1,4 +1,4 @@
-import type { CancelResult, Order, Problem, Receipt } from './openapi.ts';
+import type { CancelResult, Event, Order, Problem, Receipt } from './openapi.ts';
 
 export type {
   Accepted,
@@ -8,6 +8,8 @@ export type {
   CancellationList,
   CancelReply,
   CancelResult,
+  Event as OrdersEvent,
+  EventPage,
   FieldError,
   Order,
   Preview,
@@ -28,3 +30,6 @@ export type ReceiptStatus = Receipt['status'];
 
 /** The outcome of a cancellation. */
 export type CancelOutcome = CancelResult['outcome'];
+
+/** What an event can be about: the types known to this version, and any that newer services add. */
+export type EventType = Event['type'];

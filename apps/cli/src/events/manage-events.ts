@@ -1,0 +1,48 @@
+import { type EventLogState, lockAccount, readEventLog, setEvents } from '@orders/database';
+import { recordAccountAction } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { count } from '../count.ts';
+import { requireAccount } from '../require-account.ts';
+import { details } from '../table.ts';
+
+interface Options {
+  json?: boolean;
+}
+
+/** Enables or disables an account's events, and shows their state. Without a change there is no audit entry. */
+export async function changeEvents(
+  context: Context,
+  reference: string,
+  isEnabled: boolean,
+  options: Options,
+): Promise<void> {
+  const state = await context.withDatabase(async (knex) => {
+    const { account_id } = await requireAccount(knex, reference);
+    return knex.transaction(async (trx) => {
+      await lockAccount(trx, account_id);
+      const hasChanged = await setEvents(trx, account_id, isEnabled);
+      if (hasChanged) await recordAccountAction(trx, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
+      return { account_id, ...(await readEventLog(trx, account_id)) };
+    });
+  });
+  context.print(options, state, () => describe(state));
+}
+
+/** Shows the state of an account's events. */
+export async function showEvents(context: Context, reference: string, options: Options): Promise<void> {
+  const state = await context.withDatabase(async (knex) => {
+    const { account_id } = await requireAccount(knex, reference);
+    return { account_id, ...(await readEventLog(knex, account_id)) };
+  });
+  context.print(options, state, () => describe(state));
+}
+
+function describe(state: EventLogState & { account_id: number }): string {
+  const { account_id, is_enabled, first_sequence, last_sequence, unpublished } = state;
+  return details([
+    ['account', account_id],
+    ['events', is_enabled ? 'enabled' : 'not enabled'],
+    ['stored', last_sequence === null ? null : `${first_sequence} to ${last_sequence}`],
+    ['unpublished', count(unpublished)],
+  ]);
+}

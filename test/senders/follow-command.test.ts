@@ -1,0 +1,220 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
+import { reviewOrders, setEvents } from '@orders/database';
+import { baseEnvironment, freePort } from '@orders/test-services';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
+
+let stack: Stack;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake({ BASE_PATH: '/api' });
+  await stack.worker();
+});
+afterAll(() => stack.close());
+
+const knex = () => stack.database.knex;
+
+async function accountWithEvents(): Promise<TestAccount> {
+  const account = await stack.account();
+  await setEvents(knex(), account.id, true);
+  return account;
+}
+
+const envOf = (account: TestAccount, more: object = {}) => ({
+  NODE_ENV: 'production',
+  ORDERS_URL: intake.api.url,
+  ORDERS_API_KEY: account.key,
+  ...more,
+});
+
+/** Starts `orders events follow` in this process. */
+function follow(account: TestAccount, args: string[] = [], env: object = {}) {
+  const printed = { stdout: '', stderr: '' };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const interrupt = Promise.withResolvers<void>();
+  const ended = runCli(['events', 'follow', ...args], {
+    stdout: stream('stdout'),
+    stderr: stream('stderr'),
+    env: envOf(account, env),
+    untilInterrupted: () => interrupt.promise,
+  });
+  return {
+    printed,
+    ended: async () => ({ code: await ended, ...printed }),
+    lines: (count: number) => linesOf(() => printed.stdout, count),
+    interrupt: () => interrupt.resolve(),
+  };
+}
+
+/** Waits for so many lines. */
+const linesOf = (read: () => string, count: number) =>
+  until(`${count} lines`, async () => {
+    const lines = read().split('\n').slice(0, -1);
+    return lines.length >= count && lines;
+  });
+
+let orders = 0;
+
+async function write(account: TestAccount, fields: object = {}): Promise<{ id: string; orderId: number }> {
+  const id = `follow-${++orders}`;
+  const { body } = await intake.api.order(account, { source_order_id: id, ...fields }, { Prefer: 'wait=30' });
+  return { id, orderId: body.order_id };
+}
+
+test('events are printed as they happen, one line each, until Ctrl-C', async () => {
+  const account = await accountWithEvents();
+  const first = await write(account, { customer: { phone: '12' } });
+  const following = follow(account);
+  await following.lines(1);
+  const { id, orderId } = await write(account, { address: 'Villa 1' });
+  await following.lines(2);
+  await intake.api.order(account, { source_order_id: id, address: 'Villa 2' }, { Prefer: 'wait=30' });
+  await following.lines(3);
+  await intake.api.cancel(account, { source_order_id: id, reason: 'sold\nout \u202e' });
+  await following.lines(4);
+  await intake.api.order(account, { source_order_id: 'x' }, { 'Idempotency-Key': 'constant' });
+  await following.lines(5);
+  await intake.api.order(account, { source_order_id: 'y' }, { 'Idempotency-Key': 'constant' });
+  const lines = await following.lines(6);
+  following.interrupt();
+  expect(await following.ended()).toMatchObject({ code: 0, stderr: 'Continue with --after 6.\n' });
+  const fields = lines.map((line) => line.split(/ {2,}/));
+  for (const [, time] of fields) expect(time).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ$/);
+  const uuid = '[0-9a-f-]{36}';
+  expect(fields.map(([sequence, , ...rest]) => [sequence, ...rest])).toEqual([
+    ['1', 'receipt.written', first.id, `order ${first.orderId}`, '1 warning'],
+    ['2', 'receipt.written', id, `order ${orderId}`],
+    ['3', 'receipt.duplicate', id, `order ${orderId}`, expect.stringMatching(`^of ${uuid}$`), 'changed /address'],
+    ['4', 'order.cancelled', id, `order ${orderId}`, '"sold\\nout \\u202e"'],
+    ['5', 'receipt.written', 'x', expect.stringMatching(/^order \d+$/)],
+    ['6', 'receipt.dead', 'y', expect.stringMatching(`^receipt ${uuid}$`), 'idempotency_key_reused'],
+  ]);
+});
+
+test('--json prints the events of the API, and --after continues after one', async () => {
+  const account = await accountWithEvents();
+  const { orderId } = await write(account);
+  await write(account);
+  const reviewed = {
+    accountId: account.id,
+    orderIds: [orderId],
+    to: 'rejected',
+    by: 'a reviewer',
+    reason: 'ü',
+  } as const;
+  await reviewOrders(knex(), reviewed);
+  const { events } = await until('three events', async () => {
+    const { body } = await intake.api.events(account);
+    return body.events.length === 3 && body;
+  });
+  const all = follow(account, ['--json']);
+  expect((await all.lines(3)).map((line) => JSON.parse(line))).toEqual(events);
+  const last = follow(account, ['--json', '--after', '2']);
+  expect((await last.lines(1)).map((line) => JSON.parse(line))).toEqual(events.slice(2));
+  for (const following of [all, last]) following.interrupt();
+  await Promise.all([all.ended(), last.ended()]);
+});
+
+/** Starts the command in a process of its own, as a user does. */
+function startProcess(account: TestAccount, ...args: string[]) {
+  const child = spawn(process.execPath, [MAIN, 'events', 'follow', ...args], {
+    env: { ...baseEnvironment(), ...envOf(account) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => (printed[name] += text));
+  return { child, printed, closed: once(child, 'close') };
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)('%s ends a process with the exit code 0', async (signal) => {
+  const account = await accountWithEvents();
+  await write(account);
+  const { child, printed, closed } = startProcess(account, '--json');
+  const [line] = await linesOf(() => printed.stdout, 1);
+  child.kill(signal);
+  expect(await closed).toEqual([0, null]);
+  expect(JSON.parse(line as string)).toMatchObject({ data: { sequence: 1 } });
+  expect(printed.stderr).toBe('Continue with --after 1.\n');
+});
+
+test('a process ends when its reader has closed the pipe', async () => {
+  const account = await accountWithEvents();
+  await write(account);
+  const { child, printed, closed } = startProcess(account);
+  await linesOf(() => printed.stdout, 1);
+  child.stdout.destroy();
+  await write(account);
+  expect(await closed).toEqual([0, null]);
+});
+
+test('an outage is waited out, with a line about it, and no event is missed or repeated', async () => {
+  const account = await accountWithEvents();
+  const port = String(await freePort());
+  const url = `http://127.0.0.1:${port}/api`;
+  const other = await stack.intake({ BASE_PATH: '/api', PORT: port });
+  await write(account);
+  const following = follow(account, ['--json', '--url', url]);
+  await following.lines(1);
+  await other.close();
+  await until('it waits', async () => /Waits \d+ s: no connection/.test(following.printed.stderr));
+  await write(account);
+  await stack.intake({ BASE_PATH: '/api', PORT: port });
+  await following.lines(2);
+  await write(account);
+  const lines = await following.lines(3);
+  expect(lines.map((line) => JSON.parse(line).data.sequence)).toEqual([1, 2, 3]);
+  following.interrupt();
+  expect(await following.ended()).toMatchObject({ code: 0 });
+});
+
+test('a service that stays away ends the command after --give-up-after, with the cursor', async () => {
+  const account = await accountWithEvents();
+  const url = `http://127.0.0.1:${await freePort()}`;
+  const { code, stdout, stderr } = await follow(account, [
+    '--after',
+    '7',
+    '--give-up-after',
+    '1s',
+    '--url',
+    url,
+  ]).ended();
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(
+    /^(Waits \d s: .*\n)+No request has succeeded for \d s: no connection \(ECONNREFUSED\)\. Continue with --after 7\.\n$/,
+  );
+});
+
+test('Ctrl-C during a wait ends the command at once', async () => {
+  const account = await accountWithEvents();
+  const following = follow(account, ['--url', `http://127.0.0.1:${await freePort()}`]);
+  await until('it waits', async () => following.printed.stderr.includes('Waits'));
+  following.interrupt();
+  expect(await following.ended()).toMatchObject({ code: 0, stdout: '' });
+});
+
+test.each<[string, string[], object, number, string]>([
+  ['disabled events', [], {}, 1, 'The service rejects all requests (409 events_disabled): Events are not enabled'],
+  ['an expired cursor', ['--after', '1'], {}, 1, 'Events after this cursor are no longer stored (410 cursor_expired).'],
+  ['an unknown cursor', ['--after', '3'], {}, 1, 'The service rejects all requests (400 invalid_query): "after" is a'],
+  ['a wrong key', [], { ORDERS_API_KEY: `oik_${'x'.repeat(49)}` }, 1, '(401 invalid_api_key)'],
+  ['no key', [], { ORDERS_API_KEY: undefined }, 2, 'Configuration: set ORDERS_API_KEY'],
+  ['a cursor that is none', ['--after', 'evt_1'], {}, 2, '--after takes the sequence of an event.'],
+])('%s is one line and an exit code', async (what, args, env, code, line) => {
+  const account = await accountWithEvents();
+  await knex()('event_logs')
+    .where({ account_id: account.id })
+    .update({ last_sequence: 2, removed_to: 2, is_enabled: what !== 'disabled events' });
+  const outcome = await follow(account, args, env).ended();
+  expect(outcome).toEqual({ code, stdout: '', stderr: expect.stringMatching(/^[^\n]+\n$/) });
+  expect(outcome.stderr).toContain(line);
+  expect(outcome.stderr).not.toMatch(/oik_\w/);
+});
