@@ -76,13 +76,17 @@ const stateOf = async ({ account, endpoint }: Subscription) => {
   return found;
 };
 
-const retryNow = ({ endpoint }: Subscription) =>
-  Promise.all([
-    knex()('waiting_deliveries')
-      .where({ endpoint_number: endpoint.endpoint_number })
-      .update({ due_at: knex().fn.now() }),
-    knex()('endpoints').where({ endpoint_number: endpoint.endpoint_number }).update({ next_round_at: knex().fn.now() }),
-  ]);
+/** Lets the first waiting delivery be retried now. */
+const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
+  knex().raw(
+    `with first as (
+       update waiting_deliveries set due_at = now()
+       where endpoint_number = :endpoint_number
+         and sequence = (select min(sequence) from waiting_deliveries where endpoint_number = :endpoint_number)
+     )
+     update endpoints set next_round_at = now() where endpoint_number = :endpoint_number`,
+    { endpoint_number },
+  );
 
 /** Waits until so many attempts failed. */
 const failed = (subscription: Subscription, count: number) =>
@@ -210,6 +214,9 @@ describe('an attempt that fails', () => {
     await failed(subscription, 5);
     expect((await stateOf(subscription)).failing_since).not.toBeNull();
     expect(subscription.receiver.received.length).toBeLessThan(30);
+    await knex()('waiting_deliveries')
+      .where({ endpoint_number: subscription.endpoint.endpoint_number })
+      .update({ due_at: knex().raw("now() + interval '1 hour'") });
     subscription.receiver.respond(204);
     await retryNow(subscription);
     await until('each was delivered', async () => {

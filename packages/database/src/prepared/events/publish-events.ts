@@ -20,7 +20,6 @@ with publisher as materialized (
     where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
     order by due_at, event_number limit $1::int
   ) as u
-  where l.is_enabled
 ), taken as (
   delete from unpublished_events u using due d
   where u.account_id = d.account_id and u.due_at = d.due_at and u.event_number = d.event_number
