@@ -32,8 +32,14 @@ with publisher as materialized (
 ), published as (
   insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
   select account_id, c.first_sequence + row_number() over (partition by account_id order by t.due_at, t.event_number),
-         t.event_id, t.type, t.due_at, t.receipt_id, t.source_order_id, t.order_id, t.details
+         t.event_id, t.type, t.due_at, t.receipt_id, t.source_order_id, t.order_id,
+         case when t.type = 'receipt.written' then jsonb_build_object('warnings', event_warnings(coalesce(r.warnings, '[]'))) else t.details end
   from taken t join counted c using (account_id)
+  left join lateral (
+    select warnings from receipts
+    where t.type = 'receipt.written' and receipt_id = t.receipt_id and account_id = t.account_id
+    offset 0
+  ) as r on true
 )
 select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int, false) as "hasMore" from counted`,
 };

@@ -1,12 +1,12 @@
 /**
  * SQL: records the event of each receipt of `moved` that became an order, if its account has events enabled. One look-up for all, so
- * that others pay nothing for it.
+ * that others pay nothing for it; the publisher adds the warnings.
  *
  * @param accountIds the parameter with the accounts of `moved`.
  */
 export const recordWritten = (accountIds: string) => `
-  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id, details)
-  select account_id, 'receipt.written', receipt_id, source_order_id, order_id, jsonb_build_object('warnings', event_warnings(warnings))
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id)
+  select account_id, 'receipt.written', receipt_id, source_order_id, order_id
   from moved
   where account_id = any(array(select account_id from event_logs where account_id = any(${accountIds}::int[]) and is_enabled))
   order by account_id, source_order_id`;
