@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase, readStalls, reviewOrders } from '@orders/database';
+import { closeDatabase, type Database, openDatabase, readStalls, reviewOrders, setEvents } from '@orders/database';
+import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
 import { hold } from '../harness/barriers.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
@@ -73,6 +74,28 @@ test('an order that can still be undone is not counted as delayed', async () => 
   expect((await readStalls(database)).dispatchDelaySeconds).toBe(0);
 });
 
+test('the age of the oldest due event of an enabled log is reported until it is published', async () => {
+  const { knex } = stack.database;
+  const oldest = async () => (await readStalls(database)).oldestUnpublishedEventSeconds;
+  const move = (seconds: number) =>
+    knex('unpublished_events').update({ due_at: knex.raw('now() + ?::interval', [`${seconds} s`]) });
+  const ofEvents = await stack.account();
+  await setEvents(knex, ofEvents.id, true);
+  const held = await hold(knex, `select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
+  await sendOrder(intake, ofEvents, { source_order_id: 'not told' });
+  await move(3600);
+  expect(await oldest()).toBe(0);
+  await move(-100);
+  expect(await oldest()).toBeGreaterThanOrEqual(100);
+  await setEvents(knex, ofEvents.id, false);
+  expect(await oldest()).toBe(0);
+  await setEvents(knex, ofEvents.id, true);
+  const gauge = async () => gaugeOf(await readMetrics(intake.adminUrl), 'orders_oldest_unpublished_event_seconds') ?? 0;
+  await until('intake shows it', async () => (await gauge()) >= 100);
+  await held.release();
+  await until('it is published', async () => (await oldest()) === 0);
+});
+
 test('a transaction that only reads is reported separately', async () => {
   const { knex } = stack.database;
   const before = performance.now();
@@ -97,6 +120,7 @@ test('without the right to see other sessions their ages are absent, and the del
     oldestReadingSeconds: null,
     dispatchDelaySeconds: 0,
     oldestCancellationRequestSeconds: 0,
+    oldestUnpublishedEventSeconds: 0,
   });
   const limitedIntake = await stack.intake({ DATABASE_URL: url.href, PG_PREPARED: 'on' });
   const metrics = await until('the delay is read in time', async () => {

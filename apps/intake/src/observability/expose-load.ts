@@ -48,6 +48,11 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
     'Age of the oldest request to cancel a dispatched order that nobody has closed',
     async () => (await getStalls())?.oldestCancellationRequestSeconds ?? null,
   );
+  gauge(
+    'orders_oldest_unpublished_event_seconds',
+    'For how long the oldest event that is not published has been due',
+    async () => (await getStalls())?.oldestUnpublishedEventSeconds ?? null,
+  );
   exposeTransactions(registry, getStalls);
   exposeLanes(registry, getLanes);
   exposeArchiving(registry, database, times);

@@ -11,6 +11,8 @@ export interface Stalls {
   dispatchDelaySeconds: number;
   /** Age of the oldest cancellation request that nobody has closed. */
   oldestCancellationRequestSeconds: number;
+  /** For how long the oldest event of an enabled log has been due and not published. */
+  oldestUnpublishedEventSeconds: number;
 }
 
 /** Max confirmed orders examined, the earliest confirmed first. */
@@ -44,11 +46,17 @@ select case when sees_all then (
   select ${AGE('min(requested_at)')} from (
     select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1
   ) as open
-) as "oldestCancellationRequestSeconds"
+) as "oldestCancellationRequestSeconds", (
+  select ${AGE('min(oldest.due_at)')} from event_logs l
+  cross join lateral (
+    select due_at from unpublished_events where account_id = l.account_id order by due_at limit 1
+  ) as oldest
+  where l.is_enabled
+) as "oldestUnpublishedEventSeconds"
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
 };
 
-/** Its cost does not grow with the stored data. @throws {pg.DatabaseError} or the connection's error. */
+/** Its cost grows with the number of enabled event logs, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
 export async function readStalls(database: Database): Promise<Stalls> {
   const [stalls] = await run<Stalls>(database, READ, []);
   return stalls as Stalls;
