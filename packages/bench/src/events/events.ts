@@ -35,14 +35,21 @@ const WARM_UP_BATCHES = 10;
 
 export async function runEvents(
   services: Services,
-  { batches, ...options }: Options,
+  { batches, rounds, ...options }: Options,
   printProgress: (text: string) => void,
 ): Promise<EventsResult> {
   printProgress(`${batches} batches without and with events …`);
   const written = await writeBatches(services, batches);
   const contestants = [OURS, OURS_WITH_EVENTS];
-  const plan = { ...options, contestants, loads: [QUOTED_LOAD] };
-  return { batches: written, measurements: await runRounds(services, plan, printProgress) };
+  const measurements: Measurement[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    // The first of a round is the other one each time, in case the machine becomes slower or faster within rounds.
+    const inTurn = round % 2 ? contestants.toReversed() : contestants;
+    const plan = { ...options, contestants: inTurn, loads: [QUOTED_LOAD], rounds: 1 };
+    printProgress(`Round ${round + 1} of ${rounds} end to end …`);
+    measurements.push(...(await runRounds(services, plan, printProgress)));
+  }
+  return { batches: written, measurements };
 }
 
 /** Writes the batches of both accounts to the same tables. */
@@ -112,30 +119,33 @@ export function renderEvents({ batches, measurements }: EventsResult): string {
 }
 
 function renderEndToEnd(measurements: readonly Measurement[]): string {
-  const of = (name: string) => {
-    const own = measurements.filter(({ contestant }) => contestant === name);
-    const middle = (read: (one: Measurement) => number) => median(own.map(read));
-    return [
-      middle(({ ordersPerSecond }) => ordersPerSecond),
-      middle(({ cpuSecondsPer1000 }) => cpuSecondsPer1000.worker * 1000),
-      middle(({ cpuSecondsPer1000 }) => cpuSecondsPer1000.postgres * 1000),
-      middle(({ walBytesPerOrder }) => walBytesPerOrder),
-    ] as const;
-  };
-  const [without, withEvents] = [of(OURS.name), of(OURS_WITH_EVENTS.name)];
-  const row = (what: string, [orders, worker, postgres, wal]: ReturnType<typeof of>) => [
-    what,
-    orders.toFixed(0),
-    `${worker.toFixed(1)} µs`,
-    `${postgres.toFixed(1)} µs`,
-    `${wal.toFixed(0)} B`,
-  ];
-  const ratios = withEvents.map((value, index) => ratio(value, without[index] as number));
+  const figures = (name: string) =>
+    measurements
+      .filter(({ contestant }) => contestant === name)
+      .map(({ ordersPerSecond, cpuSecondsPer1000: { driver: _, ...cpu }, walBytesPerOrder }) => [
+        ordersPerSecond,
+        sum(Object.values(cpu)) * 1000,
+        cpu.postgres * 1000,
+        walBytesPerOrder,
+      ]);
+  const [without, withEvents] = [figures(OURS.name), figures(OURS_WITH_EVENTS.name)];
+  const medians = (rounds: number[][]) =>
+    UNITS.map((unit, column) => `${median(rounds.map((round) => round[column] as number)).toFixed(0)}${unit}`);
+  const ratios = UNITS.map((_, column) => {
+    const ofRounds = withEvents.map((round, index) => (round[column] as number) / (without[index]?.[column] as number));
+    const [least, most] = [Math.min(...ofRounds), Math.max(...ofRounds)];
+    return `${median(ofRounds).toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
+  });
   return table(
-    ['end to end', 'orders/s', 'CPU of the worker', 'of Postgres', 'WAL'],
-    [row('without events', without), row('with events', withEvents), ['with ÷ without', ...ratios]],
+    ['end to end, medians', 'orders/s', 'CPU of the service', 'of Postgres', 'WAL'],
+    [
+      ['without events', ...medians(without)],
+      ['with events', ...medians(withEvents)],
+      ['with ÷ without, by round', ...ratios],
+    ],
   );
 }
 
+const UNITS = ['', ' µs', ' µs', ' B'];
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const ratio = (value: number, base: number) => (value / base).toFixed(2);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { createEventLedger } from './event-ledger.ts';
 import { createFindings, type Finding, type ViolationName } from './findings.ts';
-import type { RoundsDeps } from './run-rounds.ts';
+import type { RoundsDeps } from './round.ts';
 import { copyObserved, verifyTables } from './verify.ts';
 
 /** Damage to published events, and the violation that must be found. */

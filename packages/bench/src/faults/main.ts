@@ -15,7 +15,8 @@ import { planRounds } from './plan.ts';
 import { mulberry32 } from './random.ts';
 import { renderReport, report } from './report.ts';
 import { startReviewers } from './reviewers.ts';
-import { type RoundsDeps, runRounds } from './run-rounds.ts';
+import type { RoundsDeps } from './round.ts';
+import { runRounds } from './run-rounds.ts';
 import { findSabotage, SABOTAGES, type SabotageKind } from './sabotage.ts';
 import { withClient } from './with-client.ts';
 

@@ -1,6 +1,6 @@
 import { table } from '../report/tables.ts';
 import { type Finding, type Kind, VIOLATIONS, type ViolationName } from './findings.ts';
-import { type Round, renderCounts, sumCounts } from './run-rounds.ts';
+import { type Round, renderCounts, sumCounts } from './round.ts';
 
 /** All rounds of one fault. */
 export interface Row {

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { EVENT_SABOTAGES, type EventSabotageKind, findEventSabotage } from './event-sabotage.ts';
 import type { Finding, ViolationName } from './findings.ts';
-import { feedsOf, type RoundsDeps } from './run-rounds.ts';
+import { feedsOf, type RoundsDeps } from './round.ts';
 import { copyObserved, verifyTables } from './verify.ts';
 
 /** Damage to stored data, and the violation that must be found. */

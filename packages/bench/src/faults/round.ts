@@ -1,0 +1,62 @@
+import type { Canceller } from './canceller.ts';
+import type { EventFollower } from './event-follower.ts';
+import type { EventLedger } from './event-ledger.ts';
+import type { FaultContext } from './faults.ts';
+import type { EventCounts } from './feed-reader.ts';
+import type { Finding, Findings } from './findings.ts';
+import type { RequestCounts } from './load.ts';
+import type { Reviewers } from './reviewers.ts';
+import type { Observed } from './verify.ts';
+
+/** The results of one round. */
+export interface Round extends RequestCounts {
+  /** The name of the fault; `none` for a round without one. */
+  fault: string;
+  target: number;
+  /** Seconds from the start of the round. */
+  injectedAt: number;
+  recoveredAt: number;
+  /** The longest time until a receipt was final, from recovery or from its own commit if that was later, in seconds. */
+  recoverySeconds: number;
+  /** The longest delay of a confirmed order after it was due, in seconds; null if none was due. */
+  dispatchDelaySeconds: number | null;
+  /** What was read of the feeds. */
+  events: EventCounts;
+  /** New findings of this round. */
+  findings: Finding[];
+}
+
+export interface RoundsDeps extends Omit<Observed, 'feeds'> {
+  context: FaultContext;
+  canceller: Canceller;
+  reviewers: Reviewers;
+  events: EventLedger;
+  follower: EventFollower;
+  findings: Findings;
+  roundSeconds: number;
+  printProgress: (text: string) => void;
+}
+
+/** Max time from recovery until all receipts are final and the outbox is empty. */
+export const SETTLE_TIMEOUT_MS = 60_000;
+
+/** The feeds as they were read so far. */
+export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date | null): Observed['feeds'] {
+  return { senders: context.senders, events, publishedBefore };
+}
+
+/** For example `503 ×12, no reply ×3`. */
+export function renderCounts(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([status, count]) => `${status === '0' ? 'no reply' : status} ×${count.toLocaleString('en')}`)
+    .join(', ');
+}
+
+/** Adds counts of the same name. */
+export function sumCounts(all: readonly Record<string, number>[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const counts of all) {
+    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
+  }
+  return sums;
+}
