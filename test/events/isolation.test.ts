@@ -65,6 +65,15 @@ async function addPending({ id }: TestAccount, count: number): Promise<void> {
   await knex()('event_logs').where({ account_id: id }).update({ last_sequence: count });
 }
 
+/** Adds events that are due and not published. */
+async function addUnpublished({ id }: TestAccount): Promise<void> {
+  await knex().raw(
+    `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
+     select ?, 'receipt.dead', gen_random_uuid(), 'unpublished-' || n from generate_series(1, ?::int) as n`,
+    [id, UNPUBLISHED],
+  );
+}
+
 /** Sends orders and waits for their events. @returns the 99th percentile of the milliseconds from accepted to delivered. */
 async function measure(name: string): Promise<number> {
   const { account, receiver } = quiet;
@@ -104,15 +113,13 @@ test('dead and slow endpoints, and a million pending events, do not delay the ev
   const flooding = await stack.account();
   const flooded = await subscribe(flooding, 1);
   await addPending(flooding, PENDING);
-  await knex().raw(
-    `insert into unpublished_events (account_id, type, receipt_id, source_order_id, details)
-     select ?, 'receipt.written', gen_random_uuid(), 'unpublished-' || n, '{"warnings": []}' from generate_series(1, ?::int) as n`,
-    [flooding.id, UNPUBLISHED],
-  );
   await until('the flood has begun', async () => flooded.received.length > 100);
 
-  let p99 = await measure('flood-1');
-  for (let round = 2; round <= ROUNDS && p99 > bound; round += 1) p99 = Math.min(p99, await measure(`flood-${round}`));
+  let p99 = Number.POSITIVE_INFINITY;
+  for (let round = 1; round <= ROUNDS && p99 > bound; round += 1) {
+    const [measured] = await Promise.all([measure(`flood-${round}`), addUnpublished(flooding)]);
+    p99 = Math.min(p99, measured);
+  }
   if (process.env.ISOLATION_FIGURES === 'on')
     process.stdout.write(
       `accepted to delivered, p99: ${without.toFixed()} ms without, ${p99.toFixed()} ms beside a flood\n`,
