@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { createPartitions, dropOldPartitions, openKnex, setMapping } from '@orders/database';
+import { createPartitions, dropOldPartitions, openKnex, pruneEvents, setEvents, setMapping } from '@orders/database';
 import { ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
@@ -72,6 +72,11 @@ async function migrate(
   return { code, text };
 }
 
+const EVENTS_OF_STORY = [
+  ...['receipt.written', 'receipt.duplicate', 'receipt.dead'],
+  ...['order.edited', 'order.cancelled', 'order.cancel_requested'],
+];
+
 /** `success`, or the status and code of a problem. */
 const statusOf = ({ status, body }: Reply) => (status < 300 ? 'success' : `${status} ${body.code}`);
 
@@ -111,6 +116,7 @@ test('with a role for each app and an owner without superuser rights the accepta
     await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);
 
   const account = await stack.account({ signing: true });
+  await setEvents(owner, account.id, true);
   const { api } = intake;
   const wait = { Prefer: 'wait=20' };
   const written = await api.order(account, { source_order_id: 'a', total: 5 }, { ...wait, 'Idempotency-Key': 'k' });
@@ -188,6 +194,15 @@ test('with a role for each app and an owner without superuser rights the accepta
     .where(dispatched)
     .update({ review_state: 'confirmed', confirmed_xid: '3', reviewed_at: new Date(0) });
   expect((await api.cancel(account, { source_order_id: 'a' })).body).toMatchObject({ outcome: 'requested' });
+  // Redrives that were only tried out have no events.
+  const types = await until('there is an event for each order, and the last one', async () => {
+    const { body } = await api.events(account, '?limit=1000');
+    const types: string[] = body.events.map(({ type }: { type: string }) => type);
+    const written = types.filter((type) => type === 'receipt.written').length;
+    const orders = await owner('orders').where({ account_id: account.id });
+    return types.includes('order.cancel_requested') && written === orders.length && types;
+  });
+  expect(new Set(types)).toEqual(new Set(EVENTS_OF_STORY));
 
   const operator = await signIn(portal, await createPerson(stack, null));
   expect(statusOf(await operator.post('/operator/accounts', { name: 'Another' }))).toBe('success');
@@ -233,6 +248,17 @@ test('intake shows the delay of dispatching under its role, and after a grant th
   await held.release();
   await worker.close();
   await intake.close();
+});
+
+test('the worker removes events of every account, under its role', async () => {
+  const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
+  try {
+    const stored = await owner('events').count({ count: '*' }).first();
+    expect(Number(stored?.count)).toBeGreaterThan(0);
+    expect(await pruneEvents(worker, 0, new AbortController().signal)).toBe(Number(stored?.count));
+  } finally {
+    await worker.destroy();
+  }
 });
 
 test('the worker creates and drops partitions, including those of the owner, and the owner can still alter them', async () => {
@@ -281,6 +307,10 @@ describe('a role is not allowed', () => {
       'select * from dispatchable_orders',
       "select nextval('order_ids')",
       'select reason from cancellation_requests',
+      'select details from unpublished_events',
+      "insert into unpublished_events (account_id, type, receipt_id, source_order_id) values (1, 'x', gen_random_uuid(), 'x')",
+      'delete from events',
+      'update event_logs set is_enabled = true',
       'delete from cancellation_requests',
       "select take_held_cancellation(1, 'x')",
       'update sources set mapping = mapping',
@@ -302,6 +332,10 @@ describe('a role is not allowed', () => {
       "insert into idempotency_keys values (1, 'x', gen_random_uuid())",
       "select cancel_orders(1, 1, null, 'rest', '{x}', '{x}')",
       'select * from cancellation_requests',
+      'update event_logs set is_enabled = true',
+      'insert into event_logs (account_id, is_enabled) values (1, true)',
+      'update events set details = details',
+      'update unpublished_events set due_at = due_at',
       'select * from dispatchable_orders',
       'select * from sources',
       'select receipt_ids from source_activity',
@@ -326,6 +360,10 @@ describe('a role is not allowed', () => {
       'update sources set account_id = 1',
       'update source_mappings set mapping = mapping',
       'update source_activity set count = 0',
+      'update event_logs set last_sequence = 0',
+      'delete from events',
+      'update events set details = details',
+      'delete from unpublished_events',
       'delete from cancellation_requests',
       'update cancellation_requests set reason = null',
     ],

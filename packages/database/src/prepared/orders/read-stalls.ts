@@ -11,7 +11,7 @@ export interface Stalls {
   dispatchDelaySeconds: number;
   /** Age of the oldest cancellation request that nobody has closed. */
   oldestCancellationRequestSeconds: number;
-  /** For how long the oldest event of an enabled log has been due and not published. */
+  /** For how long the oldest event that is not published has been due. */
   oldestUnpublishedEventSeconds: number;
 }
 
@@ -51,12 +51,11 @@ select case when sees_all then (
   cross join lateral (
     select due_at from unpublished_events where account_id = l.account_id order by due_at limit 1
   ) as oldest
-  where l.is_enabled
 ) as "oldestUnpublishedEventSeconds"
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
 };
 
-/** Its cost grows with the number of enabled event logs, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
+/** Its cost grows with the number of event logs, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
 export async function readStalls(database: Database): Promise<Stalls> {
   const [stalls] = await run<Stalls>(database, READ, []);
   return stalls as Stalls;
