@@ -5,11 +5,13 @@ import { anchorOf } from '@orders/doc-pages';
 import {
   ATTEMPT_ERRORS,
   CANCELLATION_ERRORS,
+  EVENT_TYPES,
   FINAL_STATES,
   LIMITS,
   MAX_BATCH_ORDERS,
   MAX_CANCEL_BYTES,
   MAX_CANCELLATIONS,
+  MAX_EVENTS,
   MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
   normalizeOrder,
@@ -85,6 +87,16 @@ test('the codes, sizes and situations of a cancellation are complete', () => {
   const guide = page('corrections');
   expect(guide).toContain(`up to ${MAX_REASON} characters`);
   expect(guide).toContain(`1 to ${grouped(MAX_CANCELLATIONS)} cancellations`);
+});
+
+test('the types of events are complete, and so are the sizes and times of the feed', () => {
+  const types = rows(part(page('events'), 'What each type means')).map(([type]) => type);
+  expect(types).toEqual([...EVENT_TYPES]);
+  const max = grouped(MAX_EVENTS);
+  expect(page('limits')).toContain(`| A page of [events](events.md) | ${max} events, and about 1 MiB |`);
+  expect(page('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
+  expect(page('endpoints')).toContain(`\`limit\`, 1 to ${max}`);
+  expect(page('errors')).toContain(`\`limit\` is 1 to ${max}`);
 });
 
 describe('statuses', () => {
@@ -175,6 +187,9 @@ describe('limits', () => {
     expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
     expect(limits).toContain(`asked for during | ${days(worker.RECEIPT_RETENTION)} days by default`);
+    const retention = `${days(worker.EVENT_RETENTION)} days by default`;
+    expect(limits).toContain(`| An [event](events.md) is stored for | ${retention} |`);
+    expect(page('events')).toContain(`stored for [${retention}]`);
     expect(page('errors')).toContain(`kept for ${days(worker.RECEIPT_RETENTION)} days by default`);
     const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
     expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);

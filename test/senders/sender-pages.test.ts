@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { setHoldResends, setRateLimit } from '@orders/database';
+import { setEvents, setHoldResends, setRateLimit } from '@orders/database';
 import { mapOrder, normalizeOrder, PRESETS, type SourcePreset, type SourceSettings } from '@orders/domain';
 import { readSenderPages } from '@orders/intake';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
@@ -57,6 +57,7 @@ const ORDERS: Record<string, Record<string, string>> = {
     'CANCEL-3': 'rest',
     'CANCEL-4': 'webhook',
   },
+  events: { 'EVENT-1': 'rest' },
   sdk: {
     'SDK-1': 'rest',
     'SDK-3': 'rest',
@@ -82,7 +83,7 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(10);
+  expect(settings).toHaveLength(11);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -168,6 +169,7 @@ describeWith(
     'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
+      if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       const ofSources = RECORDED_ON[name] ? await sourceVariables(account, name) : {};
