@@ -70,6 +70,19 @@ test('in development the files of npm start are used, silently', async () => {
   });
 });
 
+test('in development endpoints may be on this machine', async () => {
+  await leave(cli.url);
+  const created = await run(['accounts', 'create', 'Receiver', '--json'], {}, local);
+  const id = String(JSON.parse(created.stdout).account_id);
+  await run(['events', 'enable', id], {}, local);
+  const create = ['endpoints', 'create', id, 'http://localhost:8090/events'];
+  expect(await run(create, {}, local)).toMatchObject({ code: 0 });
+  expect(await run(create, { CALLBACK_ALLOW: 'hooks.internal' }, local)).toMatchObject({ code: 2 });
+  expect(await run(create, { NODE_ENV: 'production', DATABASE_URL: cli.url, SECRETS_KEY }, local)).toMatchObject({
+    code: 2,
+  });
+});
+
 test("a sender's key of npm start is taken with its address, and never sent to another one", async () => {
   const intakeUrl = `http://127.0.0.1:${await freePort()}`;
   await writeFile(

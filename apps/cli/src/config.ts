@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   ConfigurationError,
+  callbackHosts,
   databaseEnvironment,
   processEnvironment,
   queueUrl,
@@ -22,6 +23,8 @@ export interface CliConfig {
   PORTAL_URL?: string;
   /** The address of intake for senders, without a trailing slash. */
   INTAKE_URL?: string;
+  /** Hosts for which the URLs of endpoints may be http and private. */
+  CALLBACK_ALLOW: string[];
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
@@ -31,7 +34,10 @@ export interface CliConfig {
   isLocal: boolean;
 }
 
-type Environment = Partial<Omit<CliConfig, 'isLocal'>> & { NODE_ENV: string };
+type Environment = Partial<Omit<CliConfig, 'isLocal'>> & { NODE_ENV: string; CALLBACK_ALLOW: string[] };
+
+/** The notifier of `npm start` may deliver to these. */
+const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
@@ -42,6 +48,7 @@ const SCHEMA = {
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
   INTAKE_URL: senderEnvironment.ORDERS_URL,
+  CALLBACK_ALLOW: callbackHosts,
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,
   PORTAL_DB_PASSWORD: randomSecret,
@@ -73,7 +80,8 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localD
   const local = await readLocal(localDirectory);
   if (DATABASE_URL && DATABASE_URL !== local?.DATABASE_URL) return { ...rest, DATABASE_URL, isLocal: false };
   if (!local) throw new ConfigurationError('Configuration: set DATABASE_URL, or run npm start first.');
-  return { ...local, ...rest, isLocal: true };
+  const CALLBACK_ALLOW = rest.CALLBACK_ALLOW.length > 0 ? rest.CALLBACK_ALLOW : LOOPBACK;
+  return { ...local, ...rest, CALLBACK_ALLOW, isLocal: true };
 }
 
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {
