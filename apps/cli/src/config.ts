@@ -4,6 +4,7 @@ import {
   ConfigurationError,
   callbackHosts,
   databaseEnvironment,
+  LOOPBACK_HOSTS,
   processEnvironment,
   queueUrl,
   randomSecret,
@@ -23,7 +24,7 @@ export interface CliConfig {
   PORTAL_URL?: string;
   /** The address of intake for senders, without a trailing slash. */
   INTAKE_URL?: string;
-  /** Hosts for which the URLs of endpoints may be http and private. */
+  /** Hosts of endpoints for which http and private addresses are allowed. */
   CALLBACK_ALLOW: string[];
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
@@ -34,10 +35,7 @@ export interface CliConfig {
   isLocal: boolean;
 }
 
-type Environment = Partial<Omit<CliConfig, 'isLocal'>> & { NODE_ENV: string; CALLBACK_ALLOW: string[] };
-
-/** The notifier of `npm start` may deliver to these. */
-const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]'];
+type Environment = Partial<Omit<CliConfig, 'isLocal'>> & Pick<CliConfig, 'CALLBACK_ALLOW'> & { NODE_ENV: string };
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
@@ -80,7 +78,7 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localD
   const local = await readLocal(localDirectory);
   if (DATABASE_URL && DATABASE_URL !== local?.DATABASE_URL) return { ...rest, DATABASE_URL, isLocal: false };
   if (!local) throw new ConfigurationError('Configuration: set DATABASE_URL, or run npm start first.');
-  const CALLBACK_ALLOW = rest.CALLBACK_ALLOW.length > 0 ? rest.CALLBACK_ALLOW : LOOPBACK;
+  const CALLBACK_ALLOW = rest.CALLBACK_ALLOW.length > 0 ? rest.CALLBACK_ALLOW : LOOPBACK_HOSTS;
   return { ...local, ...rest, CALLBACK_ALLOW, isLocal: true };
 }
 
