@@ -30,8 +30,9 @@ export const EVENT_TYPES = Object.keys({
 } satisfies Record<EventType, true>) as EventType[];
 
 const POLL_INTERVAL_MS = 5000;
-/** While a person waits for the outcome. */
-const SHORT_INTERVAL_MS = 500;
+const ATTEMPTS_INTERVAL_MS = 2000;
+/** While a person waits for the outcome of a test. */
+const TEST_INTERVAL_MS = 500;
 
 const at = (accountId: number) => `/accounts/${accountId}`;
 const endpointAt = (accountId: number, endpointId: string) => `${at(accountId)}/endpoints/${endpointId}`;
@@ -65,7 +66,7 @@ export function useAttempts(accountId: number, endpointId: string) {
       }),
     initialPageParam: null as number | null,
     getNextPageParam: ({ next }) => next,
-    refetchInterval: POLL_INTERVAL_MS,
+    refetchInterval: ATTEMPTS_INTERVAL_MS,
   });
 }
 
@@ -78,7 +79,7 @@ export function useTestAttempt(accountId: number, endpointId: string, eventId: s
       const { attempts } = await call<{ attempts: Attempt[] }>('GET', path, { query: { event_id: eventId }, signal });
       return attempts[0] ?? null;
     },
-    refetchInterval: ({ state }) => (state.data ? false : SHORT_INTERVAL_MS),
+    refetchInterval: ({ state }) => (state.data ? false : TEST_INTERVAL_MS),
   });
 }
 
