@@ -225,13 +225,13 @@ describe('an endpoint', () => {
     const { path, subject } = await register(one, { types: [...EVENT_TYPES] });
     await sendOrders(one.account, 3);
     await attemptsOf(client, path, 3);
-    const sequences = () => receiver.received.map(({ event }) => event.data.sequence as number).toSorted();
+    const sequences = () => receiver.received.map(({ event }) => event.data.sequence).join(' ');
     expect(await client.post(`${path}/resend`, { from: 2 })).toMatchObject({ status: 202, body: { events: 1 } });
     await until('one is delivered again', async () => receiver.received.length === 4);
-    expect(sequences()).toEqual([1, 2, 2, 3]);
+    expect(sequences()).toBe('1 2 3 2');
     expect((await client.post(`${path}/resend`, { from: 2, to: 100 })).body).toEqual({ events: 2 });
     await until('the range is delivered again', async () => receiver.received.length === 6);
-    expect(sequences()).toEqual([1, 2, 2, 2, 3, 3]);
+    expect(sequences()).toMatch(/^1 2 3 2 (2 3|3 2)$/);
     expect((await client.post(`${path}/resend`, { from: 4 })).body).toEqual({ events: 0 });
     const common = { action: 'events_resent', subject };
     expect((await auditOf(one)).filter(({ action }) => action === 'events_resent')).toMatchObject([

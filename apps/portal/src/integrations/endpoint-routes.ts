@@ -128,9 +128,14 @@ export function endpointRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/endpoints/:endpointId/attempts', async (request, response) => {
-    const { before } = queryOf<{ before?: number }>(request, { before: Joi.number().integer().min(1) });
+    const { before, event_id } = queryOf<{ before?: number; event_id?: string }>(request, {
+      before: Joi.number().integer().min(1),
+      event_id: Joi.string().pattern(/^evt_[\da-f]{32}$/),
+    });
+    // Postgres reads a UUID without hyphens.
+    const wanted = event_id?.replace('evt_', '');
     const attempts = await runShortFairly(request, async () =>
-      listAttempts(knex, await endpointOf(knex, request), { limit: PAGE_SIZE + 1, before }),
+      listAttempts(knex, await endpointOf(knex, request), { limit: PAGE_SIZE + 1, before, eventId: wanted }),
     );
     const { page, next } = paginate(attempts, PAGE_SIZE, ({ attempt_number }) => attempt_number);
     response.json({ attempts: page.map(attemptJson), next });
