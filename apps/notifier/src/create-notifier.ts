@@ -5,6 +5,7 @@ import {
   claimEndpoints,
   closeDatabase,
   createFailureLog,
+  fingerprintOf,
   openDatabase,
   poolState,
   untilSchema,
@@ -59,8 +60,9 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
   const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };
   const stopping = new AbortController();
+  const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(
-    () => checkSchema(database, () => stopping.signal.aborted),
+    async () => ({ ...(await checkSchema(database, () => stopping.signal.aborted)), secrets_key: secretsKey }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,
