@@ -22,6 +22,8 @@ export interface Round extends RequestCounts {
   dispatchDelaySeconds: number | null;
   /** What was read of the feeds. */
   events: EventCounts;
+  /** What the endpoints received. */
+  deliveries: Record<string, number>;
   /** New findings of this round. */
   findings: Finding[];
 }
