@@ -80,7 +80,17 @@ const renderNumber = (value = 0) => value.toLocaleString('en');
 
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, injections, accepted, refused, cancellations, events, deliveries, violations: found, ...row }: Row) => [
+  const cells = ({
+    fault,
+    injections,
+    accepted,
+    refused,
+    cancellations,
+    events,
+    deliveries,
+    violations: found,
+    ...row
+  }: Row) => [
     fault,
     String(injections),
     accepted.toLocaleString('en'),

@@ -47,6 +47,11 @@ export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date |
   return { senders: context.senders, events, publishedBefore };
 }
 
+/** What all endpoints received since the last call. */
+export function takeDeliveryCounts({ context }: RoundsDeps): Record<string, number> {
+  return sumCounts(context.endpoints.map(({ deliveries }) => deliveries.takeCounts()));
+}
+
 /** For example `503 ×12, no reply ×3`. */
 export function renderCounts(counts: Record<string, number>): string {
   return Object.entries(counts)
