@@ -242,19 +242,19 @@ describe('an endpoint', () => {
     expect(events[0].about).toEqual({ name: receiver.url, detail: null });
   });
 
-  test('lists its attempts by pages of 50, newest first', async () => {
-    const one = await holder();
-    const { path, subject } = await register(one);
+  test('lists its attempts by pages of 50, newest first, or those of one event', async () => {
+    const { client, ...owner } = await holder();
+    const { path, subject } = await register({ client, ...owner });
     const endpoint_number = Number(subject.split(':')[1]);
     const uuid = '0b9f6d0e-3a3c-4a53-8f31-0f6d9a6a2c11';
-    const row = { account_id: one.account.id, endpoint_number, event_id: uuid, type: 'receipt.written', sequence: 1 };
+    const row = { account_id: owner.account.id, endpoint_number, event_id: uuid, type: 'receipt.written', sequence: 1 };
     const failure = { status: 500, error: 'refused_status', duration_ms: 12, at: new Date() };
     const rows = Array.from({ length: 120 }, (_, index) => ({ ...row, ...failure, attempt: index + 1 }));
     await knex()('delivery_attempts').insert(rows);
     const numbers: number[] = [];
     const sizes: number[] = [];
     for (let before: number | null = 0; before !== null; ) {
-      const { body }: Reply = await one.client.get(`${path}/attempts${before === 0 ? '' : `?before=${before}`}`);
+      const { body }: Reply = await client.get(`${path}/attempts${before === 0 ? '' : `?before=${before}`}`);
       numbers.push(...body.attempts.map(({ attempt }: { attempt: number }) => attempt));
       sizes.push(body.attempts.length);
       expect(body.attempts[0].event_id).toBe(eventId(uuid));
@@ -262,8 +262,15 @@ describe('an endpoint', () => {
     }
     expect(sizes).toEqual([50, 50, 20]);
     expect(numbers).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
+    const one = '1c3f1f5e-7a52-4a3e-9d53-5d6f6f0c2b77';
+    await knex()('delivery_attempts').insert([{ ...row, ...failure, event_id: one, attempt: 1 }]);
+    const found = await client.get(`${path}/attempts?event_id=${eventId(one)}`);
+    expect(found.body).toMatchObject({ attempts: [{ event_id: eventId(one) }], next: null });
+    expect(found.body.attempts).toHaveLength(1);
+    for (const id of [one, 'evt_1', `${eventId(one)}0`])
+      expect(pointersOf(await client.get(`${path}/attempts?event_id=${id}`))).toEqual(['/event_id']);
     for (const before of ['0', 'x', '-1'])
-      expect(pointersOf(await one.client.get(`${path}/attempts?before=${before}`))).toEqual(['/before']);
+      expect(pointersOf(await client.get(`${path}/attempts?before=${before}`))).toEqual(['/before']);
   });
 
   test('needs events, and there are at most ten', async () => {

@@ -182,7 +182,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('2 events will be sent again.').waitFor();
     await until('they are delivered again', async () => receiver.received.length === 5);
     const again = receiver.received.slice(3).map(({ event }) => event.data.sequence);
-    expect(again.toSorted()).toEqual([2, 3]);
+    expect(new Set(again)).toEqual(new Set([2, 3]));
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -291,7 +291,7 @@ describe.each(['en', 'ar'])('the texts in %s', (language) => {
     const named = Object.entries(type).flatMap(([kind, names]) =>
       Object.keys(names as object).map((name) => `${kind}.${name}`),
     );
-    expect(named.toSorted()).toEqual([...EVENT_TYPES, 'endpoint.test'].toSorted());
-    expect(Object.keys(error).toSorted()).toEqual(Object.keys(DELIVERY_ERRORS).toSorted());
+    expect(new Set(named)).toEqual(new Set([...EVENT_TYPES, 'endpoint.test']));
+    expect(new Set(Object.keys(error))).toEqual(new Set(Object.keys(DELIVERY_ERRORS)));
   });
 });

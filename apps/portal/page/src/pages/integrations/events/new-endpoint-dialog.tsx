@@ -48,7 +48,11 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
           {choice === 'some' && (
             <TypeChoice
               types={types}
-              error={errors.some(({ pointer }) => pointer.startsWith('/types')) ? t('types.refused') : null}
+              error={
+                types.length === 0 && errors.some(({ pointer }) => pointer.startsWith('/types'))
+                  ? t('types.refused')
+                  : null
+              }
               onChange={setTypes}
             />
           )}
