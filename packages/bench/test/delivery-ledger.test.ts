@@ -79,11 +79,14 @@ test.each([
   expect(found([event(1), event(2)])).toEqual(['delivery-differs account 1 evt_1']);
 });
 
-test('a delivery that is repeated must have the same body, also without a 2xx reply', () => {
+test.each([
+  ['the first', event(1)],
+  ['the second', event(1, 'receipt.dead')],
+])('a delivery that is repeated must have the same body, also without a 2xx reply; %s is in the feed', (_, inFeed) => {
   const { receive, deliver, found } = setUp();
   deliver(event(1));
   receive('evt_1', JSON.stringify(event(1, 'receipt.dead')));
-  expect(found([event(1)])).toEqual(['delivery-differs account 1 evt_1']);
+  expect(found([inFeed])).toContain('delivery-differs account 1 evt_1');
 });
 
 test('a delivery must be of an event of its account, also without a 2xx reply', () => {
