@@ -70,7 +70,7 @@ export const EVENT_SABOTAGES = {
     statement: append('order.cancelled', "o.review_state = 'needs_review'"),
     foundAs: 'cancellation-event-unfounded',
   },
-  'events-swapped': { statement: swap('receipt.written', 'order.cancelled'), foundAs: 'event-misordered' },
+  'events-swapped': { statement: swap('receipt.written', 'order.cancelled'), foundAs: 'event-out-of-order' },
   'state-mistyped': { statement: retype('order.rejected', "type = 'order.cancelled'"), foundAs: 'feed-state-differs' },
 } as const satisfies Record<string, EventSabotage>;
 
@@ -86,7 +86,7 @@ const RESTORE = `
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * Causes the damage, reads the feeds anew as a client, verifies, and restores the events.
+ * Causes the damage, reads the feeds from the start as a new client, verifies, and restores the events.
  *
  * @returns the findings.
  */

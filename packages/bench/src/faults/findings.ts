@@ -60,7 +60,7 @@ export const VIOLATIONS = {
     kind: 'other',
     means: 'an event of a cancellation that no client sent, or whose reply says otherwise',
   },
-  'event-misordered': { kind: 'other', means: 'an event of an order came before the one that it follows' },
+  'event-out-of-order': { kind: 'other', means: 'an event of an order came before the one that it follows' },
   'feed-state-differs': { kind: 'other', means: 'the newest event of an order contradicts its state' },
   'delivery-missing': { kind: 'lost', means: 'an event was not delivered to the endpoint of its account in time' },
   'delivery-differs': { kind: 'other', means: 'a delivery is not the event of the feed with its id' },
