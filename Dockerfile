@@ -1,4 +1,4 @@
-# One image for every process; its command is `intake`, `worker`, `portal` or `orders …`.
+# One image for every process; its command is `intake`, `worker`, `notifier`, `portal` or `orders …`.
 
 FROM node:24-bookworm-slim AS manifests
 WORKDIR /app
@@ -7,6 +7,7 @@ WORKDIR /app
 COPY package.json pnpm-lock.yaml pnpm-workspace.yaml ./
 COPY apps/cli/package.json apps/cli/
 COPY apps/intake/package.json apps/intake/
+COPY apps/notifier/package.json apps/notifier/
 COPY apps/portal/package.json apps/portal/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
@@ -54,7 +55,7 @@ FROM node:24-bookworm-slim AS node
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /opt/yarn* \
   && for name in npm npx corepack yarn yarnpkg; do rm -f "/usr/local/bin/$name"; done
 # `exec`, so that Node gets the signals.
-RUN for command in intake:intake worker:worker portal:portal orders:cli; do \
+RUN for command in intake:intake worker:worker notifier:notifier portal:portal orders:cli; do \
       printf '#!/bin/sh\nexec node /app/apps/%s/src/main.ts "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \
       && chmod 755 "/usr/local/bin/${command%:*}" || exit 1; \
     done

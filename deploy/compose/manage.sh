@@ -5,7 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # From .env alone: a variable of this shell would win over what is written there.
-unset COMPOSE_FILE {POSTGRES,INTAKE_DB,WORKER_DB,PORTAL_DB}_PASSWORD{,_FILE} SECRETS_KEY{,_FILE} SECRETS_KEY_PREVIOUS{,_FILE}
+unset COMPOSE_FILE {POSTGRES,INTAKE_DB,WORKER_DB,PORTAL_DB,NOTIFIER_DB}_PASSWORD{,_FILE} SECRETS_KEY{,_FILE} SECRETS_KEY_PREVIOUS{,_FILE}
+
+passwords=({POSTGRES,INTAKE_DB,WORKER_DB,PORTAL_DB,NOTIFIER_DB}_PASSWORD)
 
 usage() {
   cat <<'END'
@@ -19,8 +21,8 @@ Usage: deploy/compose/manage.sh <command>
   restore [--backup <name>] [--time <timestamp>] [--timeline <n>] [--yes]
                           restore Postgres to the latest state, or to <timestamp>, such as
                           '2026-11-20 18:55:00+00' (UTC if it has no offset); the present data is kept
-  rotate-passwords        give the four roles of Postgres new passwords
-  exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all signing secrets with it
+  rotate-passwords        give the five roles of Postgres new passwords
+  exchange-secrets-key    replace SECRETS_KEY by a new key, and encrypt all secrets with it
   upgrade-postgres <image>
                           copy the data to a new major version of Postgres, such as postgres:19, and run on that; the
                           old data is kept
@@ -78,7 +80,7 @@ init() {
   mkdir -p secrets
   chmod 700 secrets
   (umask 077; touch .env)
-  for name in POSTGRES_PASSWORD INTAKE_DB_PASSWORD WORKER_DB_PASSWORD PORTAL_DB_PASSWORD SECRETS_KEY; do
+  for name in "${passwords[@]}" SECRETS_KEY; do
     if grep -q "^${name}\(_FILE\)\?=" .env; then continue; fi
     file=./secrets/${name,,}
     [[ -s $file ]] || write_secret "$file" "$([[ $name == SECRETS_KEY ]] && echo 32 || echo 24)"
@@ -97,7 +99,7 @@ END
     change_settings COMPOSE_FILE=docker-compose.yml:deploy/compose/backup.yml:docker-compose.override.yml
   fi
   mkdir -p backup/wal backup/base
-  for name in POSTGRES_PASSWORD INTAKE_DB_PASSWORD WORKER_DB_PASSWORD PORTAL_DB_PASSWORD SECRETS_KEY; do
+  for name in "${passwords[@]}" SECRETS_KEY; do
     [[ -n $(setting $name) || -s $(setting ${name}_FILE) ]] || fail "$name in .env is empty, or its file is"
   done
   compose run --rm --no-deps -T --user root --entrypoint chown postgres -R postgres:postgres /backup ||
@@ -132,7 +134,7 @@ restore() {
     [[ $answer == [yY] ]] || fail 'nothing was changed'
   fi
   say 'stopping the apps and Postgres'
-  compose stop intake worker portal operator
+  compose stop intake worker notifier portal operator
   compose stop postgres
   compose rm --force postgres
   run_backup restore "${arguments[@]}" || code=$?
@@ -150,8 +152,8 @@ restore() {
 }
 
 rotate_passwords() {
-  local role file
-  require_files POSTGRES_PASSWORD_FILE INTAKE_DB_PASSWORD_FILE WORKER_DB_PASSWORD_FILE PORTAL_DB_PASSWORD_FILE
+  local name file
+  require_files "${passwords[@]/%/_FILE}"
   say 'changing the password of the database owner'
   file=$(setting POSTGRES_PASSWORD_FILE)
   # Beside the present one until Postgres has it, so that a run after an interruption goes on with it.
@@ -163,19 +165,19 @@ rotate_passwords() {
   cat "$file.new" > "$file"
   rm "$file.new"
   say 'changing the passwords of the apps; until the apps have restarted, senders may get 503 and send again'
-  for role in INTAKE_DB WORKER_DB PORTAL_DB; do
-    write_secret "$(setting ${role}_PASSWORD_FILE)" 24
+  for name in "${passwords[@]:1}"; do
+    write_secret "$(setting "${name}_FILE")" 24
   done
   compose run --rm --no-deps -T migrate
-  compose restart intake worker portal operator
-  compose up -d --wait --no-deps --no-recreate intake worker portal operator
+  compose restart intake worker notifier portal operator
+  compose up -d --wait --no-deps --no-recreate intake worker notifier portal operator
   orders accounts list --json > /dev/null || fail 'the operator cannot connect to Postgres with the new password'
-  say 'All four passwords are new.'
+  say 'All five passwords are new.'
 }
 
-# A restart alone would keep the former keys. Intake goes first: it must open what the others encrypt.
+# A restart alone would keep the former keys. Intake and the notifier go first: they must open what the others encrypt.
 recreate_key_users() {
-  compose up -d --wait --force-recreate intake
+  compose up -d --wait --force-recreate intake notifier
   compose up -d --wait --force-recreate --no-deps portal operator
 }
 
@@ -184,7 +186,7 @@ check_keys() {
   local expected id found
   expected=$(orders signing reseal --json | sed -n 's/.*"secrets_key": "\([0-9a-f]*\)".*/\1/p')
   [[ -n $expected ]] || fail 'the signing secrets are not all readable; see the line above'
-  for id in $(compose ps --quiet intake portal); do
+  for id in $(compose ps --quiet intake notifier portal); do
     found=$(docker exec "$id" node -e 'fetch(`http://127.0.0.1:${process.env.ADMIN_PORT}/health/ready`)
       .then((reply) => reply.json()).then((state) => console.log(state.secrets_key))')
     [[ $found == "$expected" ]] || fail "container $id runs with key $found, the operator with $expected"
@@ -265,7 +267,7 @@ END
     if [ "$free" -le "$needed" ]; then echo "manage: the volume has $free bytes free, and the data takes $needed" >&2; exit 1; fi
     touch "$PGDATA.unfinished"' "$old" || exit 1
   say 'stopping the apps'
-  compose stop intake worker portal operator
+  compose stop intake worker notifier portal operator
   compose up -d --wait --no-deps postgres-next
   # Transaction ids must go on: the cursor of the dispatching system consists of them. A higher epoch is above all former ones.
   epoch=$(compose exec -T postgres psql -XAtU orders -c 'select div(pg_current_xact_id()::text::numeric, 4294967296) + 1')

@@ -82,6 +82,8 @@ begin
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
   -- It serves the events of an account. Database functions record them.
   grant select on event_logs, events to orders_intake;
+  -- How late deliveries are.
+  grant select (account_id, endpoint_number, delivered_to, disabled, failing_since) on endpoints to orders_intake;
   -- For the age of the oldest one.
   grant select (account_id, due_at) on unpublished_events to orders_intake;
   -- What was sent under a used idempotency key is kept: dead where it names another order.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
+import { readConfig } from '../../apps/cli/src/config.ts';
 import { readSenderConfig } from '../../apps/cli/src/sender-config.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
@@ -70,6 +71,19 @@ test('in development the files of npm start are used, silently', async () => {
   });
 });
 
+test('in development endpoints may be on this machine', async () => {
+  await leave(cli.url);
+  const created = await run(['accounts', 'create', 'Receiver', '--json'], {}, local);
+  const id = String(JSON.parse(created.stdout).account_id);
+  await run(['events', 'enable', id], {}, local);
+  const create = ['endpoints', 'create', id, 'http://localhost:8090/events'];
+  expect(await run(create, {}, local)).toMatchObject({ code: 0 });
+  expect(await run(create, { CALLBACK_ALLOW: 'hooks.internal' }, local)).toMatchObject({ code: 2 });
+  expect(await run(create, { NODE_ENV: 'production', DATABASE_URL: cli.url, SECRETS_KEY }, local)).toMatchObject({
+    code: 2,
+  });
+});
+
 test("a sender's key of npm start is taken with its address, and never sent to another one", async () => {
   const intakeUrl = `http://127.0.0.1:${await freePort()}`;
   await writeFile(
@@ -92,6 +106,15 @@ test('the secrets key of npm start is never used on another database', async () 
   await leave(await unreachable());
   const { code, stderr } = await run(['signing', 'enable', '1'], { DATABASE_URL: cli.url }, local);
   expect([code, stderr]).toEqual([2, expect.stringContaining('set SECRETS_KEY')]);
+});
+
+test('endpoints on this machine are allowed only with the database of npm start', async () => {
+  await leave(await unreachable());
+  const allowed = async (env: NodeJS.ProcessEnv) => (await readConfig(env, local)).CALLBACK_ALLOW;
+  expect(await allowed({})).toEqual(['127.0.0.1', 'localhost', '[::1]']);
+  expect(await allowed({ CALLBACK_ALLOW: 'hooks.internal:8443' })).toEqual(['hooks.internal:8443']);
+  expect(await allowed({ DATABASE_URL: cli.url })).toEqual([]);
+  expect(await allowed({ DATABASE_URL: cli.url, CALLBACK_ALLOW: '10.1.2.3,[::1]' })).toEqual(['10.1.2.3', '[::1]']);
 });
 
 test('a database of npm start that has stopped: run npm start', async () => {

@@ -29,6 +29,13 @@ test('events are enabled and disabled, and each change is recorded once', async 
   );
 });
 
+test.each(['en', 'ar'])('the activity log of the portal names both changes in %s', async (language) => {
+  const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
+    with: { type: 'json' },
+  });
+  for (const action of ['events_enabled', 'events_disabled']) expect(texts.action[action]).toMatch(/\S/);
+});
+
 test('show says which events are stored, and how many are not published yet', async () => {
   await cli.run('events', 'enable', account);
   await cli.knex.raw(

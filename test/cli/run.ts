@@ -40,7 +40,7 @@ export function expectDecent({ code, stdout, stderr }: Outcome): void {
   }
   expect(stdout).toBe('');
   expect(stderr).toMatch(/^[^\n]+\n$/);
-  expect(stderr).not.toMatch(/\bat .+:\d+:\d+|postgres:\/\/|oik_\w|oss_\w|select |insert |update /);
+  expect(stderr).not.toMatch(/\bat .+:\d+:\d+|postgres:\/\/|oik_\w|oss_\w|whsec_\w|select |insert |update /);
 }
 
 /** The commands on a migrated database of this test file. */

@@ -15,6 +15,7 @@ const VERBS = {
     'send',
     'cancel',
     'events',
+    'endpoints',
     'listen',
   ],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit'],
@@ -24,6 +25,7 @@ const VERBS = {
   receipts: ['list', 'show', 'redrive'],
   orders: ['list', 'show', 'confirm', 'reject', 'reopen'],
   events: ['enable', 'disable', 'show', 'follow'],
+  endpoints: ['create', 'list', 'test', 'rotate', 'disable', 'enable', 'resend', 'deliveries', 'remove'],
   users: ['invite', 'list', 'remove'],
 };
 const COMMANDS = Object.entries(VERBS).flatMap(([noun, verbs]) => verbs.map((verb) => `${noun} ${verb}`.trim()));
@@ -54,6 +56,7 @@ test.each([
   ],
   ['a word too many', 'accounts list all', /^too many arguments/],
   ['a key in place of a command', 'keys oik_abc123', /^unknown command 'oik_…'/],
+  ['a secret in place of a command', 'endpoints whsec_abc+/123=', /^unknown command 'whsec_…'/],
   ['an address in place of a command', 'postgres://me:secret@host/db', /^unknown command '<address>'/],
   ['and one with a quote in its password', "postgres://me:it's-secret@host/db", /^unknown command '<address>'; see/],
 ])('%s is a usage error', async (_, words, line) => {

@@ -87,7 +87,7 @@ export async function prepareDeployment(signal: AbortSignal): Promise<Deployment
   const intakeUrl = `http://127.0.0.1:${intakePort}`;
   const portalUrl = `http://127.0.0.1:${portalPort}`;
   const secrets: Record<string, string> = { SECRETS_KEY: randomBytes(32).toString('base64') };
-  for (const role of ['POSTGRES', 'INTAKE_DB', 'WORKER_DB', 'PORTAL_DB']) {
+  for (const role of ['POSTGRES', 'INTAKE_DB', 'WORKER_DB', 'PORTAL_DB', 'NOTIFIER_DB']) {
     secrets[`${role}_PASSWORD`] = randomBytes(24).toString('base64');
   }
   const inFiles: Record<string, string> = {};

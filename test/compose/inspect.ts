@@ -1,7 +1,7 @@
 import type { Compose } from './deployment.ts';
 
 /** What runs our image. */
-export const APPS = ['intake', 'worker', 'portal'] as const;
+export const APPS = ['intake', 'worker', 'notifier', 'portal'] as const;
 
 /** That each app runs as nobody in particular, can write nowhere but /tmp, and has no capability. */
 export async function inspectHardening({ compose, containers }: Compose): Promise<string[]> {
@@ -23,8 +23,8 @@ export async function inspectHardening({ compose, containers }: Compose): Promis
 /** That each app's sessions are of its own role, which is no superuser. */
 export async function inspectRoles({ query }: Compose): Promise<string[]> {
   const sessions = await query<{ app: string; role: string }>(
-    `select distinct substring(application_name from 'orders (intake|worker|portal)') as app, usename as role
-     from pg_stat_activity where application_name ~ '^orders (intake|worker|portal)'`,
+    `select distinct substring(application_name from 'orders (intake|worker|notifier|portal)') as app, usename as role
+     from pg_stat_activity where application_name ~ '^orders (intake|worker|notifier|portal)'`,
   );
   const violations = sessions
     .filter(({ app, role }) => role !== `orders_${app}`)

@@ -62,7 +62,7 @@ describeWith(
     const deployed = await cluster.paste(`${copy}${filledIn}${make}${show}${rollOut}`);
     expect(deployed).toMatchObject({ code: 0, stderr: '' });
     expect(deployed.stdout).toContain(text('operator', 'SECRETS_KEY'));
-    expect([...cluster.secrets.keys()]).toEqual(['operator', 'intake', 'worker', 'portal']);
+    expect([...cluster.secrets.keys()]).toEqual(['operator', 'intake', 'worker', 'portal', 'notifier']);
 
     const order = (send as string).replace('https://orders.example.com', cluster.intakeUrl());
     const { stdout } = await cluster.paste(`${create}${order}\necho; echo "account $account $api_key"`);
@@ -95,7 +95,7 @@ describeWith(
     expect(await cluster.paste(exchange)).toMatchObject({ code: 0, stderr: expect.stringContaining('4 of 4') });
     cluster.intercept = null;
     expect([statuses.length > 20, new Set(statuses)]).toEqual([true, new Set([202])]);
-    for (const app of ['operator', 'intake', 'portal'])
+    for (const app of ['operator', 'intake', 'notifier', 'portal'])
       expect([text(app, 'SECRETS_KEY'), text(app, 'SECRETS_KEY_PREVIOUS')]).toEqual([next, '']);
     expect(cluster.secrets.get('operator')?.metadata.annotations).toEqual({});
     const api = await openApi(cluster.intakeUrl());
@@ -105,7 +105,7 @@ describeWith(
   test('does not start to exchange SECRETS_KEY if it cannot open a secret', async () => {
     const before = structuredClone(cluster.secrets);
     const other = Buffer.alloc(32, 1).toString('base64');
-    for (const app of ['operator', 'intake', 'portal'])
+    for (const app of ['operator', 'intake', 'notifier', 'portal'])
       (cluster.secrets.get(app) as { data: Record<string, string> }).data.SECRETS_KEY =
         Buffer.from(other).toString('base64');
     await cluster.paste('kubectl -n orders rollout restart deployment/operator');
@@ -118,12 +118,12 @@ describeWith(
   });
 
   test('gives the database roles of the apps new passwords, and orders are written before and after', async () => {
-    const before = ['intake', 'worker', 'portal'].map((app) => text(app, 'DATABASE_URL'));
+    const before = ['intake', 'worker', 'notifier', 'portal'].map((app) => text(app, 'DATABASE_URL'));
     const [rotate = ''] = blocks('Passwords');
     expect(await cluster.paste(rotate)).toEqual({ code: 0, stdout: '', stderr: expect.stringContaining('Done') });
-    const after = ['intake', 'worker', 'portal'].map((app) => text(app, 'DATABASE_URL'));
+    const after = ['intake', 'worker', 'notifier', 'portal'].map((app) => text(app, 'DATABASE_URL'));
     for (const url of after) expect(before).not.toContain(url);
-    for (const app of ['intake', 'worker', 'portal'])
+    for (const app of ['intake', 'worker', 'notifier', 'portal'])
       expect(text('operator', `${app.toUpperCase()}_DB_PASSWORD`)).toBe(new URL(text(app, 'DATABASE_URL')).password);
     const api = await openApi(cluster.intakeUrl());
     const reply = await api.order(account, { source_order_id: 'after the passwords' }, { Prefer: 'wait=20' });

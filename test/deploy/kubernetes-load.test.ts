@@ -55,17 +55,34 @@ describeManifests('scaling', () => {
     expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
   });
 
+  test('of notifiers uses metrics that a notifier exports, and falls back without Prometheus', async () => {
+    const { spec, metadata } = theOne('ScaledObject', 'notifier');
+    await withStack('postgres', async (stack) => {
+      const { adminUrl } = await stack.notifier();
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      for (const { metadata: trigger } of spec.triggers) {
+        const [, metric, namespace] = /(\w+)\{namespace="(\w+)"/.exec(trigger.query) ?? [];
+        expect(metrics).toMatch(new RegExp(`^${metric} \\d`, 'm'));
+        expect(namespace).toBe(metadata.namespace);
+        expect(trigger.ignoreNullValues).toBe('false');
+      }
+    });
+    expect(spec.fallback.replicas).toBeGreaterThanOrEqual(spec.minReplicaCount);
+    expect(spec.minReplicaCount).toBeGreaterThanOrEqual(1);
+  });
+
   test('stays within the connections of Postgres', () => {
     const most: Record<string, number> = {
       intake: theOne('HorizontalPodAutoscaler', 'intake').spec.maxReplicas,
       worker: theOne('ScaledObject', 'worker').spec.maxReplicaCount,
       portal: theOne('Deployment', 'portal').spec.replicas,
+      notifier: theOne('ScaledObject', 'notifier').spec.maxReplicaCount,
     };
     // The portal has two pools; intake reads the load, and a worker has three connections for maintenance.
     const connections = apps.map(({ name, container }) => {
       const pool = Number(environmentOf(container).PG_POOL_SIZE);
       const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
-      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool }[name] ?? Number.NaN;
+      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool, notifier: pool }[name] ?? Number.NaN;
       return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
     });
     const sum = connections.reduce((all, some) => all + some, 10);

@@ -28,8 +28,9 @@ describeWith('kubectl')('the example, filled in', () => {
     for (const { kind, metadata } of manifests) {
       if (kind !== 'Namespace') expect([kind, metadata.namespace]).toEqual([kind, 'orders-2']);
     }
-    const [{ spec }] = ofKind(manifests, 'ScaledObject');
-    for (const { metadata } of spec.triggers) expect(metadata.query).toContain('{namespace="orders-2"}');
+    const triggers = ofKind(manifests, 'ScaledObject').flatMap(({ spec }) => spec.triggers);
+    expect(triggers).toHaveLength(4);
+    for (const { metadata } of triggers) expect(metadata.query).toMatch(/\{namespace="orders-2"[,}]/);
   });
 
   test('takes the host names of its routes from the settings', () => {
@@ -62,7 +63,7 @@ describeWith('kubectl')('the example, filled in', () => {
     const all = installed(withAllComponents, { 'ca.crt': 'a certificate' });
     expect(ofKind(all, 'ServiceAccount').map((one) => one.imagePullSecrets)).toEqual([[{ name: 'registry' }]]);
     const ca = ofKind(all, 'ConfigMap').find(({ data }) => data['ca.crt'] === 'a certificate');
-    expect(podsOf(all)).toHaveLength(5);
+    expect(podsOf(all)).toHaveLength(6);
     for (const { spec } of podsOf(all)) {
       const [container] = spec.containers;
       expect(spec.serviceAccountName).toBe('orders');

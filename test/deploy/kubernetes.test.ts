@@ -22,6 +22,7 @@ function selects({ matchLabels = {}, matchExpressions = [] }: Manifest, labels: 
     matchExpressions.every(({ key, operator, values }: Manifest) => operator === 'In' && values.includes(labels[key]))
   );
 }
+const isServer = (name: string) => ['intake', 'portal'].includes(name);
 const chosenBy = (selector: Manifest) => pods.filter(({ labels }) => selects(selector, labels)).map(({ name }) => name);
 
 describeManifests('the manifests', () => {
@@ -52,6 +53,7 @@ describeManifests('the manifests', () => {
         'Job migrate',
         'NetworkPolicy admin',
         'NetworkPolicy default-deny',
+        'NetworkPolicy endpoints',
         'NetworkPolicy http',
         'NetworkPolicy stores',
         'ServiceAccount orders',
@@ -96,7 +98,7 @@ describeManifests('the environment of a pod', () => {
       name,
       keys: [...lines.matchAll(/^([A-Z_]+)=/gm)].map(([, key]) => key),
     }));
-    expect(made.map(({ name }) => name)).toEqual(['operator', 'intake', 'worker', 'portal']);
+    expect(made.map(({ name }) => name)).toEqual(['operator', 'intake', 'worker', 'portal', 'notifier']);
     expect(guide).toContain('create secret generic $app --from-env-file=$app.env');
     for (const { name, container } of pods) {
       const owner = name === 'migrate' ? 'operator' : name;
@@ -114,11 +116,11 @@ describeManifests('the environment of a pod', () => {
   });
 
   test('contains the database owner only for the migration and the commands', () => {
-    const [, operator, intake, worker, portal] =
-      /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)^\)$/m
+    const [, ...owners] =
+      /operator\.env([\s\S]*?)intake\.env([\s\S]*?)worker\.env([\s\S]*?)portal\.env([\s\S]*?)notifier\.env([\s\S]*?)^\)$/m
         .exec(guide)
         ?.map((part) => /DATABASE_URL=postgres:\/\/(\$?\w+)[:@]/.exec(part)?.[1]) ?? [];
-    expect([operator, intake, worker, portal]).toEqual(['$owner', 'orders_intake', 'orders_worker', 'orders_portal']);
+    expect(owners).toEqual(['$owner', 'orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier']);
   });
 
   test('limits the rate of each account without its own limit', async () => {
@@ -154,18 +156,18 @@ describeManifests('a pod', () => {
 
   test.each(apps)('of $name has a longer grace period than its drain takes', async ({ name, spec, container }) => {
     const config: Manifest = await READERS[name]?.(environmentOf(container));
-    // A worker has no DRAIN_DELAY because it receives no requests.
+    // Workers and notifiers have no DRAIN_DELAY because they receive no requests.
     const { DRAIN_DELAY = 0, DRAIN_TIMEOUT } = config;
     expect(spec.terminationGracePeriodSeconds * 1000).toBeGreaterThan(DRAIN_DELAY + DRAIN_TIMEOUT);
-    expect(DRAIN_DELAY > 0).toBe(name !== 'worker');
+    expect(DRAIN_DELAY > 0).toBe(isServer(name));
   });
 
-  test.each(apps)('of $name is probed at ports on which its app listens', ({ container }) => {
+  test.each(apps)('of $name is probed at ports on which its app listens', ({ name, container }) => {
     const config = environmentOf(container);
     const ports = Object.fromEntries(
-      container.ports.map(({ name, containerPort }: Manifest) => [name, String(containerPort)]),
+      container.ports.map(({ name: port, containerPort }: Manifest) => [port, String(containerPort)]),
     );
-    expect(ports).toEqual({ admin: config.ADMIN_PORT, ...(container.args[0] !== 'worker' && { http: config.PORT }) });
+    expect(ports).toEqual({ admin: config.ADMIN_PORT, ...(isServer(name) && { http: config.PORT }) });
     expect([config.HOST, config.ADMIN_HOST]).toEqual(['0.0.0.0', '0.0.0.0']);
     for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
       const path = probe === 'readinessProbe' ? '/health/ready' : '/health/live';
@@ -236,6 +238,27 @@ describeManifests('references', () => {
 
   test('of disruption budgets allow the eviction of one pod', () => {
     for (const { spec } of ofKind('PodDisruptionBudget')) expect(spec).toMatchObject({ maxUnavailable: 1 });
+  });
+
+  test('of network policies let only the notifier reach the internet, and no private address', () => {
+    const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10'];
+    const ways = ofKind('NetworkPolicy').filter(({ spec }) => spec.egress);
+    expect(ways.map(({ metadata, spec }) => [metadata.name, chosenBy(spec.podSelector)])).toEqual([
+      ['endpoints', ['notifier']],
+      ['stores', pods.map(({ name }) => name)],
+    ]);
+    const [endpoints, stores] = ways.map(({ spec }) => spec.egress);
+    expect(endpoints).toEqual([
+      {
+        to: [
+          { ipBlock: { cidr: '0.0.0.0/0', except: [...PRIVATE, '168.63.129.16/32'] } },
+          { ipBlock: { cidr: '::/0', except: ['fc00::/7', 'fe80::/10'] } },
+        ],
+        ports: [{ port: 443 }, { port: 1024, endPort: 65_535 }],
+      },
+    ]);
+    const ports = stores.flatMap(({ ports }: Manifest) => ports.map(({ port }: Manifest) => port));
+    expect(new Set(ports)).toEqual(new Set([5432, 6432, 6379, 53]));
   });
 
   test('of network policies open the admin port only to Prometheus', () => {

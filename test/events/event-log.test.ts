@@ -381,6 +381,32 @@ test('an erasure removes reasons from events', async () => {
   expect(JSON.stringify(await knex()('unpublished_events'))).not.toContain('Aisha');
 });
 
+test('events that are removed while a page is read are not skipped', async () => {
+  const account = await accountWithEvents();
+  await send(account);
+  await send(account);
+  await read(account, 2);
+  const pruning = await knex().transaction();
+  let reading: ReturnType<typeof intake.api.events>;
+  try {
+    await pruning.raw('lock table events in access exclusive mode');
+    reading = intake.api.events(account, 'after=0');
+    // The reader has read the state of the log, and waits for its events.
+    await until('the reader waits', async () => {
+      const { rows } = await knex().raw(
+        `select from pg_stat_activity
+         where application_name = 'orders intake' and wait_event_type = 'Lock' and query like '%from events%'`,
+      );
+      return rows.length > 0;
+    });
+    await pruning('events').where({ account_id: account.id, sequence: 1 }).delete();
+    await pruning('event_logs').where({ account_id: account.id }).update({ removed_to: 1 });
+  } finally {
+    await pruning.commit();
+  }
+  expect(await reading).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
+});
+
 test('old events are removed, and older cursors are refused', async () => {
   const account = await accountWithEvents();
   await send(account);

@@ -2,6 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { readConfig as readIntakeConfig } from '@orders/intake';
+import { readConfig as readNotifierConfig } from '@orders/notifier';
 import { readConfig as readPortalConfig } from '@orders/portal';
 import { readConfig as readWorkerConfig } from '@orders/worker';
 import { readConfig as readCliConfig } from '../../apps/cli/src/config.ts';
@@ -60,12 +61,14 @@ export const SECRET: Record<string, string> = {
   INTAKE_DB_PASSWORD: 'of-the-role-of-intake',
   WORKER_DB_PASSWORD: 'of-the-role-of-worker',
   PORTAL_DB_PASSWORD: 'of-the-role-of-portal',
+  NOTIFIER_DB_PASSWORD: 'of-the-role-of-notifier',
 };
 
 /** The functions by which the apps read their environment. */
 export const READERS: Partial<Record<string, (env: Record<string, string>) => object | Promise<object>>> = {
   intake: readIntakeConfig,
   worker: readWorkerConfig,
+  notifier: readNotifierConfig,
   portal: readPortalConfig,
   migrate: readCliConfig,
   operator: readCliConfig,
@@ -78,7 +81,7 @@ export const pods = [...ofKind('Deployment'), ...ofKind('Job')].map(({ metadata,
   labels: spec.template.metadata.labels as Record<string, string>,
   container: spec.template.spec.containers[0],
 }));
-/** The pods that serve requests or process orders. */
+/** The pods that serve requests, process orders or deliver events. */
 export const apps = pods.filter(({ name }) => name !== 'migrate' && name !== 'operator');
 
 /** The environment of a container: the image's variables, the settings and its own variables; later ones override earlier ones. */

@@ -25,6 +25,7 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
     '/ingest/preview',
     '/ingest/reconcile',
     '/ingest/status/{receipt_id}',
+    '/ingest/events',
     '/openapi.json',
   ]);
   const ofRoutes = JSON.stringify(body.paths);

@@ -33,7 +33,9 @@ const silence = async (origin: string, headers: Record<string, string> = {}) => 
 const levelOf = async (origin: string) => (await (await fetch(`${origin}/log-level`)).json()) as object;
 
 testElsewhere('who is not on the loopback reads, and changes the log level of no app', async () => {
-  const apps = [stack.intake, stack.worker, stack.portal].map((start) => start({ ADMIN_HOST: '0.0.0.0' }));
+  const apps = [stack.intake, stack.worker, stack.portal, stack.notifier].map((start) =>
+    start({ ADMIN_HOST: '0.0.0.0' }),
+  );
   for (const { adminUrl } of await Promise.all(apps)) {
     const otherUrl = by(adminUrl, own?.address as string);
     expect((await fetch(`${otherUrl}/metrics`)).status).toBe(200);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test.each(['intake', 'worker', 'portal'] as const)('%s shows its version and revision', async (name) => {
+test.each(['intake', 'worker', 'portal', 'notifier'] as const)('%s shows its version and revision', async (name) => {
   const app = await stack[name]({ REVISION: '786f4d4' });
   const build = (await readMetrics(app.adminUrl)).get('orders_build_info');
   expect(build?.samples).toMatchObject([{ labels: { version: VERSION, revision: '786f4d4' }, value: 1 }]);

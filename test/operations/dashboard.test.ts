@@ -33,7 +33,7 @@ const expressions = [
 
 test('the dashboard follows the path of an order, and each panel explains its normal state and what to do', () => {
   const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
-  expect(rows).toEqual(['The way of an order', 'Intake', 'Worker', 'Queue', 'Postgres pools', 'Processes']);
+  expect(rows).toEqual(['The way of an order', 'Intake', 'Worker', 'Notifier', 'Queue', 'Postgres pools', 'Processes']);
   expect(panels.filter(({ description }) => !/\*\*Normal:\*\*|above over time/.test(description ?? ''))).toEqual([]);
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });

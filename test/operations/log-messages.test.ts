@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGE = readFileSync(resolve(ROOT, 'docs/operating/logs.md'), 'utf8');
-const SOURCE = globSync('{apps/{intake,worker,portal},packages/{runtime,database,queue,http}}/src/**/*.ts', {
+const SOURCE = globSync('{apps/{intake,worker,portal,notifier},packages/{runtime,database,queue,http}}/src/**/*.ts', {
   cwd: ROOT,
 })
   .map((path) => readFileSync(resolve(ROOT, path), 'utf8'))

@@ -32,7 +32,8 @@ const change = async (adminUrl: string, body: string, query = '') => {
 };
 
 test('the log level of each app changes at runtime, permanently or for a limited time', async () => {
-  for (const { adminUrl, log } of [intake, worker, portal]) {
+  const notifier = await stack.notifier();
+  for (const { adminUrl, log } of [intake, worker, portal, notifier]) {
     expect(await levelOf(adminUrl)).toEqual({ level: 'debug' });
     expect(await change(adminUrl, 'warn\n')).toEqual({ status: 200, text: '{"level":"warn"}' });
     expect(await levelOf(adminUrl)).toEqual({ level: 'warn' });

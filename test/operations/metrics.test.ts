@@ -8,6 +8,7 @@ import { poisonOrders } from '../harness/poison.ts';
 import { type Metric, readMetrics, type Sample } from '../harness/read-metrics.ts';
 import {
   type RunningIntake,
+  type RunningNotifier,
   type RunningPortal,
   type RunningWorker,
   type Stack,
@@ -19,10 +20,12 @@ let stack: Stack;
 let intake: RunningIntake;
 let worker: RunningWorker;
 let portal: RunningPortal;
+let notifier: RunningNotifier;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
   [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '2' }), await stack.portal()];
+  notifier = await stack.notifier();
   await poisonOrders(stack.database.knex);
 });
 afterAll(() => stack.close());
@@ -87,7 +90,7 @@ async function traffic(): Promise<{ account: TestAccount; chosen: string[] }> {
   };
 }
 
-const allMetrics = () => Promise.all([intake, worker, portal].map(({ adminUrl }) => readMetrics(adminUrl)));
+const allMetrics = () => Promise.all([intake, worker, portal, notifier].map(({ adminUrl }) => readMetrics(adminUrl)));
 const samplesOf = (shown: Map<string, Metric>[]) =>
   shown.flatMap((metrics) => [...metrics.values()].flatMap(({ samples }) => samples));
 
@@ -112,7 +115,19 @@ test('no label contains a value chosen by a client, and other senders and paths 
 
 const CODES = new Set(['', ...Object.keys(PROBLEMS), ...Object.keys(PORTAL_PROBLEMS)]);
 const OUTCOMES: ReadonlySet<string> = new Set([
-  ...['accepted', 'replayed', 'kept', 'written', 'duplicate', 'failed', 'dead', 'cancelled', 'requested', 'held'],
+  ...[
+    'accepted',
+    'replayed',
+    'kept',
+    'written',
+    'duplicate',
+    'failed',
+    'dead',
+    'cancelled',
+    'requested',
+    'held',
+    'delivered',
+  ],
   ...DELIVERY_OUTCOMES,
 ]);
 const KNOWN: Record<string, (value: string) => boolean> = {
@@ -130,6 +145,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   version: (value) => /^\d+\.\d+\.\d+$/.test(value),
   revision: (value) => value === 'unknown',
   pool: (value) => ['hot', 'knex'].includes(value),
+  reason: (value) => ['gone', 'failing'].includes(value),
   kind: (value) => ['writing', 'reading'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,
 };
@@ -191,7 +207,7 @@ test('docs/operating/metrics.md names exactly the existing metrics', async () =>
   await traffic();
   const shown = await allMetrics();
   const found = new Map<string, { type: string; labels: Set<string>; apps: string[] }>();
-  for (const [index, app] of ['intake', 'worker', 'portal'].entries()) {
+  for (const [index, app] of ['intake', 'worker', 'portal', 'notifier'].entries()) {
     for (const { name, type, samples } of shown[index]?.values() ?? []) {
       const entry = found.get(name) ?? { type, labels: new Set(), apps: [] };
       for (const label of samples.flatMap(({ labels }) => Object.keys(labels))) {

@@ -26,7 +26,8 @@ const remember = (name: string) =>
 test('on a schema without its newest migration no app is ready, and each logs this in one line', async () => {
   await forget(newest);
   const [intake, worker, portal] = [await stack.intake(), await stack.worker(), await stack.portal()];
-  for (const app of [intake, worker, portal]) {
+  const notifier = await stack.notifier();
+  for (const app of [intake, worker, portal, notifier]) {
     expect(await readiness(app)).toMatchObject({ status: 503, ready: false, schema: 'behind: run orders migrate' });
     await until('it is logged', async () => app.log.lines.some(({ schema }) => schema));
     expect(app.log.lines.filter(({ schema }) => schema)).toEqual([
@@ -48,9 +49,10 @@ test('on a schema without its newest migration no app is ready, and each logs th
 
   await remember(newest);
   await until('the worker ready', async () => worker.log.text().includes('worker ready'));
-  for (const app of [intake, worker, portal]) expect(await readiness(app)).toMatchObject({ status: 200, schema: 'ok' });
+  for (const app of [intake, worker, portal, notifier])
+    expect(await readiness(app)).toMatchObject({ status: 200, schema: 'ok' });
   await expectSettled(stack, account, { [body.receipt_id]: 'written' });
-  for (const app of [intake, worker, portal]) await app.close();
+  for (const app of [intake, worker, portal, notifier]) await app.close();
 });
 
 test('a worker that waits for its schema drains at once', async () => {

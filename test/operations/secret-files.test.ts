@@ -56,7 +56,7 @@ test('processes with all secrets in files accept an order and write it', async (
   }
 });
 
-test.each(['intake', 'worker', 'portal', 'cli'])('%s rejects an unreadable file with one line', (app) => {
+test.each(['intake', 'worker', 'portal', 'notifier', 'cli'])('%s rejects an unreadable file with one line', (app) => {
   const origin = 'https://orders.example.com';
   const env = {
     NODE_ENV: 'production',

@@ -4,8 +4,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database';
+import { createEndpoint, openKnex } from '@orders/database';
+import { parseSecretsKey } from '@orders/runtime';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { startEventReceiver } from '../harness/event-receiver.ts';
 import { until } from '../harness/until.ts';
 
 const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
@@ -154,6 +156,25 @@ describe('npm start', () => {
     expect(paste(running.printed())).toContain('"duplicate":true');
   });
 
+  test("delivers the demo account's events to an endpoint on this machine", async () => {
+    const { databaseUrl, intakeUrl, accounts } = await readDev();
+    const { secretsKey } = JSON.parse(await readFile(join(directory, 'secrets.json'), 'utf8'));
+    const receiver = await startEventReceiver();
+    const { secret } = await withKnex(databaseUrl, (knex) =>
+      createEndpoint(knex, parseSecretsKey(secretsKey), { accountId: accounts[0].id, url: receiver.url, types: null }),
+    );
+    await fetch(`${intakeUrl}/ingest/orders`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${accounts[0].apiKey}`, 'Content-Type': 'application/json' },
+      body: '{"source_order_id":"told"}',
+    });
+    const delivery = await until('the event is delivered', async () =>
+      receiver.received.find(({ event }) => event.type === 'receipt.written' && event.data.source_order_id === 'told'),
+    );
+    receiver.verify(delivery, secret);
+    await receiver.close();
+  });
+
   test('restarts an app that is killed', async () => {
     const { intakeUrl } = await readDev();
     const children = () => {
@@ -164,11 +185,11 @@ describe('npm start', () => {
       );
     };
     const before = children();
-    expect(before).toHaveLength(3);
+    expect(before).toHaveLength(4);
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await until(
       'all run again',
-      async () => children().length === 3 && !children().some((pid) => before.includes(pid)),
+      async () => children().length === 4 && !children().some((pid) => before.includes(pid)),
     );
     await until('intake answers again', () =>
       fetch(`${intakeUrl}/openapi.json`).then(

@@ -20,7 +20,7 @@ const run = (...args: string[]) =>
 
 describeWith('redis-server')('the fault runner', () => {
   test(
-    'injects each fault, finds every accepted order written once, every cancellation kept and every event told, and writes a report',
+    'injects each fault, finds every accepted order written once, every cancellation kept and every event told and delivered, and writes a report',
     async () => {
       const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
       const json = join(directory, 'faults.json');
@@ -33,15 +33,16 @@ describeWith('redis-server')('the fault runner', () => {
         'requests-cut',
         'pool-exhausted',
         'long-readers',
+        'endpoint-hanging',
       ];
-      const size = ['--rounds', '8', '--round-seconds', '2', '--rate', '200', '--seed', '7'];
+      const size = ['--rounds', '9', '--round-seconds', '2', '--rate', '200', '--seed', '7'];
       const { code, stdout, stderr } = await run('--only', kinds.join(','), ...size, '--json', json);
       expect({ code, violated: /VIOLATED.*/s.exec(stdout)?.[0], stderr }).toMatchObject({
         code: 0,
         violated: undefined,
       });
       const figures = JSON.parse(await readFile(json, 'utf8'));
-      expect(figures).toMatchObject({ seed: 7, violations: [], notRun: [], total: { injections: 8 } });
+      expect(figures).toMatchObject({ seed: 7, violations: [], notRun: [], total: { injections: 9 } });
       expect(new Set(figures.rows.map(({ fault }: { fault: string }) => fault))).toEqual(new Set(kinds));
       expect(figures.total.accepted).toBeGreaterThan(1000);
       expect(figures.total.replayed).toBeGreaterThan(10);
@@ -51,6 +52,7 @@ describeWith('redis-server')('the fault runner', () => {
       for (const what of ['read', 'pages read again', 'confirmations compared']) {
         expect(figures.total.events[what]).toBeGreaterThan(10);
       }
+      expect(figures.total.deliveries.delivered).toBe(figures.total.events.read);
       await rm(directory, { recursive: true });
     },
     RUN_MS,
@@ -79,6 +81,10 @@ describeWith('redis-server')('the fault runner', () => {
           'cancelled-by-nobody',
           'event-unpublished',
           'event-not-enabled',
+          'delivery-skipped',
+          'delivery-changed',
+          'delivery-invented',
+          'delivery-misdirected',
           'event-removed',
           'event-doubled',
           'event-mistyped',

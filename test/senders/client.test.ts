@@ -250,7 +250,7 @@ describe('the client and the service', () => {
       value: { type: 'order.cancelled', data: { sequence: 4, order_id, reason: 'Sold out' } },
     });
     await following.return();
-    expect(await reader.getEvents({ after: '4', waitSeconds: 1 })).toEqual({ events: [], next: '4', more: false });
+    expect(await reader.getEvents({ after: '4', wait: 1 })).toEqual({ events: [], next: '4', more: false });
   });
 
   test('each code of the service becomes the error class of its status', async () => {

@@ -193,12 +193,18 @@ test('a service that stays away ends the command after --give-up-after, with the
   );
 });
 
-test('Ctrl-C during a wait ends the command at once', async () => {
+test.each(['an event', 'the service'])('Ctrl-C ends the command at once while it waits for %s', async (what) => {
   const account = await accountWithEvents();
-  const following = follow(account, ['--url', `http://127.0.0.1:${await freePort()}`]);
-  await until('it waits', async () => following.printed.stderr.includes('Waits'));
+  await write(account);
+  const args = what === 'an event' ? [] : ['--url', `http://127.0.0.1:${await freePort()}`];
+  const following = follow(account, args);
+  const { printed } = following;
+  await until('it waits', async () => (what === 'an event' ? printed.stdout : printed.stderr) !== '');
+  const interruptedAt = performance.now();
   following.interrupt();
-  expect(await following.ended()).toMatchObject({ code: 0, stdout: '' });
+  expect(await following.ended()).toMatchObject({ code: 0 });
+  // Less than a held reply takes.
+  expect(performance.now() - interruptedAt).toBeLessThan(10_000);
 });
 
 test.each<[string, string[], object, number, string]>([

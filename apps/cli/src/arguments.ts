@@ -39,6 +39,17 @@ export function customerIdentity(option: string): (text: string) => string {
   };
 }
 
+/** The id of an endpoint. */
+export function endpointId(text: string): string {
+  if (/^ep_[0-9a-f]{24}$/.test(text)) return text;
+  throw new UsageError('An endpoint id is ep_ and 24 hex digits, as orders endpoints list shows it.');
+}
+
+/** The sequence of an event. */
+export function sequence(option: string): (text: string) => number {
+  return (text) => wholeNumber(text, `${option} takes the sequence of an event, a whole number from 1.`);
+}
+
 /** Where to continue in a feed of events. */
 export function cursor(text: string): string {
   if (!/^\d{1,15}$/.test(text)) throw new UsageError('--after takes the sequence of an event.');

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
   ConfigurationError,
+  callbackHosts,
   databaseEnvironment,
+  LOOPBACK_HOSTS,
   processEnvironment,
   queueUrl,
   randomSecret,
@@ -22,6 +24,8 @@ export interface CliConfig {
   PORTAL_URL?: string;
   /** The address of intake for senders, without a trailing slash. */
   INTAKE_URL?: string;
+  /** Hosts of endpoints for which http and private addresses are allowed. */
+  CALLBACK_ALLOW: string[];
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
@@ -31,7 +35,7 @@ export interface CliConfig {
   isLocal: boolean;
 }
 
-type Environment = Partial<Omit<CliConfig, 'isLocal'>> & { NODE_ENV: string };
+type Environment = Partial<Omit<CliConfig, 'isLocal'>> & Pick<CliConfig, 'CALLBACK_ALLOW'> & { NODE_ENV: string };
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
@@ -42,6 +46,7 @@ const SCHEMA = {
   SECRETS_KEY: secretsEnvironment.SECRETS_KEY.optional(),
   PORTAL_URL: webOrigin.optional(),
   INTAKE_URL: senderEnvironment.ORDERS_URL,
+  CALLBACK_ALLOW: callbackHosts,
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,
   PORTAL_DB_PASSWORD: randomSecret,
@@ -73,7 +78,8 @@ export async function readConfig(env: NodeJS.ProcessEnv, localDirectory = localD
   const local = await readLocal(localDirectory);
   if (DATABASE_URL && DATABASE_URL !== local?.DATABASE_URL) return { ...rest, DATABASE_URL, isLocal: false };
   if (!local) throw new ConfigurationError('Configuration: set DATABASE_URL, or run npm start first.');
-  return { ...local, ...rest, isLocal: true };
+  const CALLBACK_ALLOW = rest.CALLBACK_ALLOW.length > 0 ? rest.CALLBACK_ALLOW : LOOPBACK_HOSTS;
+  return { ...local, ...rest, CALLBACK_ALLOW, isLocal: true };
 }
 
 async function readLocal(directory: string): Promise<(Environment & { DATABASE_URL: string }) | null> {

@@ -44,8 +44,8 @@ function oneLine({ message }: Error): string {
   return escapeControls(redact(message.replace(/\s+/g, ' ').trim()));
 }
 
-/** Any address except the one that messages use as an example. */
-const ADDRESS = /(?!https:\/\/orders\.example\.com(?![^\s,.]))\b\w+:\/\/\S*[^\s']/g;
+/** Any address except the one that messages use as an example; a scheme before a full stop is none. */
+const ADDRESS = /(?!https:\/\/orders\.example\.com(?![^\s,.]))\b\w+:\/\/(?!\.(?:\s|$))\S*[^\s']/g;
 
 /** Removes keys, secrets and addresses with passwords: messages may quote arguments. */
 function redact(text: string): string {

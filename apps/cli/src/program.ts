@@ -17,6 +17,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   users: async () => (await import('./commands/users.ts')).addUserCommands,
   erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
   events: async () => (await import('./commands/events.ts')).addEventCommands,
+  endpoints: async () => (await import('./commands/endpoints.ts')).addEndpointCommands,
   listen: async () => (await import('./commands/listen.ts')).addListenCommand,
   send: async () => (await import('./commands/send.ts')).addSendCommand,
   cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
@@ -29,9 +30,10 @@ An <account> is given by its id or its exact name. --json prints exactly one JSO
 Environment:
   DATABASE_URL  the Postgres of the service
   QUEUE_URL     its queue, for migrate
-  SECRETS_KEY   the key that encrypts signing secrets, for signing and sources; SECRETS_KEY_PREVIOUS: the one before
+  SECRETS_KEY   the key that encrypts secrets, for signing, sources and endpoints; SECRETS_KEY_PREVIOUS: the one before
   PORTAL_URL    the portal's address for browsers, for users invite
   INTAKE_URL    intake's address for senders, for sources
+  CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
   ORDERS_URL    the service, for send, cancel and events follow
   ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same and listen
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.

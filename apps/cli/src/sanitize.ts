@@ -11,7 +11,7 @@ export function escapeControlsInLine(text: string): string {
   return escapeControls(text.replaceAll('\n', '\\n').replaceAll('\t', '\\t'));
 }
 
-/** Truncates everything that looks like an API key or signing secret to its prefix. */
+/** Truncates everything that looks like an API key or a secret to its prefix. */
 export function hideKeys(text: string): string {
-  return text.replace(/\b(o[is][ks]_)\w+/g, '$1…');
+  return text.replace(/\b(o[is][ks]_)\w+|\b(whsec_)[\w+/=]+/g, '$1$2…');
 }

@@ -6,7 +6,9 @@ import {
   type SenderEnvironment,
   senderEnvironment,
 } from '@orders/runtime';
+import Joi from 'joi';
 import { localDirectoryOf, readLocalJson } from './config.ts';
+import { UsageError } from './errors.ts';
 
 export interface SenderConfig {
   /** Without a trailing slash. */
@@ -28,6 +30,8 @@ Environment:
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.`;
 
 const MIN_SECRET_LENGTH = 8;
+const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const SECRET_RULE = 'must be the secret of an endpoint, whsec_ and base64';
 
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 
@@ -49,6 +53,21 @@ export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
       `Configuration: ORDERS_SIGNING_SECRET must have ${MIN_SECRET_LENGTH} characters at least.`,
     );
   return secrets;
+}
+
+/**
+ * Reads the secret of an endpoint, if set.
+ *
+ * @param given overrides `ORDERS_ENDPOINT_SECRET`.
+ * @throws {ConfigurationError}, or {UsageError} if the given one is wrong; it is not repeated.
+ */
+export function readEndpointSecret(env: NodeJS.ProcessEnv, given: string | undefined): string | undefined {
+  if (given !== undefined && !STANDARD_SECRET.test(given)) throw new UsageError(`--secret ${SECRET_RULE}.`);
+  const { ORDERS_ENDPOINT_SECRET } = readEnvironment<{ ORDERS_ENDPOINT_SECRET?: string }>(
+    { ORDERS_ENDPOINT_SECRET: Joi.string().pattern(STANDARD_SECRET).message(`{{#label}} ${SECRET_RULE}`) },
+    given === undefined ? env : {},
+  );
+  return given ?? ORDERS_ENDPOINT_SECRET;
 }
 
 /**

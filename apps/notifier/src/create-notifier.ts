@@ -5,6 +5,7 @@ import {
   claimEndpoints,
   closeDatabase,
   createFailureLog,
+  fingerprintOf,
   openDatabase,
   poolState,
   untilSchema,
@@ -55,12 +56,13 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const caller = createEndpointCaller(config);
   const deliverRound = createDeliverRound({ database, caller, secretsKeys: secretsKeysOf(config), metrics, logger });
-  const failures = createFailureLog(database, logger, 'delivering events', 'events wait for the next round');
+  const failures = createFailureLog(database, logger, 'delivering events', 'deliveries wait for the next round');
   const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
   const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };
   const stopping = new AbortController();
+  const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(
-    () => checkSchema(database, () => stopping.signal.aborted),
+    async () => ({ ...(await checkSchema(database, () => stopping.signal.aborted)), secrets_key: secretsKey }),
     metrics.registry,
     logger,
     config.ADMIN_TOKEN,

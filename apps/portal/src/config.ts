@@ -1,5 +1,6 @@
 import type { Bounds } from '@orders/http';
 import {
+  callbackHosts,
   type DatabaseEnvironment,
   databaseEnvironment,
   drainDelay,
@@ -30,6 +31,8 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, S
   DRAIN_DELAY: number;
   /** Idle time after which a session ends. */
   SESSION_LIFETIME: number;
+  /** Hosts, with or without port, to which events may be delivered by http and at private addresses. */
+  CALLBACK_ALLOW: string[];
 }
 
 const webAddress = Joi.string()
@@ -51,6 +54,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       INTAKE_URL: webAddress.required(),
       TRUST_PROXY: Joi.string().default('loopback'),
       SESSION_LIFETIME: duration('12h'),
+      CALLBACK_ALLOW: callbackHosts,
       MAX_CONNECTIONS: wholeNumber(1000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),

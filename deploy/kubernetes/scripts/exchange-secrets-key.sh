@@ -9,7 +9,7 @@ set -euo pipefail
 source "$(dirname "$0")/cluster.sh"
 
 # `operator` first: it says how far this got.
-readers=(operator intake portal)
+readers=(operator intake notifier portal)
 annotation=secrets-key-exchange
 
 # Gives all pods these keys: the one that encrypts and the other that also opens, empty for none. In jq's environment, as others on this

@@ -20,4 +20,4 @@ until kube wait --for=condition=complete job/migrate --timeout=10s >/dev/null 2>
 done
 
 kube apply --kustomize "$directory"
-for app in worker intake portal operator; do kube rollout status "deployment/$app" --timeout=15m; done
+for app in worker notifier intake portal operator; do kube rollout status "deployment/$app" --timeout=15m; done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gives the three roles of the apps new passwords in Postgres.
+# Gives the four roles of the apps new passwords in Postgres.
 #
 # One app at a time. Between the new password and the new pods only new connections are refused; the pods keep those they have, and intake
 # answers 503 where it needs another. It can be run again after it was stopped anywhere.
@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=deploy/kubernetes/scripts/cluster.sh
 source "$(dirname "$0")/cluster.sh"
 
-for app in intake worker portal; do
+for app in intake worker notifier portal; do
   user=$(value "$app" DATABASE_URL | sed -nE 's#^postgres(ql)?://([^:@/]+):.*#\2#p')
   [ "$user" = "orders_$app" ] || fail "DATABASE_URL of the Secret $app is not one of the role orders_$app with a password."
   variable=$(printf '%s_DB_PASSWORD' "$app" | tr '[:lower:]' '[:upper:]')

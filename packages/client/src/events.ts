@@ -15,21 +15,21 @@ const WAIT_SHARE = 0.8;
 /** Requests one page. @throws {TypeError} for invalid options; as `call`. */
 export async function requestEvents(
   connection: Connection,
-  { after, limit, waitSeconds = 0, signal }: Omit<EventPageOptions, keyof Limits>,
+  { after, limit, wait = 0, signal }: Omit<EventPageOptions, keyof Limits>,
   { timeoutMs, maxRetries }: Limits,
 ): Promise<EventPage> {
   const query = new URLSearchParams();
   const cursor = readCursor(after);
   if (cursor !== null) query.set('after', cursor);
   if (limit !== undefined) query.set('limit', readLimit(limit));
-  const Prefer = preferWait(waitSeconds, 'waitSeconds').join();
+  const Prefer = preferWait(wait).join();
   return call(connection, {
     method: 'GET',
     path: `/ingest/events${query.size > 0 ? `?${query}` : ''}`,
-    headers: waitSeconds > 0 ? { Prefer } : {},
+    headers: wait > 0 ? { Prefer } : {},
     readSuccess: readEventPage,
-    waitSeconds,
-    timeoutMs: timeoutMs + waitSeconds * 1000,
+    waitSeconds: wait,
+    timeoutMs: timeoutMs + wait * 1000,
     maxRetries,
     signal,
   });
@@ -41,7 +41,7 @@ export async function* followEvents(
   { after, signal }: EventsOptions,
   timeoutMs: number,
 ): AsyncGenerator<OrdersEvent, void, undefined> {
-  const page = { limit: MAX_PAGE, waitSeconds: MAX_WAIT_SECONDS, signal };
+  const page = { limit: MAX_PAGE, wait: MAX_WAIT_SECONDS, signal };
   const limits = { timeoutMs, maxRetries: 0 };
   let cursor = readCursor(after);
   for (let early = 0; ; ) {

@@ -140,7 +140,7 @@ export type Event = {
     sequence: number;
     /** The receipt; of an order, the one that created it */
     receipt_id: string;
-    /** Your own id of the order; empty if a delivery had none */
+    /** Your own id of the order; the receipt_id if a delivery had none */
     source_order_id: string;
     /** Null if there is no order */
     order_id: number | null;

@@ -60,7 +60,7 @@ export interface EventPageOptions extends EventsOptions, CallOptions {
   /** Max events of the page, at most 1,000 (default 100). */
   limit?: number | undefined;
   /** Max seconds, at most 30, that the service waits for an event before it replies with an empty page. */
-  waitSeconds?: number | undefined;
+  wait?: number | undefined;
 }
 
 /** A route of the service at the end of an address, as copied from a guide or the portal. */
@@ -116,9 +116,9 @@ export function assertIdempotencyKey(key: unknown): asserts key is string {
 }
 
 /** @throws {TypeError} for an invalid wait. */
-export function preferWait(wait: number | undefined, option = 'wait'): string[] {
+export function preferWait(wait: number | undefined): string[] {
   if (wait === undefined) return [];
-  if (!(wait >= 0 && wait <= 30)) throw new TypeError(`${option} must be a number of seconds from 0 to 30.`);
+  if (!(wait >= 0 && wait <= 30)) throw new TypeError('wait must be a number of seconds from 0 to 30.');
   return [`wait=${Math.floor(wait)}`];
 }
 

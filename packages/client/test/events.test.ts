@@ -31,7 +31,7 @@ test('a page is requested with its cursor, its limit and a wait, or with none of
   await using script = await startScript(pageOf(1, 2));
   const client = script.client();
   expect(await client.getEvents()).toEqual(pageBody(1, 2));
-  await client.getEvents({ after: '41', limit: 1000, waitSeconds: 20 });
+  await client.getEvents({ after: '41', limit: 1000, wait: 20 });
   await client.getEvents({ after: 42 });
   await client.getEvents({ after: null });
   expect(pathsOf(script)).toEqual([
@@ -60,7 +60,7 @@ test('the time of a wait is added to the timeout', async () => {
   });
   const client = script.client({ timeoutMs: 300, maxRetries: 0 });
   await expect(client.getEvents()).rejects.toMatchObject({ code: 'timed_out' });
-  expect(await client.getEvents({ waitSeconds: 1 })).toEqual(pageBody(1));
+  expect(await client.getEvents({ wait: 1 })).toEqual(pageBody(1));
 });
 
 test.each<[string, object, string]>([
@@ -69,7 +69,7 @@ test.each<[string, object, string]>([
   ['an empty cursor', { after: '' }, 'after must be'],
   ['a limit of 0', { limit: 0 }, 'limit must be'],
   ['a limit that is too large', { limit: 1001 }, 'limit must be'],
-  ['a wait that is too long', { waitSeconds: 31 }, 'waitSeconds must be'],
+  ['a wait that is too long', { wait: 31 }, 'wait must be'],
 ])('nothing is sent for %s', async (_, options, message) => {
   await using script = await startScript(pageOf());
   await expect(script.client().getEvents(options)).rejects.toMatchObject({

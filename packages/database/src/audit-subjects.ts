@@ -3,7 +3,7 @@ import type { AuditEvent } from './audit.ts';
 
 /** How people call what an event is about. */
 interface AuditSubject {
-  /** An order's number, a receipt's `source_order_id`, or the name of a key, source, account or user. */
+  /** An order's number, a receipt's `source_order_id`, the URL of an endpoint, or the name of a key, source, account or user. */
   name: string;
   /** An order's customer, or the last four characters of a key. */
   detail: string | null;
@@ -28,6 +28,10 @@ select 'source:' || s.source_number, s.name, null
 from unnest(:sourceAccounts::int[], :sourceNumbers::int[]) as wanted(account_id, source_number)
 join sources s using (account_id, source_number)
 union all
+select 'endpoint:' || e.endpoint_number, e.url, null
+from unnest(:endpointAccounts::int[], :endpointNumbers::int[]) as wanted(account_id, endpoint_number)
+join endpoints e using (account_id, endpoint_number)
+union all
 select 'receipt:' || receipt_id, source_order_id, null from receipts where receipt_id = any(:receiptIds::uuid[])
 union all
 select 'account:' || account_id, name, null from accounts where account_id = any(:accountIds::int[])
@@ -38,19 +42,20 @@ const PATTERNS = {
   order: /^order:(\d{1,15})$/,
   key: /^key:(\d{1,9})$/,
   source: /^source:(\d{1,9})$/,
+  endpoint: /^endpoint:(\d{1,9})$/,
   receipt: /^receipt:([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/,
   account: /^account:(\d{1,9})$/,
   user: /^user:(.+)$/,
 };
 
-/** Adds the names of orders, receipts, keys, sources, accounts and users to events, in one query. */
+/** Adds the names of orders, receipts, keys, sources, endpoints, accounts and users to events, in one query. */
 export async function nameSubjects(db: Knex, events: readonly AuditEvent[]): Promise<NamedEvent[]> {
   const wanted = (kind: keyof typeof PATTERNS) =>
     events.flatMap(({ account_id, subject }) => {
       const id = PATTERNS[kind].exec(subject)?.[1];
       return id === undefined ? [] : [{ account_id, id }];
     });
-  const [orders, keys, sources] = [wanted('order'), wanted('key'), wanted('source')];
+  const [orders, keys, sources, endpoints] = [wanted('order'), wanted('key'), wanted('source'), wanted('endpoint')];
   const { rows } = await db.raw<{ rows: (AuditSubject & { subject: string })[] }>(FIND, {
     orderAccounts: orders.map(({ account_id }) => account_id),
     orderIds: orders.map(({ id }) => id),
@@ -58,6 +63,8 @@ export async function nameSubjects(db: Knex, events: readonly AuditEvent[]): Pro
     keyIds: keys.map(({ id }) => id),
     sourceAccounts: sources.map(({ account_id }) => account_id),
     sourceNumbers: sources.map(({ id }) => id),
+    endpointAccounts: endpoints.map(({ account_id }) => account_id),
+    endpointNumbers: endpoints.map(({ id }) => id),
     receiptIds: wanted('receipt').map(({ id }) => id),
     accountIds: [...wanted('account').map(({ id }) => Number(id)), ...events.map(({ account_id }) => account_id)],
     emails: wanted('user').map(({ id }) => id),

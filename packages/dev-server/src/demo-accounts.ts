@@ -1,4 +1,12 @@
-import { createAccount, createKey, enableSigning, findAccountsByName, listKeys, openKnex } from '@orders/database';
+import {
+  createAccount,
+  createKey,
+  enableSigning,
+  findAccountsByName,
+  listKeys,
+  openKnex,
+  setEvents,
+} from '@orders/database';
 
 /** An account for trying out the service; `signingSecret` is null without signing. */
 export interface DemoAccount {
@@ -9,8 +17,8 @@ export interface DemoAccount {
 }
 
 const DEMO_ACCOUNTS = [
-  { name: 'Demo Kitchen', signing: true },
-  { name: 'Demo Market', signing: false },
+  { name: 'Demo Kitchen', signing: true, events: true },
+  { name: 'Demo Market', signing: false, events: false },
 ];
 
 /**
@@ -26,9 +34,10 @@ export async function ensureDemoAccounts(
   const db = openKnex({ url: databaseUrl, applicationName: 'orders demo accounts' });
   try {
     const accounts: DemoAccount[] = [];
-    for (const { name, signing } of DEMO_ACCOUNTS) {
+    for (const { name, signing, events } of DEMO_ACCOUNTS) {
       const account = (await findAccountsByName(db, name))[0] ?? (await createAccount(db, name));
       const id = account.account_id;
+      if (events) await setEvents(db, id, true);
       const knownAccount = known.find((candidate) => candidate.id === id && candidate.name === name);
       const isUsable =
         knownAccount !== undefined &&

@@ -9,6 +9,7 @@ const PORTS = {
   portal: { variable: 'PORTAL_PORT', offset: 1 },
   intakeAdmin: null,
   workerAdmin: null,
+  notifierAdmin: null,
   portalAdmin: null,
   postgres: null,
   redis: null,

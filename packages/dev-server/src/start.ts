@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
-import { parseSecretsKey } from '@orders/runtime';
+import { LOOPBACK_HOSTS, parseSecretsKey } from '@orders/runtime';
 import { processArguments, startChild } from '@orders/test-services';
 import { ensureDemoAccounts } from './demo-accounts.ts';
 import { makeDemoCancellations } from './demo-cancellations.ts';
@@ -62,19 +62,26 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const signIns = await ensureDemoSignIns(databaseUrl, accounts[0]?.id as number, known?.signIns ?? []);
   const base = `http://127.0.0.1:${ports.intake}${process.env.BASE_PATH ?? ''}`;
   const portalUrl = `http://127.0.0.1:${ports.portal}`;
-  const common = { DATABASE_URL: databaseUrl, QUEUE_URL: queueUrl, SECRETS_KEY: secretsKey, LOG_FORMAT: 'text' };
+  const common = {
+    DATABASE_URL: databaseUrl,
+    QUEUE_URL: queueUrl,
+    SECRETS_KEY: secretsKey,
+    LOG_FORMAT: 'text',
+    CALLBACK_ALLOW: process.env.CALLBACK_ALLOW || LOOPBACK_HOSTS.join(','),
+  };
   const listeningOn = (port: number, adminPort: number) => ({ PORT: String(port), ADMIN_PORT: String(adminPort) });
   const intake = await startApp('intake', { ...common, ...listeningOn(ports.intake, ports.intakeAdmin) });
   const worker = await startApp('worker', { ...common, ADMIN_PORT: String(ports.workerAdmin) });
+  const notifier = await startApp('notifier', { ...common, ADMIN_PORT: String(ports.notifierAdmin) });
   const portal = await startApp('portal', {
     ...common,
     ...listeningOn(ports.portal, ports.portalAdmin),
     PORTAL_URL: portalUrl,
     INTAKE_URL: base,
   });
-  const failed = Promise.race([services.failed, intake.failed, worker.failed, portal.failed]);
+  const failed = Promise.race([services.failed, ...[intake, worker, notifier, portal].map((app) => app.failed)]);
   await Promise.race([
-    Promise.all([ports.intakeAdmin, ports.workerAdmin, ports.portalAdmin].map(waitUntilReady)),
+    Promise.all([ports.intakeAdmin, ports.workerAdmin, ports.notifierAdmin, ports.portalAdmin].map(waitUntilReady)),
     failed.then((reason) => Promise.reject(new Error(reason))),
     shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
   ]);

@@ -21,7 +21,7 @@ export interface AccountEvent {
   type: EventType;
   happened_at: Date;
   receipt_id: string;
-  /** Empty if the delivery of a dead receipt had none. */
+  /** The receipt id if the delivery of a dead receipt had none. */
   source_order_id: string;
   order_id: number | null;
   details: {

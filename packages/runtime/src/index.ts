@@ -7,7 +7,7 @@ export { createMicroBatcher } from './concurrency/micro-batcher.ts';
 export { type PeriodicRun, runPeriodically } from './concurrency/run-periodically.ts';
 export { createTimeSlicer, type TimeSlicer } from './concurrency/time-slicer.ts';
 export { withTimeout } from './concurrency/with-timeout.ts';
-export { callbackHosts } from './config/callback-hosts.ts';
+export { callbackHosts, LOOPBACK_HOSTS } from './config/callback-hosts.ts';
 export { CLUSTER_SCHEME, parseClusterAddress } from './config/cluster-address.ts';
 export {
   ConfigurationError,

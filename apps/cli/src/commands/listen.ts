@@ -2,8 +2,10 @@ import { createApiKey, createSigningSecret } from '@orders/domain';
 import { listen } from '@orders/runtime';
 import { type Command, Option } from 'commander';
 import { basePath, port } from '../arguments.ts';
+import { type CallbackOptions, listenForCallbacks } from '../callbacks/listen-callbacks.ts';
 import type { Context } from '../context.ts';
 import { plural } from '../count.ts';
+import { UsageError } from '../errors.ts';
 import type { Arrival, Setup } from '../listen/arrival.ts';
 import { createListener } from '../listen/create-listener.ts';
 import { createDeliveries } from '../listen/deliveries.ts';
@@ -11,12 +13,11 @@ import { arrivalJson, describeArrival, type Paint, painter, redactor, verdictOf 
 import { NO_FAILURES, parseFailures, type SimulatedFailures } from '../listen/failures.ts';
 import { readSenderSecrets, type SenderSecrets } from '../sender-config.ts';
 
-interface Options {
-  port: number;
+interface Options extends CallbackOptions {
   basePath: string;
   fail: SimulatedFailures;
   raw?: boolean;
-  json?: boolean;
+  callbacks?: boolean;
 }
 
 /** Max time to finish replies when the command ends. */
@@ -33,11 +34,16 @@ The key and the secret are generated and shown at the start, unless ORDERS_API_K
 
 --fail: 503 refuses the first delivery, 503x3 the first three, 503,429,500 the first three in turn, 503/3 every third.
 
+--callbacks receives events instead, as an endpoint does, at any path: each is one line with the verdict on its signature
+and what is wrong with it, and the reply is 204 or 401. --secret, or ORDERS_ENDPOINT_SECRET, is the secret of the
+endpoint. It takes no orders.
+
 Ctrl-C ends it and prints a summary. With --json everything but the deliveries goes to stderr.
 
 Examples:
   $ orders listen
   $ orders listen --fail 503x3 --raw
+  $ orders listen --callbacks --secret whsec_…
   $ orders listen --json | jq -c '[.status, .code, .order.source_order_id]'`;
 
 /** `orders listen`. */
@@ -53,9 +59,17 @@ export function addListenCommand(program: Command, context: Context): void {
         .default(NO_FAILURES, 'none'),
     )
     .option('--raw', 'show headers and body too, without key and signature')
+    .addOption(
+      new Option('--callbacks', 'receive and verify events, instead of orders').conflicts(['basePath', 'fail', 'raw']),
+    )
+    .option('--secret <secret>', 'with --callbacks: the secret of the endpoint, whsec_…')
     .option('--json', 'print one JSON object a line for each request')
     .addHelpText('after', EPILOGUE)
-    .action((options: Options) => run(context, options));
+    .action((options: Options) => {
+      if (options.callbacks) return listenForCallbacks(context, options);
+      if (options.secret !== undefined) throw new UsageError('--secret needs --callbacks.');
+      return run(context, options);
+    });
 }
 
 async function run(context: Context, options: Options): Promise<void> {

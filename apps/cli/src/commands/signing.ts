@@ -126,7 +126,7 @@ export function addSigningCommands(program: Command, context: Context): void {
           `${plural(resealed, 'secret was', 'secrets were')} encrypted again, ${plural(unchanged, 'was', 'were')} already; SECRETS_KEY ${key} decrypts all of them.`,
           resealed > 0
             ? 'Run this again until it says 0.'
-            : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake and portal says "secrets_key":"${key}".`,
+            : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake, notifier and portal says "secrets_key":"${key}".`,
         ].join('\n'),
       );
     });

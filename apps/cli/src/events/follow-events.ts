@@ -17,7 +17,7 @@ export interface FollowOptions {
 }
 
 const TIMEOUT_MS = 15_000;
-const PAGE = { limit: 1000, waitSeconds: 30 };
+const PAGE = { limit: 1000, wait: 30 };
 /** A reply without events before this time was not held. */
 const HELD_MS = 24_000;
 const BACKOFF = { base: 250, cap: 5_000 };

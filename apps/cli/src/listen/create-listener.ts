@@ -12,6 +12,7 @@ import {
 import type { Arrival, Setup } from './arrival.ts';
 import { diagnose } from './diagnose.ts';
 import { handleRequest } from './handle-request.ts';
+import { reportInvalidHttp } from './report-invalid-http.ts';
 
 const BOUNDS = { MAX_CONNECTIONS: 1000, REQUEST_TIMEOUT: 30_000, IDLE_TIMEOUT: 65_000 };
 
@@ -58,11 +59,6 @@ export function createListener(
     }
     show({ ...arrival, status: response.statusCode });
   });
-  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }) => {
-    // A TLS handshake record.
-    if (error.rawPacket?.[0] === 0x16)
-      onInvalidHttp('Received TLS, but this listener expects plain HTTP: send to http://, not https://.');
-    else if (error.code?.startsWith('HPE_')) onInvalidHttp('Received data that is not HTTP.');
-  });
+  reportInvalidHttp(server, onInvalidHttp);
   return { server, shutdown };
 }

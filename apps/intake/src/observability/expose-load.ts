@@ -53,6 +53,21 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
     'For how long the oldest event that is not published has been due',
     async () => (await getStalls())?.oldestUnpublishedEventSeconds ?? null,
   );
+  gauge(
+    'orders_oldest_undelivered_event_seconds',
+    'Age of the oldest event that an enabled endpoint, which is not failing, was not tried with',
+    async () => (await getStalls())?.oldestUndeliveredEventSeconds ?? null,
+  );
+  gauge(
+    'orders_enabled_endpoints',
+    'Endpoints that are enabled',
+    async () => (await getStalls())?.enabledEndpoints ?? null,
+  );
+  gauge(
+    'orders_failing_endpoints',
+    'Enabled endpoints whose last attempt failed',
+    async () => (await getStalls())?.failingEndpoints ?? null,
+  );
   exposeTransactions(registry, getStalls);
   exposeLanes(registry, getLanes);
   exposeArchiving(registry, database, times);

@@ -33,6 +33,11 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
     }
     const events =
       log.lastSequence > after ? await runFairly(accountId, () => readEvents(database, accountId, after, limit)) : [];
+    // Events can be removed because of their age after the check above.
+    if (cursor !== null && log.lastSequence > after && events[0]?.sequence !== after + 1) {
+      const { removedTo } = await findEnabledLog(database, accountId);
+      if (after < removedTo) throw new Problem('cursor_expired');
+    }
     const next = events.at(-1)?.sequence ?? after;
     response.json({ events: events.map(eventJson), next: String(next), more: next < log.lastSequence });
   };

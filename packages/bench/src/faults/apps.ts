@@ -10,6 +10,8 @@ export interface App {
   kill(): Promise<void>;
   /** Sends SIGTERM and verifies exit code 0. */
   drain(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
   /** Stops it permanently. */
   close(): Promise<void>;
 }
@@ -88,6 +90,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       const detail = ended.signalCode ?? `exit code ${ended.exitCode}`;
       findings.add({ name: 'drain-failed', id: `${name}, process ${pid}`, detail });
     },
+    freeze: () => void child.process.kill('SIGSTOP'),
+    thaw: () => void child.process.kill('SIGCONT'),
     async close() {
       closed = true;
       await starting.catch(() => {});

@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAccount, createKey, createSource, enableSigning, migrate, openKnex, setEvents } from '@orders/database';
+import {
+  createAccount,
+  createEndpoint,
+  createKey,
+  createSource,
+  enableSigning,
+  migrate,
+  openKnex,
+  setEvents,
+} from '@orders/database';
 import { PRESETS } from '@orders/domain';
 import {
   baseEnvironment,
@@ -16,6 +25,7 @@ import {
 } from '@orders/test-services';
 import { untilListening } from '../start-contestant.ts';
 import { type App, startApp } from './apps.ts';
+import { type EndpointReceiver, endpointUrl, startEndpointReceiver } from './endpoint-receiver.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { type MemoryDisk, mountMemoryDisk } from './memory-disk.ts';
@@ -28,6 +38,9 @@ export interface Deployment {
   redis: FaultyRedis;
   intakes: App[];
   workers: App[];
+  notifiers: App[];
+  /** One for each account with events. */
+  endpoints: EndpointReceiver[];
   /** The URLs of the intakes. */
   urls: string[];
   senders: Sender[];
@@ -118,9 +131,10 @@ async function start(
   const redis = await startFaultyRedis(await freePort());
   ends.push(redis.close);
   const secretsKey = randomBytes(32);
-  const senders = await prepare(postgres.url, secretsKey);
+  const { senders, endpoints } = await prepare(postgres.url, secretsKey, findings);
+  ends.push(...endpoints.map(({ close }) => close));
 
-  async function launch(app: 'intake' | 'worker', number: number, port?: number): Promise<App> {
+  async function launch(app: 'intake' | 'worker' | 'notifier', number: number, port?: number): Promise<App> {
     const name = `${app}-${number}`;
     const started = await startApp({
       name,
@@ -133,6 +147,7 @@ async function start(
         DATABASE_URL: postgres.url,
         QUEUE_URL: redis.url,
         SECRETS_KEY: secretsKey.toString('base64'),
+        CALLBACK_ALLOW: '127.0.0.1',
         ...(port && { PORT: String(port) }),
       },
       log: join(logs, `${name}.log`),
@@ -145,23 +160,29 @@ async function start(
     return started;
   }
 
-  const [intakes, workers, urls]: [App[], App[], string[]] = [[], [], []];
+  const [intakes, workers, notifiers, urls]: [App[], App[], App[], string[]] = [[], [], [], []];
   for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
     const port = await freePort();
     urls.push(`http://127.0.0.1:${port}`);
     intakes.push(await launch('intake', number, port));
     workers.push(await launch('worker', number));
+    notifiers.push(await launch('notifier', number));
   }
-  return { postgres, disk, redis, intakes, workers, urls, senders };
+  return { postgres, disk, redis, intakes, workers, notifiers, endpoints, urls, senders };
 }
 
-async function prepare(databaseUrl: string, secretsKey: Buffer): Promise<Sender[]> {
+async function prepare(
+  databaseUrl: string,
+  secretsKey: Buffer,
+  findings: Findings,
+): Promise<Pick<Deployment, 'senders' | 'endpoints'>> {
   await ensureDatabase(databaseUrl);
   const knex = openKnex({ url: databaseUrl });
   try {
     await migrate(knex);
     await knex.raw(POISON);
     const senders: Sender[] = [];
+    const endpoints: EndpointReceiver[] = [];
     while (senders.length < SENDERS) {
       const { account_id: accountId } = await createAccount(knex, `Sender ${senders.length + 1}`);
       const { key: apiKey } = await createKey(knex, accountId, 'faults');
@@ -169,10 +190,15 @@ async function prepare(databaseUrl: string, secretsKey: Buffer): Promise<Sender[
       const source = { accountId, name: 'faults', preset: 'custom' as const, ...PRESETS.custom, secret: signingSecret };
       const { source_id: sourceId } = await createSource(knex, secretsKey, source, 'faults');
       const hasEvents = senders.length < SENDERS_WITH_EVENTS;
-      if (hasEvents) await setEvents(knex, accountId, true);
+      if (hasEvents) {
+        await setEvents(knex, accountId, true);
+        const port = await freePort();
+        const { secret } = await createEndpoint(knex, secretsKey, { accountId, url: endpointUrl(port), types: null });
+        endpoints.push(await startEndpointReceiver({ accountId, secret, port, findings }));
+      }
       senders.push({ accountId, apiKey, signingSecret, sourceId, hasEvents });
     }
-    return senders;
+    return { senders, endpoints };
   } finally {
     await knex.destroy();
   }

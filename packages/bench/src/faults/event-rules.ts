@@ -94,12 +94,19 @@ export async function untilEventsRead(
     return rows[0].published;
   };
   while (!(await isPublished()) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
-  const { rows } = await client.query('select account_id, last_sequence::float8 as sequence from event_logs');
-  const sequences = new Map(rows.map(({ account_id, sequence }) => [account_id, sequence]));
-  const behind = [
-    ...(await follower.untilFollowed(sequences, deadline)),
-    ...(await follower.readAgain(from, deadline)),
-  ];
+  await untilFollowed(client, { follower, findings, deadline });
+  const behind = await follower.readAgain(from, deadline);
   for (const accountId of behind) findings.add({ name: 'event-unread', id: `account ${accountId}` });
   return publishedBefore;
+}
+
+/** Waits until the feeds are followed to the events that are the newest ones now, or the deadline passes. */
+export async function untilFollowed(
+  client: pg.Client,
+  { follower, findings, deadline }: { follower: EventFollower; findings: Findings; deadline: number },
+): Promise<void> {
+  const { rows } = await client.query('select account_id, last_sequence::float8 as sequence from event_logs');
+  const sequences = new Map(rows.map(({ account_id, sequence }) => [account_id, sequence]));
+  const behind = await follower.untilFollowed(sequences, deadline);
+  for (const accountId of behind) findings.add({ name: 'event-unread', id: `account ${accountId}` });
 }

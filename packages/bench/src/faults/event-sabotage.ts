@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { createEventLedger } from './event-ledger.ts';
-import { createFindings, type Finding, type ViolationName } from './findings.ts';
+import { createEventLedger, type EventLedger } from './event-ledger.ts';
+import { createFindings, type Finding, type Findings, type ViolationName } from './findings.ts';
 import type { RoundsDeps } from './round.ts';
 import { copyObserved, verifyTables } from './verify.ts';
 
@@ -12,12 +12,12 @@ interface EventSabotage {
 }
 
 /** Changes the type of the first event that matches. */
-const retype = (type: string, matching: string) =>
+export const retype = (type: string, matching: string) =>
   `update events set type = '${type}' where (account_id, sequence) =
      (select account_id, sequence from events where ${matching} order by account_id, sequence limit 1)`;
 
 /** Publishes an event for an order. */
-const append = (type: string, order: string, eventId = 'gen_random_uuid()') => `
+export const append = (type: string, order: string, eventId = 'gen_random_uuid()') => `
   with chosen as (
     select o.account_id, o.receipt_id, o.source_order_id, o.order_id, e.event_id from orders o
     join events e on e.account_id = o.account_id and e.order_id = o.order_id and e.type = 'receipt.written'
@@ -70,7 +70,7 @@ export const EVENT_SABOTAGES = {
     statement: append('order.cancelled', "o.review_state = 'needs_review'"),
     foundAs: 'cancellation-event-unfounded',
   },
-  'events-swapped': { statement: swap('receipt.written', 'order.cancelled'), foundAs: 'event-misordered' },
+  'events-swapped': { statement: swap('receipt.written', 'order.cancelled'), foundAs: 'event-out-of-order' },
   'state-mistyped': { statement: retype('order.rejected', "type = 'order.cancelled'"), foundAs: 'feed-state-differs' },
 } as const satisfies Record<string, EventSabotage>;
 
@@ -86,7 +86,7 @@ const RESTORE = `
 const READ_TIMEOUT_MS = 10_000;
 
 /**
- * Causes the damage, reads the feeds anew as a client, verifies, and restores the events.
+ * Causes the damage, reads the feeds from the start as a new client, verifies, and restores the events.
  *
  * @returns the findings.
  */
@@ -100,14 +100,7 @@ export async function findEventSabotage(
   try {
     const { rowCount } = await client.query(EVENT_SABOTAGES[kind].statement);
     if (!rowCount) throw new Error(`there was no event for "${kind}"`);
-    const findings = createFindings();
-    const events = createEventLedger(findings);
-    const reader = deps.follower.createReader(events, findings);
-    for (const sender of senders.filter(({ hasEvents }) => hasEvents)) {
-      if (!(await reader.readToEnd(sender, 0, Date.now() + READ_TIMEOUT_MS))) {
-        throw new Error(`the feed of account ${sender.accountId} could not be read`);
-      }
-    }
+    const { events, findings } = await readFeeds(deps);
     await client.query('begin');
     await copyObserved(client, { ...deps, feeds: { senders, events, publishedBefore: null } });
     const found = await verifyTables(client);
@@ -116,4 +109,17 @@ export async function findEventSabotage(
     await client.query('rollback');
     await client.query(RESTORE);
   }
+}
+
+/** Reads all feeds again as a client. @returns what was read, and what was found in it. */
+export async function readFeeds(deps: RoundsDeps): Promise<{ events: EventLedger; findings: Findings }> {
+  const findings = createFindings();
+  const events = createEventLedger(findings);
+  const reader = deps.follower.createReader(events, findings);
+  for (const sender of deps.context.senders.filter(({ hasEvents }) => hasEvents)) {
+    if (!(await reader.readToEnd(sender, 0, Date.now() + READ_TIMEOUT_MS))) {
+      throw new Error(`the feed of account ${sender.accountId} could not be read`);
+    }
+  }
+  return { events, findings };
 }

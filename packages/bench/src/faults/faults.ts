@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
-import type { App } from './apps.ts';
 import { cutRequests } from './cut-requests.ts';
 import type { Deployment } from './deployment.ts';
+import type { EndpointMode } from './endpoint-receiver.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
@@ -20,7 +20,7 @@ export interface Fault {
   name: string;
   /** Min and max seconds from injection to recovery. */
   durationSeconds: readonly [number, number];
-  /** @param target the index of the affected process, if only one of several is affected. */
+  /** @param target the index of the affected process or endpoint, if only one of several is affected. */
   inject(context: FaultContext, target: number): Promise<unknown>;
   /** Restarts stopped processes, removes the fault, and resolves when everything works again. */
   recover(context: FaultContext, target: number): Promise<unknown>;
@@ -39,14 +39,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'intake-killed',
     durationSeconds: DOWN,
-    inject: ({ intakes }, target) => appAt(intakes, target).kill(),
-    recover: ({ intakes }, target) => appAt(intakes, target).start(),
+    inject: ({ intakes }, target) => targetOf(intakes, target).kill(),
+    recover: ({ intakes }, target) => targetOf(intakes, target).start(),
   },
   {
     name: 'worker-killed',
     durationSeconds: DOWN,
-    inject: ({ workers }, target) => appAt(workers, target).kill(),
-    recover: ({ workers }, target) => appAt(workers, target).start(),
+    inject: ({ workers }, target) => targetOf(workers, target).kill(),
+    recover: ({ workers }, target) => targetOf(workers, target).start(),
   },
   {
     name: 'workers-killed',
@@ -57,14 +57,14 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'intake-drained',
     durationSeconds: BRIEF,
-    inject: ({ intakes }, target) => appAt(intakes, target).drain(),
-    recover: ({ intakes }, target) => appAt(intakes, target).start(),
+    inject: ({ intakes }, target) => targetOf(intakes, target).drain(),
+    recover: ({ intakes }, target) => targetOf(intakes, target).start(),
   },
   {
     name: 'worker-drained',
     durationSeconds: BRIEF,
-    inject: ({ workers }, target) => appAt(workers, target).drain(),
-    recover: ({ workers }, target) => appAt(workers, target).start(),
+    inject: ({ workers }, target) => targetOf(workers, target).drain(),
+    recover: ({ workers }, target) => targetOf(workers, target).start(),
   },
   {
     name: 'redis-lost',
@@ -182,10 +182,43 @@ export const FAULTS: readonly Fault[] = [
     inject: ({ postgres, redis }) => Promise.all([postgres.kill(), redis.stop()]),
     recover: (context) => Promise.all([restartPostgres(context), context.redis.startEmpty()]),
   },
+  {
+    name: 'notifier-killed',
+    durationSeconds: DOWN,
+    inject: ({ notifiers }, target) => targetOf(notifiers, target).kill(),
+    recover: ({ notifiers }, target) => targetOf(notifiers, target).start(),
+  },
+  {
+    name: 'notifier-drained',
+    durationSeconds: BRIEF,
+    inject: ({ notifiers }, target) => targetOf(notifiers, target).drain(),
+    recover: ({ notifiers }, target) => targetOf(notifiers, target).start(),
+  },
+  {
+    name: 'notifier-frozen',
+    durationSeconds: FROZEN,
+    inject: async ({ notifiers }, target) => targetOf(notifiers, target).freeze(),
+    recover: async ({ notifiers }, target) => targetOf(notifiers, target).thaw(),
+  },
+  endpointFault('endpoint-slow', 'slow'),
+  endpointFault('endpoint-failing', 'fails'),
+  endpointFault('endpoint-hanging', 'hangs'),
+  endpointFault('endpoint-resetting', 'resets'),
+  endpointFault('endpoint-gone', 'gone'),
 ];
 
-function appAt(apps: readonly App[], target: number): App {
-  return apps[target % apps.length] as App;
+function targetOf<T>(all: readonly T[], target: number): T {
+  return all[target % all.length] as T;
+}
+
+/** One endpoint is in this mode; the others work. */
+function endpointFault(name: string, mode: EndpointMode): Fault {
+  return {
+    name,
+    durationSeconds: HELD,
+    inject: ({ endpoints }, target) => targetOf(endpoints, target).setMode(mode),
+    recover: ({ endpoints }, target) => targetOf(endpoints, target).setMode('works'),
+  };
 }
 
 async function doNothing(): Promise<void> {}

@@ -51,7 +51,7 @@ export const ORDER_EVENT_RULES = {
   'confirmed-event-early': `
     select event_id as id, concat_ws(' ', account_id, sequence, order_id) as detail from feed where is_early`,
   // A duplicate is told after the receipt that became the order, a decision after both, and a request after the confirmation.
-  'event-misordered': `
+  'event-out-of-order': `
     select order_id::text as id, string_agg(type, ' ' order by sequence) as detail from feed
     where order_id is not null
     group by account_id, order_id

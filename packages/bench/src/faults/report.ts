@@ -11,6 +11,7 @@ export interface Row {
   refused: Record<string, number>;
   cancellations: Record<string, number>;
   events: Record<string, number>;
+  deliveries: Record<string, number>;
   violations: Record<Kind, number>;
   /** The maximum of the rounds; NaN without rounds. */
   recoverySeconds: number;
@@ -62,6 +63,7 @@ function rowOf(fault: string, rounds: readonly Round[]): Row {
     refused: sumCounts(rounds.map(({ refused }) => refused)),
     cancellations: sumCounts(rounds.map(({ cancellations }) => cancellations)),
     events: sumCounts(rounds.map(({ events }) => events)),
+    deliveries: sumCounts(rounds.map(({ deliveries }) => deliveries)),
     violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
     recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
     dispatchDelaySeconds: delays.length > 0 ? Math.max(...delays) : null,
@@ -78,13 +80,25 @@ const renderNumber = (value = 0) => value.toLocaleString('en');
 
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({ fault, injections, accepted, refused, cancellations, events, violations: found, ...row }: Row) => [
+  const cells = ({
+    fault,
+    injections,
+    accepted,
+    refused,
+    cancellations,
+    events,
+    deliveries,
+    violations: found,
+    ...row
+  }: Row) => [
     fault,
     String(injections),
     accepted.toLocaleString('en'),
     renderCounts(refused),
     renderCounts(cancellations),
     renderNumber(events.read),
+    renderNumber(deliveries.delivered),
+    renderNumber(deliveries.repeated),
     String(found.lost),
     String(found.doubled),
     String(found.stuck),
@@ -100,6 +114,8 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
       'refused',
       'cancellations',
       'events',
+      'delivered',
+      'repeated',
       'lost',
       'doubled',
       'stuck',

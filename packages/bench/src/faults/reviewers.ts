@@ -29,7 +29,7 @@ export function startReviewers(options: {
   const { url, senders, random, onConfirmed } = options;
   // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
-  let undos: { at: number; accountId: number; orderIds: number[] }[] = [];
+  let toUndo: { at: number; accountId: number; orderIds: number[] }[] = [];
   let isReviewing = true;
 
   async function decideSome(): Promise<void> {
@@ -48,7 +48,7 @@ export function startReviewers(options: {
     const to = random() < REJECTED_SHARE ? 'rejected' : 'confirmed';
     const undone = orderIds.filter(() => random() < UNDONE_SHARE);
     const at = Date.now() + between(random, UNDO_AFTER) * 1000;
-    if (undone.length > 0) undos.push({ at, accountId, orderIds: undone });
+    if (undone.length > 0) toUndo.push({ at, accountId, orderIds: undone });
     const reviewed = await reviewOrders(knex, { accountId, orderIds, to, by: BY });
     if (to === 'rejected') return;
     const confirmed = orders.filter(({ order_id }) => reviewed?.changed.includes(Number(order_id)));
@@ -61,8 +61,8 @@ export function startReviewers(options: {
   }
 
   async function undoDue(): Promise<void> {
-    const due = undos.filter(({ at }) => at <= Date.now());
-    undos = undos.filter((undo) => !due.includes(undo));
+    const due = toUndo.filter(({ at }) => at <= Date.now());
+    toUndo = toUndo.filter((undo) => !due.includes(undo));
     for (const { accountId, orderIds } of due) await undoReview(knex, { accountId, orderIds, by: BY });
   }
 

@@ -22,6 +22,8 @@ export interface Round extends RequestCounts {
   dispatchDelaySeconds: number | null;
   /** What was read of the feeds. */
   events: EventCounts;
+  /** What the endpoints received. */
+  deliveries: Record<string, number>;
   /** New findings of this round. */
   findings: Finding[];
 }
@@ -43,6 +45,11 @@ export const SETTLE_TIMEOUT_MS = 60_000;
 /** The feeds as they were read so far. */
 export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date | null): Observed['feeds'] {
   return { senders: context.senders, events, publishedBefore };
+}
+
+/** What all endpoints received since the last call. */
+export function takeDeliveryCounts({ context }: RoundsDeps): Record<string, number> {
+  return sumCounts(context.endpoints.map(({ deliveries }) => deliveries.takeCounts()));
 }
 
 /** For example `503 ×12, no reply ×3`. */

@@ -4,8 +4,9 @@ import { untilEventsRead } from './event-rules.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
 import { restartPostgres } from './restart-postgres.ts';
-import { feedsOf, type Round, type RoundsDeps, renderCounts, SETTLE_TIMEOUT_MS } from './round.ts';
+import { feedsOf, type Round, type RoundsDeps, renderCounts, SETTLE_TIMEOUT_MS, takeDeliveryCounts } from './round.ts';
 import { copyObserved, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
+import { verifyAllDeliveries } from './verify-deliveries.ts';
 import { verifyEnd } from './verify-end.ts';
 import { withClient } from './with-client.ts';
 
@@ -58,6 +59,7 @@ async function runRound(planned: PlannedRound, deps: RoundsDeps): Promise<Round>
     recoverySeconds: recovery,
     dispatchDelaySeconds: Number.isNaN(delay) ? null : delay,
     events: follower.takeCounts(),
+    deliveries: takeDeliveryCounts(deps),
     findings: findings.takeNew(),
   };
 }
@@ -93,9 +95,10 @@ async function verify(client: pg.Client, startedAt: number, recoveredAt: number,
     deadline,
     due: 'now',
   });
+  const found = await verifyAllDeliveries(client, deps);
   await client.query('begin');
   await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
-  const found = await verifyTables(client);
+  found.push(...(await verifyTables(client)));
   const url = pick(context.random, context.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
   await client.query('rollback');
@@ -108,6 +111,7 @@ function describe({
   refused,
   cancellations,
   events,
+  deliveries,
   recoverySeconds,
   dispatchDelaySeconds,
   findings,
@@ -118,6 +122,7 @@ function describe({
     renderCounts(refused),
     renderCounts(cancellations),
     `events: ${renderCounts(events)}`,
+    `deliveries: ${renderCounts(deliveries)}`,
     `final after ${recoverySeconds.toFixed(1)} s`,
     dispatchDelaySeconds === null ? '' : `dispatched ${dispatchDelaySeconds.toFixed(1)} s late`,
   ];

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { DELIVERY_SABOTAGES, type DeliverySabotageKind, findDeliverySabotage } from './delivery-sabotage.ts';
 import { EVENT_SABOTAGES, type EventSabotageKind, findEventSabotage } from './event-sabotage.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import { feedsOf, type RoundsDeps } from './round.ts';
@@ -121,12 +122,14 @@ const STORED_DATA = {
   },
 } as const satisfies Record<string, Sabotage>;
 
-export const SABOTAGES = { ...STORED_DATA, ...EVENT_SABOTAGES };
+/** Those of events come last: notifiers deliver the events that they invent. */
+export const SABOTAGES = { ...STORED_DATA, ...DELIVERY_SABOTAGES, ...EVENT_SABOTAGES };
 
 export type SabotageKind = keyof typeof SABOTAGES;
 
 /** Causes the damage, verifies, and takes it back. @returns the findings. */
 export function findSabotage(client: pg.Client, deps: RoundsDeps, kind: SabotageKind): Promise<Finding[]> {
+  if (kind in DELIVERY_SABOTAGES) return findDeliverySabotage(client, deps, kind as DeliverySabotageKind);
   return kind in EVENT_SABOTAGES
     ? findEventSabotage(client, deps, kind as EventSabotageKind)
     : findInTransaction(client, deps, kind as keyof typeof STORED_DATA);

@@ -1,12 +1,13 @@
 import { untilEventsRead } from './event-rules.ts';
 import type { Round, RoundsDeps } from './round.ts';
-import { feedsOf, SETTLE_TIMEOUT_MS, sumCounts } from './round.ts';
+import { feedsOf, SETTLE_TIMEOUT_MS, sumCounts, takeDeliveryCounts } from './round.ts';
 import { copyObserved, verifyTables } from './verify.ts';
+import { verifyAllDeliveries } from './verify-deliveries.ts';
 import { withClient } from './with-client.ts';
 
 /**
- * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, and reads all events again. New results
- * belong to the last round.
+ * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, reads all events again, and waits until
+ * they are delivered. New results belong to the last round.
  */
 export async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
   const { context, cancellations, canceller, dispatcher, reviewers, follower, findings } = deps;
@@ -34,6 +35,7 @@ export async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Pro
     for (const { id, detail } of requests.rows) findings.add({ name: 'request-not-shown', id, detail });
     const deadline = Date.now() + SETTLE_TIMEOUT_MS;
     const publishedBefore = await untilEventsRead(client, { follower, findings, from: 'start', deadline, due: 'ever' });
+    for (const finding of await verifyAllDeliveries(client, deps)) findings.add(finding);
     await client.query('begin');
     await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
     for (const finding of await verifyTables(client)) findings.add(finding);
@@ -44,4 +46,5 @@ export async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Pro
   last.findings.push(...findings.takeNew());
   last.cancellations = sumCounts([last.cancellations, counts]);
   last.events = sumCounts([last.events, follower.takeCounts()]);
+  last.deliveries = sumCounts([last.deliveries, takeDeliveryCounts(deps)]);
 }

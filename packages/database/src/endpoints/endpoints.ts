@@ -195,18 +195,20 @@ export async function resendEvents(db: Knex, endpoint: EndpointKey, from: number
   return rowCount;
 }
 
-/** The newest attempts to deliver to an endpoint, newest first, before an attempt if `before` is given. */
+/** The newest attempts to deliver to an endpoint, newest first: before an attempt, and of one event, if these are given. */
 export async function listAttempts(
   db: Knex,
   { account_id, endpoint_number }: EndpointKey,
-  { limit, before }: { limit: number; before?: number | undefined },
+  { limit, before, eventId }: { limit: number; before?: number | undefined; eventId?: string | undefined },
 ): Promise<DeliveryAttempt[]> {
   const query = db('delivery_attempts')
     .where({ account_id, endpoint_number })
     .orderBy('attempt_number', 'desc')
     .limit(limit)
     .select('attempt_number', 'at', 'event_id', 'type', 'sequence', 'attempt', 'duration_ms', 'status', 'error');
-  return before === undefined ? query : query.where('attempt_number', '<', before);
+  if (before !== undefined) query.where('attempt_number', '<', before);
+  if (eventId !== undefined) query.where('event_id', eventId);
+  return query;
 }
 
 /**

@@ -6,6 +6,12 @@ const MAX_URL = 2000;
 const FIRST_FREE_PORT = 1024;
 const HTTPS_PORT = 443;
 
+/** Why the URL of an endpoint is refused; `error` says it in English. */
+export interface RefusedUrl {
+  code: 'malformed' | 'credentials' | 'fragment' | 'scheme' | 'port' | 'host';
+  error: string;
+}
+
 /**
  * Reads the URL of an endpoint: https, a public host name or address, port 443 or above 1023, without user, password and fragment.
  * Addresses behind a name are checked when connecting, not here.
@@ -13,18 +19,22 @@ const HTTPS_PORT = 443;
  * @param allowedHosts hosts, with or without port, for which http and private addresses are allowed.
  * @returns the normalized URL, or what is wrong with it.
  */
-export function readEndpointUrl(text: string, allowedHosts: readonly string[]): { url: string } | { error: string } {
+export function readEndpointUrl(text: string, allowedHosts: readonly string[]): { url: string } | RefusedUrl {
   const url = URL.parse(text);
-  if (!url || text.length > MAX_URL) return { error: `must be a URL of at most ${MAX_URL} characters` };
-  if (url.username || url.password) return { error: 'must not contain a user or a password' };
-  if (url.hash) return { error: 'must not contain a fragment' };
+  if (!url || text.length > MAX_URL)
+    return { code: 'malformed', error: `must be a URL of at most ${MAX_URL} characters` };
+  if (url.username || url.password) return { code: 'credentials', error: 'must not contain a user or a password' };
+  if (url.hash) return { code: 'fragment', error: 'must not contain a fragment' };
   if (isAllowedHost(url, allowedHosts)) {
-    return /^https?:$/.test(url.protocol) ? { url: url.href } : { error: 'must begin with https:// or http://' };
+    return /^https?:$/.test(url.protocol)
+      ? { url: url.href }
+      : { code: 'scheme', error: 'must begin with https:// or http://' };
   }
-  if (url.protocol !== 'https:') return { error: 'must begin with https://' };
+  if (url.protocol !== 'https:') return { code: 'scheme', error: 'must begin with https://' };
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
-  if (port !== HTTPS_PORT && port < FIRST_FREE_PORT) return { error: 'must have port 443 or one above 1023' };
-  if (!/[.:]/.test(url.hostname.replace(/\.$/, ''))) return { error: 'must name a public host' };
+  if (port !== HTTPS_PORT && port < FIRST_FREE_PORT)
+    return { code: 'port', error: 'must have port 443 or one above 1023' };
+  if (!/[.:]/.test(url.hostname.replace(/\.$/, ''))) return { code: 'host', error: 'must name a public host' };
   return { url: url.href };
 }
 

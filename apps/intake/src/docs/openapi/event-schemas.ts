@@ -42,7 +42,10 @@ export const eventSchema = {
           format: 'uuid',
           description: 'The receipt; of an order, the one that created it',
         },
-        source_order_id: { type: 'string', description: 'Your own id of the order; empty if a delivery had none' },
+        source_order_id: {
+          type: 'string',
+          description: 'Your own id of the order; the receipt_id if a delivery had none',
+        },
         order_id: { ...orNull({ type: 'integer' }), description: 'Null if there is no order' },
         warnings: {
           type: 'array',

@@ -13,6 +13,11 @@ export interface Stalls {
   oldestCancellationRequestSeconds: number;
   /** For how long the oldest event that is not published has been due. */
   oldestUnpublishedEventSeconds: number;
+  /** Age of the oldest event that an enabled endpoint which is not failing was not tried with. */
+  oldestUndeliveredEventSeconds: number;
+  enabledEndpoints: number;
+  /** Enabled endpoints whose last attempt failed. */
+  failingEndpoints: number;
 }
 
 /** Max confirmed orders examined, the earliest confirmed first. */
@@ -51,11 +56,21 @@ select case when sees_all then (
   cross join lateral (
     select due_at from unpublished_events where account_id = l.account_id order by due_at limit 1
   ) as oldest
-) as "oldestUnpublishedEventSeconds"
+) as "oldestUnpublishedEventSeconds", (
+  select ${AGE('min(next.happened_at)')} from endpoints e
+  cross join lateral (
+    select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
+  ) as next
+  where e.disabled is null and e.failing_since is null
+) as "oldestUndeliveredEventSeconds", (
+  select count(*) from endpoints where disabled is null
+)::int as "enabledEndpoints", (
+  select count(*) from endpoints where disabled is null and failing_since is not null
+)::int as "failingEndpoints"
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
 };
 
-/** Its cost grows with the number of event logs, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
+/** Its cost grows with the numbers of event logs and endpoints, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
 export async function readStalls(database: Database): Promise<Stalls> {
   const [stalls] = await run<Stalls>(database, READ, []);
   return stalls as Stalls;

@@ -18,6 +18,7 @@ const SHOWN_ELSEWHERE = new Set([
   'changes',
   'changes_omitted',
   'receipt_id',
+  'url',
 ]);
 
 const CHOICES = new Set(['role', 'rate_limit', 'resends', 'was']);
@@ -63,6 +64,7 @@ function valueText(t: TFunction<['audit', 'integrations']>, name: string, value:
   if (name === 'grace' || name === 'overlap') return t(`integrations:grace.${value}`, { defaultValue: String(value) });
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (typeof value === 'number') return formatCount(value);
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
   if (typeof value !== 'string') return JSON.stringify(value);
   // Other values are free text, which must not be taken for a key.
   return CHOICES.has(name) ? t(`value.${name}.${value}`, { defaultValue: value }) : value;

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import type { AuditEvent } from '../../api/operator.ts';
 
 /** What an event is about: its name, with a link to it. */
-export function EventSubject({ event: { subject, account_id, about } }: { event: AuditEvent }): ReactNode {
+export function EventSubject({ event: { subject, account_id, about, details } }: { event: AuditEvent }): ReactNode {
   const { t } = useTranslation('audit');
   const [, kind, id = ''] = /^(\w+):(.*)$/.exec(subject) ?? [];
   const base = `/accounts/${account_id}`;
@@ -44,6 +44,17 @@ export function EventSubject({ event: { subject, account_id, about } }: { event:
           <bdi>{name}</bdi>
         </Link>
       );
+    case 'endpoint': {
+      // A removed endpoint is known by the details of the event only.
+      const { url } = { ...details } as { url?: unknown };
+      return (
+        <Link href={`${base}/integrations?tab=events`}>
+          <bdi dir="ltr" className="endpoint-subject">
+            {about?.name ?? (typeof url === 'string' ? url : id)}
+          </bdi>
+        </Link>
+      );
+    }
     case 'user':
       return (
         <>

@@ -22,6 +22,8 @@ const SourcesTab = lazyPage('sources', async () => (await import('./sources/sour
   'review',
 ]);
 
+const EventsTab = lazyPage('events', async () => (await import('./events/events-tab.tsx')).EventsTab, ['events']);
+
 /** How a shop's systems send orders. Texts of keys and secrets live only in this component's state. */
 export function IntegrationsPage(): ReactNode {
   const { t } = useTranslation('integrations');
@@ -51,6 +53,11 @@ export function IntegrationsPage(): ReactNode {
       {tab === 'sources' && (
         <Suspense fallback={<Skeleton shape="blocks" />}>
           <SourcesTab />
+        </Suspense>
+      )}
+      {tab === 'events' && (
+        <Suspense fallback={<Skeleton shape="blocks" />}>
+          <EventsTab />
         </Suspense>
       )}
       {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}

@@ -1,7 +1,7 @@
 import { useSearch } from 'wouter';
 
 /** The parts of the page, by the `tab` of its address; each is a locale key below `tab`. */
-export const TABS = ['keys', 'sources', 'webhook', 'try', 'resends', 'rejected'] as const;
+export const TABS = ['keys', 'sources', 'events', 'webhook', 'try', 'resends', 'rejected'] as const;
 export type IntegrationsTab = (typeof TABS)[number];
 
 /** The address of a part. */

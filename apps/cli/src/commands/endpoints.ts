@@ -1,0 +1,175 @@
+import { listAttempts, listEndpoints } from '@orders/database';
+import { EVENT_TYPES, type EventType, readEndpointUrl, readEventTypes } from '@orders/domain';
+import { type Command, Option } from 'commander';
+import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { plural } from '../count.ts';
+import {
+  addEndpoint,
+  deleteEndpoint,
+  replaceEndpointSecret,
+  resendRange,
+  switchEndpoint,
+} from '../endpoints/change-endpoint.ts';
+import {
+  attemptJson,
+  describeEndpoint,
+  describeNewEndpoint,
+  tabulateAttempts,
+  tabulateEndpoints,
+} from '../endpoints/describe-endpoint.ts';
+import { describeTried, tryEndpoint } from '../endpoints/try-endpoint.ts';
+import { Failure, UsageError } from '../errors.ts';
+import { requireAccount } from '../require-account.ts';
+import { requireEndpoint } from '../require-endpoint.ts';
+
+const ACCOUNT = ['<account>', 'id or exact name'] as const;
+const ENDPOINT = ['<endpoint-id>', 'ep_…, as list shows it', endpointId] as const;
+/** No more are kept of an endpoint. */
+const MAX_ATTEMPTS = 1000;
+const DEFAULT_ATTEMPTS = 20;
+const MAX_RESENT = 10_000;
+const overlap = span('--overlap');
+
+/** `orders endpoints create | list | test | rotate | disable | enable | resend | deliveries | remove`. */
+export function addEndpointCommands(program: Command, context: Context): void {
+  const endpoints = program.command('endpoints').description("URLs to which an account's events are delivered");
+
+  endpoints
+    .command('create')
+    .description('make an endpoint that gets the events from now on; print its secret, this once')
+    .argument(...ACCOUNT)
+    .argument('<url>', 'https, at a public address; CALLBACK_ALLOW lists exceptions')
+    .option('--types <types>', `only these types of events, with commas: ${EVENT_TYPES.join(', ')}`, eventTypes)
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ orders endpoints create "Corner Bakery" https://shop.example.com/events\n  $ orders endpoints create 12 https://shop.example.com/events --types order.confirmed,order.rejected',
+    )
+    .action(async (account: string, address: string, options: { types?: EventType[]; json?: boolean }) => {
+      const { CALLBACK_ALLOW } = await context.config();
+      const read = readEndpointUrl(address, CALLBACK_ALLOW);
+      if ('error' in read) throw new UsageError(`The URL ${read.error}.`);
+      const { types = null } = options;
+      const created = await context.withSecrets((knex, keys) =>
+        addEndpoint(knex, keys, account, { url: read.url, types }),
+      );
+      context.print(options, created, () => describeNewEndpoint(created));
+    });
+
+  endpoints
+    .command('list')
+    .description("an account's endpoints, and how many events each has still to get")
+    .argument(...ACCOUNT)
+    .addOption(json())
+    .addHelpText(
+      'after',
+      '\nPending events were not tried yet; waiting ones failed and are tried again. A disabled endpoint loses nothing.',
+    )
+    .action(async (reference: string, options) => {
+      const all = await context.withDatabase(async (knex) => {
+        const { account_id } = await requireAccount(knex, reference);
+        return listEndpoints(knex, account_id);
+      });
+      context.print(options, all, () => (all.length > 0 ? tabulateEndpoints(all) : 'The account has no endpoints.'));
+    });
+
+  endpoints
+    .command('test')
+    .description('deliver a test event, also to a disabled endpoint, and wait up to 20 seconds for the outcome')
+    .argument(...ENDPOINT)
+    .addOption(json())
+    .action(async (id: string, options) => {
+      const attempt = await context.withDatabase((knex) => tryEndpoint(knex, id));
+      const line = describeTried(attempt);
+      if (options.json || attempt.error === null) context.print(options, attempt, () => line);
+      if (attempt.error !== null) throw new Failure(line);
+    });
+
+  endpoints
+    .command('rotate')
+    .description('make a new secret and print it, this once; deliveries are signed with both for a time')
+    .argument(...ENDPOINT)
+    .addOption(
+      new Option('--overlap <time>', 'how long deliveries are signed with the old secret too')
+        .argParser(overlap)
+        .default(overlap('24h'), '24h'),
+    )
+    .addOption(json())
+    .action(async (id: string, options: { overlap: number; json?: boolean }) => {
+      const rotated = await context.withSecrets((knex, keys) => replaceEndpointSecret(knex, keys, id, options.overlap));
+      context.print(options, rotated, () => describeNewEndpoint(rotated));
+    });
+
+  for (const [verb, isEnabled, description] of [
+    ['disable', false, 'deliver nothing until it is enabled; no event is lost while it is stored'],
+    ['enable', true, 'deliver again, also what it missed'],
+  ] as const)
+    endpoints
+      .command(verb)
+      .description(description)
+      .argument(...ENDPOINT)
+      .addOption(json())
+      .action(async (id: string, options) => {
+        const endpoint = await context.withDatabase((knex) => switchEndpoint(knex, id, isEnabled));
+        context.print(options, endpoint, () => describeEndpoint(endpoint));
+      });
+
+  endpoints
+    .command('resend')
+    .description('deliver stored events again, those of its types; each has the id that it had before')
+    .argument(...ENDPOINT)
+    .requiredOption('--from <sequence>', 'the first one', sequence('--from'))
+    .option('--to <sequence>', 'the last one; without it, all that follow', sequence('--to'))
+    .addOption(json())
+    .addHelpText(
+      'after',
+      `\nAt most ${MAX_RESENT} events at once, the oldest ones.\n\nExample:\n  $ orders endpoints resend ep_2f9c0d… --from 120 --to 140`,
+    )
+    .action(async (id: string, { from, to, ...options }) => {
+      if (to < from) throw new UsageError('--to must not be before --from.');
+      const { endpoint, resent } = await context.withDatabase((knex) => resendRange(knex, id, { from, to }));
+      context.print(options, { endpoint_id: id, events: resent }, () => {
+        if (resent === 0) return 'No stored event of this range was due before.';
+        const when = endpoint.disabled ? ' once the endpoint is enabled' : '';
+        const more = resent === MAX_RESENT ? ' There may be more: repeat it later with another --from.' : '';
+        return `${plural(resent, 'event')} will be delivered again${when}.${more}`;
+      });
+    });
+
+  endpoints
+    .command('deliveries')
+    .description('the newest attempts to deliver, newest first; kept for 7 days')
+    .argument(...ENDPOINT)
+    .addOption(
+      new Option('--limit <number>', 'at most this many')
+        .argParser(numberUpTo('--limit', MAX_ATTEMPTS))
+        .default(DEFAULT_ATTEMPTS),
+    )
+    .addOption(json())
+    .action(async (id: string, options: { limit: number; json?: boolean }) => {
+      const found = await context.withDatabase(async (knex) =>
+        listAttempts(knex, await requireEndpoint(knex, id), { limit: options.limit }),
+      );
+      const attempts = found.map(attemptJson);
+      context.print(options, attempts, () =>
+        attempts.length > 0 ? tabulateAttempts(attempts) : 'Nothing was delivered to this endpoint in the last 7 days.',
+      );
+    });
+
+  endpoints
+    .command('remove')
+    .description('remove an endpoint, and everything that waits for it')
+    .argument(...ENDPOINT)
+    .addOption(json())
+    .action(async (id: string, options) => {
+      const { account_id } = await context.withDatabase((knex) => deleteEndpoint(knex, id));
+      context.print(options, { account_id, endpoint_id: id, removed: true }, () => `Endpoint ${id} is removed.`);
+    });
+}
+
+function eventTypes(text: string): EventType[] {
+  const read = readEventTypes(text.split(',').map((type) => type.trim()));
+  if ('types' in read) return read.types;
+  throw new UsageError(`--types takes ${EVENT_TYPES.join(', ')}, with commas between them.`);
+}

@@ -1,0 +1,72 @@
+import type { DeliveryAttempt, Endpoint } from '@orders/database';
+import { DELIVERY_ERRORS, eventId } from '@orders/domain';
+import { count } from '../count.ts';
+import { details, table } from '../table.ts';
+import type { EndpointWithSecret } from './change-endpoint.ts';
+
+/** An attempt as `--json` prints it. */
+export type AttemptJson = ReturnType<typeof attemptJson>;
+
+export function attemptJson({ attempt_number: _number, event_id, error, ...attempt }: DeliveryAttempt) {
+  return { event_id: eventId(event_id), ...attempt, error, detail: error && DELIVERY_ERRORS[error] };
+}
+
+/** An endpoint whose secret is new. */
+export function describeNewEndpoint(endpoint: EndpointWithSecret): string {
+  const { secret, previous_until } = endpoint;
+  const shown = details([...entriesOf(endpoint), ['secret', secret]]);
+  const old = previous_until
+    ? `\nUntil ${previous_until.toISOString()} deliveries are signed with the old secret too.`
+    : '';
+  return `${shown}\nEnter the secret at the receiver now: it cannot be shown again.${old}`;
+}
+
+export function describeEndpoint(endpoint: Endpoint): string {
+  return details([
+    ...entriesOf(endpoint),
+    ['state', stateOf(endpoint)],
+    ['pending', endpoint.pending],
+    ['waiting', endpoint.waiting],
+  ]);
+}
+
+export function tabulateEndpoints(endpoints: readonly Endpoint[]): string {
+  return table(endpoints, [
+    { head: 'ENDPOINT', cell: ({ endpoint_id }) => endpoint_id },
+    { head: 'URL', cell: ({ url }) => url, shrinks: true },
+    { head: 'TYPES', cell: typesOf, shrinks: true },
+    { head: 'STATE', cell: stateOf },
+    { head: 'PENDING', cell: ({ pending }) => count(pending), right: true },
+    { head: 'WAITING', cell: ({ waiting }) => count(waiting), right: true },
+  ]);
+}
+
+export function tabulateAttempts(attempts: readonly AttemptJson[]): string {
+  return table(attempts, [
+    { head: 'AT', cell: ({ at }) => at },
+    { head: 'SEQUENCE', cell: ({ sequence }) => sequence, right: true },
+    { head: 'TYPE', cell: ({ type }) => type },
+    { head: 'ATTEMPT', cell: ({ attempt }) => attempt, right: true },
+    { head: 'STATUS', cell: ({ status }) => status, right: true },
+    { head: 'MS', cell: ({ duration_ms }) => count(duration_ms), right: true },
+    { head: 'ERROR', cell: ({ error }) => error },
+  ]);
+}
+
+function entriesOf(endpoint: Endpoint): [string, string | number][] {
+  return [
+    ['endpoint', endpoint.endpoint_id],
+    ['account', endpoint.account_id],
+    ['url', endpoint.url],
+    ['types', typesOf(endpoint)],
+  ];
+}
+
+function typesOf({ types }: Endpoint): string {
+  return types?.join(', ') ?? 'all';
+}
+
+function stateOf({ disabled, failing_since }: Endpoint): string {
+  if (disabled) return disabled === 'paused' ? 'disabled' : `disabled: ${disabled}`;
+  return failing_since ? 'failing' : 'enabled';
+}

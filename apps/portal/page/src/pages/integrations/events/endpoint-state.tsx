@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Endpoint } from '../../../api/events.ts';
+import { Ago, fullTime } from '../../../components/time.tsx';
+
+type State = 'working' | 'unreliable' | NonNullable<Endpoint['disabled']>;
+
+const KINDS: Record<State, string> = {
+  working: 'badge-good',
+  unreliable: 'badge-warn',
+  paused: '',
+  gone: 'badge-bad',
+  failing: 'badge-bad',
+};
+
+function stateOf({ disabled, failing_since }: Endpoint): State {
+  return disabled ?? (failing_since === null ? 'working' : 'unreliable');
+}
+
+/** Whether the endpoint gets deliveries, and why not. */
+export function EndpointState({ endpoint }: { endpoint: Endpoint }): ReactNode {
+  const { t } = useTranslation('events');
+  const state = stateOf(endpoint);
+  return (
+    <p className="row">
+      <span className={`badge ${KINDS[state]}`}>{t(`state.${state}`)}</span>
+      {state === 'unreliable' && endpoint.failing_since !== null && (
+        <span className="hint">
+          {t('failingSince')} <Ago at={endpoint.failing_since} />
+        </span>
+      )}
+      {endpoint.disabled !== null && <span className="hint">{t(`stateAbout.${endpoint.disabled}`)}</span>}
+    </p>
+  );
+}
+
+/** The API counts no further. */
+const MAX_COUNTED = 10_000;
+
+/** What is not delivered yet, and until when two secrets sign. */
+export function EndpointFacts({ endpoint: { waiting, pending, previous_until } }: { endpoint: Endpoint }): ReactNode {
+  const { t } = useTranslation('events');
+  return (
+    <>
+      <p className="hint row event-facts">
+        <span>{t('waiting', { count: waiting })}</span>
+        <span>{t(pending < MAX_COUNTED ? 'pending' : 'pendingMany', { count: pending })}</span>
+      </p>
+      {previous_until && <p className="hint">{t('rotate.until', { time: fullTime(previous_until) })}</p>}
+    </>
+  );
+}

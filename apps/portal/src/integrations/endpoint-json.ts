@@ -1,0 +1,40 @@
+import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database';
+import { eventId, Problem } from '@orders/domain';
+import type { Request } from 'express';
+import type { Knex } from 'knex';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf } from '../context.ts';
+import { textIdOf } from '../read-request.ts';
+
+/** An endpoint as the portal shows it. */
+export type EndpointJson = Omit<Endpoint, 'account_id' | 'endpoint_number'>;
+
+export function endpointJson(endpoint: Endpoint): EndpointJson {
+  const { endpoint_id, url, types, created_at, disabled, failing_since, waiting, pending, previous_until } = endpoint;
+  return { endpoint_id, url, types, created_at, disabled, failing_since, waiting, pending, previous_until };
+}
+
+/** An attempt with the id of its event as the endpoint got it. */
+export function attemptJson(attempt: DeliveryAttempt): DeliveryAttempt {
+  return { ...attempt, event_id: eventId(attempt.event_id) };
+}
+
+/** The endpoint in the path. @throws {Problem} `endpoint_not_found`. */
+export async function endpointOf(db: Knex, request: Request): Promise<Endpoint> {
+  const id = textIdOf(request.params.endpointId);
+  const endpoint = id === null ? null : await findEndpoint(db, accountIdOf(request), id);
+  if (!endpoint) throw new Problem('endpoint_not_found');
+  return endpoint;
+}
+
+/** Writes an audit entry about an endpoint. */
+export function recordEndpoint(
+  trx: Knex,
+  request: Request,
+  action: string,
+  { account_id, endpoint_number, url }: Endpoint,
+  more: object = {},
+): Promise<void> {
+  const details = { url, ...more };
+  return recordBy(trx, request, { accountId: account_id, action, subject: `endpoint:${endpoint_number}`, details });
+}

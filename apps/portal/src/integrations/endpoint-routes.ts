@@ -1,0 +1,145 @@
+import {
+  createEndpoint,
+  enableEndpoint,
+  listAttempts,
+  listEndpoints,
+  pauseEndpoint,
+  removeEndpoint,
+  requestTest,
+  resendEvents,
+  rotateEndpointSecret,
+} from '@orders/database';
+import { EVENT_TYPES, type EventType, eventId, Problem, readEndpointUrl } from '@orders/domain';
+import { secretsKeysOf } from '@orders/runtime';
+import { Router } from 'express';
+import Joi from 'joi';
+import { NO_TRANSFORM } from '../compress-responses.ts';
+import { accountIdOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { transactFairly } from '../fair-limiter.ts';
+import { paginate } from '../paginate.ts';
+import { bodyOf, queryOf } from '../read-request.ts';
+import { attemptJson, endpointJson, endpointOf, recordEndpoint } from './endpoint-json.ts';
+import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
+
+const PAGE_SIZE = 50;
+
+interface NewEndpointBody {
+  url: string;
+  /** Null for all. */
+  types: EventType[] | null;
+}
+
+/** The endpoints of an account. Only a response that creates a secret contains it. */
+export function endpointRoutes(deps: PortalDeps): Router {
+  const { knex, config, runShortFairly } = deps;
+  const transact = transactFairly(deps);
+  const keys = secretsKeysOf(config);
+  const router = Router();
+
+  router.get('/endpoints', async (request, response) => {
+    const endpoints = await runShortFairly(request, () => listEndpoints(knex, accountIdOf(request)));
+    response.json({ endpoints: endpoints.map(endpointJson) });
+  });
+
+  router.post('/endpoints', async (request, response) => {
+    const body = bodyOf<NewEndpointBody>(request, {
+      url: Joi.string().trim().required(),
+      types: Joi.array()
+        .items(Joi.valid(...EVENT_TYPES))
+        .min(1)
+        .unique()
+        .allow(null)
+        .default(null),
+    });
+    const read = readEndpointUrl(body.url, config.CALLBACK_ALLOW);
+    if ('error' in read) {
+      const { code, error } = read;
+      throw new Problem('invalid_request', { errors: [{ pointer: '/url', code, detail: `url ${error}` }] });
+    }
+    const created = await transact(request, async (trx) => {
+      const values = { accountId: accountIdOf(request), url: read.url, types: body.types };
+      const endpoint = await createEndpoint(trx, keys, values);
+      await recordEndpoint(trx, request, 'endpoint_created', endpoint, body.types ? { types: body.types } : {});
+      return endpoint;
+    });
+    response
+      .status(201)
+      .set(NO_TRANSFORM)
+      .json({ ...endpointJson(created), secret: created.secret });
+  });
+
+  router.post('/endpoints/:endpointId/secret', async (request, response) => {
+    const { overlap } = bodyOf<{ overlap: Grace }>(request, { overlap: graceSchema });
+    const json = await transact(request, async (trx) => {
+      const secret = await rotateEndpointSecret(trx, keys, await endpointOf(trx, request), GRACE_MS[overlap]);
+      // Again: it may have been removed meanwhile, and from here on its row is locked.
+      const endpoint = await endpointOf(trx, request);
+      await recordEndpoint(trx, request, 'endpoint_rotated', endpoint, { overlap });
+      return { ...endpointJson(endpoint), secret };
+    });
+    response.set(NO_TRANSFORM).json(json);
+  });
+
+  for (const [path, change, action] of [
+    ['pause', pauseEndpoint, 'endpoint_paused'],
+    ['enable', enableEndpoint, 'endpoint_enabled'],
+  ] as const) {
+    router.post(`/endpoints/:endpointId/${path}`, async (request, response) => {
+      const endpoint = await transact(request, async (trx) => {
+        const before = await endpointOf(trx, request);
+        if (await change(trx, before)) await recordEndpoint(trx, request, action, before);
+        return endpointOf(trx, request);
+      });
+      response.json(endpointJson(endpoint));
+    });
+  }
+
+  router.delete('/endpoints/:endpointId', async (request, response) => {
+    await transact(request, async (trx) => {
+      const endpoint = await endpointOf(trx, request);
+      if (!(await removeEndpoint(trx, endpoint))) throw new Problem('endpoint_not_found');
+      await recordEndpoint(trx, request, 'endpoint_removed', endpoint);
+    });
+    response.status(204).end();
+  });
+
+  router.post('/endpoints/:endpointId/test', async (request, response) => {
+    const uuid = await transact(request, async (trx) => {
+      const endpoint = await endpointOf(trx, request);
+      await recordEndpoint(trx, request, 'endpoint_tested', endpoint);
+      return requestTest(trx, endpoint);
+    });
+    response.status(202).json({ event_id: eventId(uuid) });
+  });
+
+  router.post('/endpoints/:endpointId/resend', async (request, response) => {
+    const { from, to = from } = bodyOf<{ from: number; to?: number }>(request, {
+      from: Joi.number().integer().min(1).required(),
+      to: Joi.number().integer().min(Joi.ref('from')),
+    });
+    const events = await transact(request, async (trx) => {
+      const endpoint = await endpointOf(trx, request);
+      const count = await resendEvents(trx, endpoint, from, to);
+      if (count > 0) await recordEndpoint(trx, request, 'events_resent', endpoint, { from, to, events: count });
+      return count;
+    });
+    response.status(202).json({ events });
+  });
+
+  router.get('/endpoints/:endpointId/attempts', async (request, response) => {
+    const { before, event_id } = queryOf<{ before?: number; event_id?: string }>(request, {
+      before: Joi.number().integer().min(1),
+      event_id: Joi.string().pattern(/^evt_[\da-f]{32}$/),
+    });
+    // Postgres reads a UUID without hyphens.
+    const wanted = event_id?.replace('evt_', '');
+    const attempts = await runShortFairly(request, async () =>
+      listAttempts(knex, await endpointOf(knex, request), { limit: PAGE_SIZE + 1, before, eventId: wanted }),
+    );
+    const { page, next } = paginate(attempts, PAGE_SIZE, ({ attempt_number }) => attempt_number);
+    response.json({ attempts: page.map(attemptJson), next });
+  });
+
+  return router;
+}

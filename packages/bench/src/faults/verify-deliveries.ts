@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type pg from 'pg';
+import type { EndpointReceiver } from './endpoint-receiver.ts';
+import type { EventLedger } from './event-ledger.ts';
+import { untilFollowed } from './event-rules.ts';
+import type { Finding } from './findings.ts';
+import { type RoundsDeps, SETTLE_TIMEOUT_MS } from './round.ts';
+
+const POLL_INTERVAL_MS = 100;
+/** A retry may fail too, for example on a connection that is closed at this moment. */
+const SKIP_INTERVAL_MS = 5000;
+
+/** Retries are due, and the leases of killed notifiers have expired. Notifiers lock the endpoint first too. */
+const SKIP_WAITING = `
+select from endpoints order by account_id, endpoint_number for update;
+update waiting_deliveries set due_at = now() where due_at > now();
+update endpoints set next_round_at = least(next_round_at, now()), lease_expires_at = least(lease_expires_at, now())`;
+
+/**
+ * Waits until all events that were read are delivered or the deadline passes, and compares all deliveries with the feeds.
+ *
+ * @param options `known` are the ids of findings that are not waited for. `untilRead` waits until all events that are published now were
+ * read, because an endpoint may receive an event before the client reads it.
+ */
+export async function verifyDeliveries(
+  client: pg.Client,
+  options: {
+    endpoints: readonly EndpointReceiver[];
+    events: EventLedger;
+    known: readonly string[];
+    deadline: number;
+    untilRead: () => Promise<void>;
+  },
+): Promise<Finding[]> {
+  const { endpoints, events, deadline, untilRead } = options;
+  const known = new Set(options.known);
+  const feeds = endpoints.map(({ accountId, deliveries }) => ({
+    accountId,
+    deliveries,
+    expected: [...events.eventsOf(accountId)],
+  }));
+  const findMissing = () =>
+    feeds.flatMap(({ accountId, deliveries, expected }) =>
+      deliveries
+        .findMissing(expected)
+        .map(({ id, type, data }) => ({ id: `account ${accountId} ${id}`, detail: `${type} ${data.sequence}` }))
+        .filter(({ id }) => !known.has(id)),
+    );
+  let skippedAt = 0;
+  do {
+    if (Date.now() - skippedAt >= SKIP_INTERVAL_MS) {
+      await client.query(SKIP_WAITING);
+      skippedAt = Date.now();
+    }
+    await sleep(POLL_INTERVAL_MS);
+  } while (findMissing().length > 0 && Date.now() < deadline);
+  const missing = findMissing().map((finding): Finding => ({ name: 'delivery-missing', ...finding }));
+  const received = feeds.map((feed) => ({ ...feed, ids: feed.deliveries.receivedIds() }));
+  await untilRead();
+  const others = received.map(({ accountId, deliveries, ids }) => deliveries.compare(ids, events.eventsOf(accountId)));
+  return [...missing, ...others.flat()];
+}
+
+/** Verifies the deliveries of all events that were read so far. */
+export async function verifyAllDeliveries(client: pg.Client, deps: RoundsDeps): Promise<Finding[]> {
+  const { context, events, follower, findings } = deps;
+  const deadline = Date.now() + SETTLE_TIMEOUT_MS;
+  return verifyDeliveries(client, {
+    endpoints: context.endpoints,
+    events,
+    known: findings.known('delivery-missing'),
+    deadline,
+    untilRead: () => untilFollowed(client, { follower, findings, deadline }),
+  });
+}
