@@ -6,6 +6,7 @@ import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
 import { sendOrder } from '../harness/erasure.ts';
+import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
@@ -16,11 +17,12 @@ import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-const APPS = ['intake', 'worker', 'portal'] as const;
+const APPS = ['intake', 'worker', 'portal', 'notifier'] as const;
 const PASSWORDS = {
   INTAKE_DB_PASSWORD: "intake's-own-pass/word",
   WORKER_DB_PASSWORD: 'worker:own@password',
   PORTAL_DB_PASSWORD: 'portal%own?password',
+  NOTIFIER_DB_PASSWORD: 'notifier#own&password',
 };
 /** The portal routes of an account's pages. */
 const PAGES = [
@@ -35,6 +37,8 @@ const PAGES = [
   '/audit',
   '/keys',
   '/signing',
+  '/events',
+  '/endpoints',
 ];
 const DAY = 24 * 3600 * 1000;
 
@@ -111,10 +115,12 @@ afterAll(async () => {
 test('with a role for each app and an owner without superuser rights the acceptance story passes', async () => {
   const intake = await stack.intake();
   const worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
-  const portal = await stack.portal({ INTAKE_URL: intake.api.url });
-  for (const { adminUrl } of [intake, worker, portal])
+  const portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1' });
+  const notifier = await stack.notifier();
+  for (const { adminUrl } of [intake, worker, portal, notifier])
     await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);
 
+  const receiver = await startEventReceiver();
   const account = await stack.account({ signing: true });
   await setEvents(owner, account.id, true);
   const { api } = intake;
@@ -196,13 +202,29 @@ test('with a role for each app and an owner without superuser rights the accepta
   expect((await api.cancel(account, { source_order_id: 'a' })).body).toMatchObject({ outcome: 'requested' });
   // Redrives that were only tried out have no events.
   const types = await until('there is an event for each order, and the last one', async () => {
-    const { body } = await api.events(account, '?limit=1000');
+    const { body } = await api.events(account, 'limit=1000');
     const types: string[] = body.events.map(({ type }: { type: string }) => type);
     const written = types.filter((type) => type === 'receipt.written').length;
     const orders = await owner('orders').where({ account_id: account.id });
     return types.includes('order.cancel_requested') && written === orders.length && types;
   });
   expect(new Set(types)).toEqual(new Set(EVENTS_OF_STORY));
+
+  const created = await client.post(`${at}/endpoints`, { url: receiver.url });
+  expect(statusOf(created)).toBe('success');
+  const endpoint = `${at}/endpoints/${created.body.endpoint_id}`;
+  const received = (count: number) => until(`${count} deliveries`, async () => receiver.received.length >= count);
+  expect(statusOf(await client.post(`${endpoint}/test`))).toBe('success');
+  await received(1);
+  receiver.respond(500);
+  expect(statusOf(await client.post(`${endpoint}/resend`, { from: 1, to: 2 }))).toBe('success');
+  await received(2);
+  receiver.respond(204);
+  for (const path of ['pause', 'enable']) expect(statusOf(await client.post(`${endpoint}/${path}`))).toBe('success');
+  await received(4);
+  expect(statusOf(await client.post(`${endpoint}/secret`, { overlap: '1h' }))).toBe('success');
+  expect(statusOf(await client.get(`${endpoint}/attempts`))).toBe('success');
+  expect(statusOf(await client.delete(endpoint))).toBe('success');
 
   const operator = await signIn(portal, await createPerson(stack, null));
   expect(statusOf(await operator.post('/operator/accounts', { name: 'Another' }))).toBe('success');
@@ -214,10 +236,12 @@ test('with a role for each app and an owner without superuser rights the accepta
     return text.includes('\norders_receipts_waiting ') && text;
   });
   expect(metrics).toMatch(/^orders_receipts_dead 0$/m);
-  for (const { log } of [intake, worker, portal]) expect(log.text()).not.toContain('42501');
+  for (const { log } of [intake, worker, portal, notifier]) expect(log.text()).not.toContain('42501');
   await worker.close();
   await intake.close();
   await portal.close();
+  await notifier.close();
+  await receiver.close();
 });
 
 test('intake shows the delay of dispatching under its role, and after a grant the ages of transactions', async () => {
@@ -366,6 +390,28 @@ describe('a role is not allowed', () => {
       'delete from unpublished_events',
       'delete from cancellation_requests',
       'update cancellation_requests set reason = null',
+      'update endpoints set delivered_to = 0',
+      'update delivery_attempts set error = null',
+    ],
+    notifier: [
+      'select * from accounts',
+      'select * from orders',
+      'select * from receipts',
+      'select * from receipt_payloads',
+      'select * from api_keys',
+      'select * from signing_secrets',
+      'select * from sources',
+      'select * from users',
+      'select * from audit_events',
+      'select * from unpublished_events',
+      'select * from delivery_attempts',
+      'update events set details = details',
+      'delete from events',
+      'update event_logs set last_sequence = 0',
+      "update endpoints set url = 'https://intruder.example/'",
+      'update endpoints set sealed = sealed',
+      'delete from endpoints',
+      'select * from dispatchable_orders',
     ],
   };
   const OF_ALL = [
