@@ -7,6 +7,7 @@ import {
   cancelResultSchema,
 } from './cancellation-schemas.ts';
 import { eventPageSchema, eventSchema, eventsOperation } from './event-schemas.ts';
+import { eventWebhooks } from './event-webhooks.ts';
 import {
   batchOperation,
   cancelOperation,
@@ -66,6 +67,7 @@ export function openApiDocument(basePath: string): object {
         },
       },
     },
+    webhooks: eventWebhooks,
     components: {
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of your account: `oik_…`' },

@@ -87,7 +87,8 @@ export const eventPageSchema = {
   },
 };
 
-const example = {
+/** An event without optional data. */
+export const eventExample = {
   id: 'evt_0e6d3f2b9a4c4b0e8f1d2c3b4a5f6e7d',
   type: 'order.confirmed',
   timestamp: '2026-11-24T08:30:10.000Z',
@@ -133,7 +134,7 @@ export const eventsOperation = {
       {
         'application/json': {
           schema: ref('EventPage'),
-          examples: { page: { summary: 'One event', value: { events: [example], next: '42', more: false } } },
+          examples: { page: { summary: 'One event', value: { events: [eventExample], next: '42', more: false } } },
         },
       },
       { ...STATUS_RATE_HEADERS, 'Preference-Applied': header('`wait=N`, if the reply waited') },
