@@ -51,7 +51,7 @@ const RESTORE = `
 const DELIVER_TIMEOUT_MS = 3000;
 
 /**
- * Causes the damage, reads the feeds again as a client, verifies the deliveries, and restores events and endpoints.
+ * Causes the damage, reads the feeds from the start as a client, verifies the deliveries, and restores events and endpoints.
  *
  * @returns the findings.
  */

@@ -111,7 +111,7 @@ export async function findEventSabotage(
   }
 }
 
-/** Reads all feeds again as a client. @returns what was read, and what was found in it. */
+/** Reads all feeds from the start as a client. @returns what was read, and what was found in it. */
 export async function readFeeds(deps: RoundsDeps): Promise<{ events: EventLedger; findings: Findings }> {
   const findings = createFindings();
   const events = createEventLedger(findings);

@@ -33,7 +33,7 @@ interface Options {
 
 const program = new Command('npm run faults --')
   .description(
-    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, that each confirmed order was dispatched once, that every reply to a cancellation stays true, and that the events of an account tell all of this once and in order.',
+    'Runs the service under load on its own Postgres and Redis, injects one fault after another, and verifies that no accepted order was lost, written twice or stuck, that each confirmed order was dispatched once, that every reply to a cancellation stays true, that the events of an account tell all of this once and in order, and that each event is delivered to the endpoint of its account.',
   )
   .option('--rounds <number>', 'number of rounds, each with one fault', parseWholeNumber, 20)
   .option('--round-seconds <number>', 'seconds of load in each round', parseWholeNumber, 6)
