@@ -196,7 +196,7 @@ test('with a role for each app and an owner without superuser rights the accepta
   expect((await api.cancel(account, { source_order_id: 'a' })).body).toMatchObject({ outcome: 'requested' });
   // Redrives that were only tried out have no events.
   const types = await until('there is an event for each order, and the last one', async () => {
-    const { body } = await api.events(account, '?limit=1000');
+    const { body } = await api.events(account, 'limit=1000');
     const types: string[] = body.events.map(({ type }: { type: string }) => type);
     const written = types.filter((type) => type === 'receipt.written').length;
     const orders = await owner('orders').where({ account_id: account.id });
