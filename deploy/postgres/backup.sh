@@ -329,9 +329,13 @@ restore() {
   if [[ -n $time || -z $is_own ]] ||
     (($(lsn "$reached") < $(lsn "$(control_of "$PGDATA" 'Latest checkpoint location')"))); then
     is_complete=''
-    # The ids of orders that are gone would be given to other orders.
+    # The ids of orders that are gone would be given to other orders, and the sequences of events that are gone to other events.
     sql --command="select setval('order_ids', last_value + 10000000) from order_ids" > /dev/null
     say 'raised the sequence of order ids by 10,000,000, so that no id is used twice'
+    if [[ $(sql --command="select to_regclass('event_logs') is not null") == t ]]; then
+      sql --command='update event_logs set last_sequence = last_sequence + 1000000' > /dev/null
+      say 'raised the sequence of events of each account by 1,000,000'
+    fi
   fi
   as_postgres pg_ctl stop --pgdata="$WORK" --mode=fast --timeout=600 > /dev/null
   wait "$server" || fail "Postgres ended with an error: $(tail -3 "$log")"

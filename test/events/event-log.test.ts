@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { editStoredOrder, eraseOrder, reviewOrders, setEvents, undoReview } from '@orders/database';
+import { editStoredOrder, eraseOrder, readEventLog, reviewOrders, setEvents, undoReview } from '@orders/database';
 import { searchCustomer } from '@orders/domain';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -300,6 +300,25 @@ describe('the feed', () => {
     const empty = await intake.api.events(account, 'after=1', { Prefer: 'wait=1' });
     expect(empty.body).toEqual({ events: [], next: '1', more: false });
     expect(empty.headers['preference-applied']).toBe('wait=1');
+  });
+
+  test('has a gap after a restore, and waits for the event behind it', async () => {
+    const account = await accountWithEvents();
+    await send(account);
+    await send(account);
+    await read(account, 2);
+    await knex()('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
+    // A cursor of the time that was lost is as good as one of before.
+    for (const after of ['2', '50']) {
+      const page = await intake.api.events(account, `after=${after}`);
+      expect(page.body).toEqual({ events: [], next: after, more: false });
+    }
+    const waiting = ['2', '50'].map((after) => intake.api.events(account, `after=${after}`, { Prefer: 'wait=30' }));
+    await send(account);
+    for (const { body } of await Promise.all(waiting)) {
+      expect(body).toMatchObject({ events: [{ data: { sequence: 1_000_003 } }], next: '1000003', more: false });
+    }
+    expect(await readEventLog(knex(), account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
   });
 
   test('ends a wait when events are disabled', async () => {

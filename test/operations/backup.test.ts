@@ -1,4 +1,8 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { claimEndpoints, createEndpoint, setEvents } from '@orders/database';
 import type { Knex } from 'knex';
 import type { Api } from '../harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
@@ -31,6 +35,25 @@ async function confirmNext(knex: Knex): Promise<string> {
   });
 }
 
+/** What the command for a restore runs after a restore to a time. */
+const AFTER_RESTORE = [
+  ...readFileSync(join(import.meta.dirname, '../../deploy/postgres/backup.sh'), 'utf8').matchAll(
+    /^ +sql --command=(["'])((?:select setval|update event_logs).+)\1 > \/dev\/null$/gm,
+  ),
+].map(([, , sql]) => sql as string);
+
+/** The ids of all events of an account by sequence. */
+async function readFeed(api: Api, account: TestAccount): Promise<Map<number, string>> {
+  const ids = new Map<number, string>();
+  for (let page = { next: '0', more: true }; page.more; ) {
+    const { status, body } = await api.events(account, `after=${page.next}&limit=1000`);
+    expect(status).toBe(200);
+    for (const { id, data } of body.events) ids.set(data.sequence, id);
+    page = body;
+  }
+  return ids;
+}
+
 const cursorBehind = async (knex: Knex, sourceOrderId: string): Promise<string> => {
   const shown = async () => (await follow(knex, '0')).find((order) => order.source_order_id === sourceOrderId);
   return (await until(`${sourceOrderId} can be dispatched`, shown)).confirmed_xid;
@@ -48,6 +71,8 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
   let refused: Map<string, string>;
   /** The cursor of the dispatching system. */
   let cursor: string;
+  /** The events that the account was given. */
+  let given: Map<number, string>;
 
   const send = (api: Api, name: string) => api.order(account, { source_order_id: name }, { 'Idempotency-Key': name });
 
@@ -57,6 +82,12 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();
+    await setEvents(primary.knex, account.id, true);
+    await createEndpoint(primary.knex, lost.secretsKey, {
+      accountId: account.id,
+      url: 'http://127.0.0.1:9',
+      types: null,
+    });
     const { ledger, untilAccepted, stop } = startSteadyLoad(Array(4).fill((name: string) => send(intake.api, name)));
     ({ accepted, failed: refused } = ledger);
     await untilAccepted(20);
@@ -68,6 +99,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     await untilAccepted(40);
     cursor = await cursorBehind(primary.knex, await confirmNext(primary.knex));
     await worker.close();
+    given = await readFeed(intake.api, account);
     await untilAccepted(20);
     await primary.kill();
     await until('a request is rejected', async () => refused.size > 0);
@@ -92,6 +124,10 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     for (const [name, receipt_id] of [...accepted].slice(-10))
       expect(await send(api, name)).toMatchObject({ status: 202, body: { receipt_id, duplicate: true } });
 
+    const events = await readFeed(api, account);
+    expect(given.size).toBeGreaterThan(0);
+    expect([...given].filter(([sequence, id]) => events.get(sequence) !== id)).toEqual([]);
+
     // The dispatching system continues from its cursor.
     expect(await follow(knex, cursor)).toEqual([]);
     const next = await confirmNext(knex);
@@ -103,6 +139,18 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     stack = await startStack(KIND, { database: await backup.restore(['recovery_target_name=noon']) });
     const { knex } = stack.database;
     const { api } = await stack.intake();
+    const before = await readFeed(api, account);
+    const lastGiven = Math.max(...given.keys());
+    expect(Math.max(...before.keys())).toBeLessThan(lastGiven);
+    const highestId = Number((await knex('orders').max('order_id as id').first())?.id);
+    expect(AFTER_RESTORE).toHaveLength(2);
+    for (const sql of AFTER_RESTORE) await knex.raw(sql);
+    // A reader waits for the next event at the cursor that it has, and endpoints have nothing to do.
+    expect((await api.events(account, `after=${lastGiven}`)).body).toMatchObject({ events: [], more: false });
+    await knex('endpoints').update({ delivered_to: Math.max(...before.keys()) });
+    const claim = { leaseId: randomUUID(), leaseMs: 1000, isSlow: false, limit: 10 };
+    expect(await claimEndpoints(stack.openDatabase(), claim)).toEqual([]);
+
     const stored = new Set(await knex('receipts').pluck('receipt_id'));
     expect([...acceptedBefore.values()].filter((receiptId) => !stored.has(receiptId))).toEqual([]);
     const [lastName, lastId] = [...accepted].at(-1) as [string, string];
@@ -123,5 +171,16 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     for (const [name, receiptId] of acceptedBefore) expect(now.get(name)).toBe(receiptId);
     expect(now.get(lastName)).not.toBe(lastId);
     await expectSettled(stack, account, written(now.values()), { history: NO_FAILED_ATTEMPT });
+
+    // No event and no order has a sequence or an id of a lost one.
+    const events = await until('there are events of the orders that were sent again', async () => {
+      const events = await readFeed(api, account);
+      return Math.max(...events.keys()) > lastGiven && events;
+    });
+    expect([...events].filter(([sequence, id]) => (before.get(sequence) ?? id) !== id)).toEqual([]);
+    const added = [...events.keys()].filter((sequence) => !before.has(sequence));
+    expect(Math.min(...added)).toBeGreaterThan(lastGiven);
+    const newest = await knex('orders').where('order_id', '>', highestId).orderBy('order_id').pluck('order_id');
+    expect(newest[0]).toBeGreaterThan(10_000_000);
   });
 });

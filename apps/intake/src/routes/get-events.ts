@@ -25,21 +25,21 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
       throw invalidQuery('"after" is a cursor that this account has not been given.');
     }
     if (wait !== null) {
-      const hasEvents = log.lastSequence > after;
+      const hasEvents = log.newestSequence > after;
       if (hasEvents || (await waitFor(waiters, response, eventKey(accountId, after), wait))) {
         response.set('Preference-Applied', `wait=${wait}`);
       }
       if (!hasEvents) log = await findEnabledLog(database, accountId);
     }
     const events =
-      log.lastSequence > after ? await runFairly(accountId, () => readEvents(database, accountId, after, limit)) : [];
+      log.newestSequence > after ? await runFairly(accountId, () => readEvents(database, accountId, after, limit)) : [];
     // Events can be removed because of their age after the check above.
-    if (cursor !== null && log.lastSequence > after && events[0]?.sequence !== after + 1) {
+    if (cursor !== null && log.newestSequence > after && events[0]?.sequence !== after + 1) {
       const { removedTo } = await findEnabledLog(database, accountId);
       if (after < removedTo) throw new Problem('cursor_expired');
     }
     const next = events.at(-1)?.sequence ?? after;
-    response.json({ events: events.map(eventJson), next: String(next), more: next < log.lastSequence });
+    response.json({ events: events.map(eventJson), next: String(next), more: next < log.newestSequence });
   };
 }
 

@@ -17,10 +17,8 @@ const MAX_COUNTED = 10_000;
 export async function readEventLog(db: Knex, accountId: number): Promise<EventLogState> {
   const { rows } = await db.raw<{ rows: EventLogState[] }>(
     `select coalesce(l.is_enabled, false) as is_enabled,
-            case when l.last_sequence > l.removed_to then (
-              select min(sequence) from events where account_id = :accountId::int
-            ) end as first_sequence,
-            case when l.last_sequence > l.removed_to then l.last_sequence end as last_sequence,
+            (select min(sequence) from events where account_id = :accountId::int) as first_sequence,
+            (select max(sequence) from events where account_id = :accountId::int) as last_sequence,
             (select count(*)::int from (
                select from unpublished_events where account_id = :accountId::int limit ${MAX_COUNTED}
              ) as counted) as unpublished

@@ -36,7 +36,7 @@ with ready as (
           select from waiting_deliveries w
           where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number and w.due_at <= now()
         )
-        or exists (select from event_logs l where l.account_id = e.account_id and l.last_sequence > e.delivered_to)
+        or exists (select from events v where v.account_id = e.account_id and v.sequence > e.delivered_to)
           and not exists (
             select from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number
             offset ${MAX_WAITING - 1}

@@ -5,17 +5,22 @@ import { type Connection, run } from '../run.ts';
 /** The state of an account's log. */
 export interface EventLog {
   isEnabled: boolean;
-  /** The sequence of the newest event; 0 if there was none. */
+  /** The sequence that was given last; 0 if none was. A restore raises it, so that none is given twice. */
   lastSequence: number;
+  /** The sequence of the newest stored event; `removedTo` if there is none. */
+  newestSequence: number;
   /** The sequence of the newest event that was removed because of its age. */
   removedTo: number;
 }
 
+/** SQL: the sequence of the newest stored event of a log. */
+const NEWEST = 'coalesce((select max(sequence) from events e where e.account_id = l.account_id), l.removed_to)';
+
 const FIND_LOG = {
   name: 'find-event-log',
   text: `
-select is_enabled as "isEnabled", last_sequence as "lastSequence", removed_to as "removedTo"
-from event_logs where account_id = $1::int`,
+select is_enabled as "isEnabled", last_sequence as "lastSequence", ${NEWEST} as "newestSequence", removed_to as "removedTo"
+from event_logs l where account_id = $1::int`,
 };
 
 /** @returns null if the account never had events. */
@@ -27,18 +32,18 @@ export async function findEventLog(database: Connection, accountId: number): Pro
 const FIND_NEWEST = {
   name: 'find-newest-events',
   text: `
-select account_id as "accountId", last_sequence as "lastSequence" from event_logs
+select account_id as "accountId", ${NEWEST} as "newestSequence" from event_logs l
 where account_id = any($1::int[]) and is_enabled`,
 };
 
-/** @returns the sequence of the newest event by account; an account without events, or without enabled ones, is missing. */
+/** @returns the sequence of the newest stored event by account; an account without events, or without enabled ones, is missing. */
 export async function findNewestEvents(
   database: Database,
   accountIds: readonly number[],
 ): Promise<Map<number, number>> {
-  type Row = { accountId: number; lastSequence: number };
+  type Row = { accountId: number; newestSequence: number };
   const rows = await run<Row>(database, FIND_NEWEST, [accountIds]);
-  return new Map(rows.map(({ accountId, lastSequence }) => [accountId, lastSequence]));
+  return new Map(rows.map(({ accountId, newestSequence }) => [accountId, newestSequence]));
 }
 
 /** SQL: the columns of an `AccountEvent`. */
