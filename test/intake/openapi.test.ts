@@ -1,6 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createEndpoint, requestTest, setEvents } from '@orders/database';
 import { PROBLEMS } from '@orders/domain';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** A webhook of the document, as far as the test reads it. */
+interface Webhook {
+  parameters: { name: string; schema: { pattern?: string } }[];
+  requestBody: { content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } } };
+}
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -40,6 +51,39 @@ test('each example of an order is read without a warning', async () => {
   const account = await stack.account();
   for (const { value } of Object.values<{ value: object }>(examples)) {
     expect((await intake.api.preview(account, value)).body).toMatchObject({ warnings: [] });
+  }
+});
+
+test('what is delivered to endpoints matches the webhooks of the document', async () => {
+  const { webhooks, components } = (await intake.api.send('GET', '/openapi.json')).body;
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: 'document', components });
+  await stack.worker();
+  await stack.notifier();
+  const receiver = await startEventReceiver();
+  const { knex } = stack.database;
+  const account = await stack.account();
+  await setEvents(knex, account.id, true);
+  const options = { accountId: account.id, url: receiver.url, types: null };
+  const endpoint = await createEndpoint(knex, stack.secretsKey, options);
+  await requestTest(knex, endpoint);
+  await intake.api.order(account, { source_order_id: 'documented', emirate: 'Sharjha' });
+  await until('both are delivered', async () => receiver.received.length === 2);
+  await receiver.close();
+  expect(Object.keys(webhooks)).toEqual(['event', 'endpoint.test']);
+  for (const [name, { post }] of Object.entries<{ post: Webhook }>(webhooks)) {
+    const { schema, examples } = post.requestBody.content['application/json'];
+    const validate = ajv.compile(
+      JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')),
+    );
+    const delivered = receiver.received.filter(({ event }) => (event.type === 'endpoint.test') === (name !== 'event'));
+    expect(delivered).toHaveLength(1);
+    for (const body of [...delivered.map(({ event }) => event), ...Object.values(examples).map(({ value }) => value)])
+      expect([validate(body), validate.errors]).toEqual([true, null]);
+    for (const header of post.parameters)
+      expect(delivered[0]?.headers[header.name]).toMatch(new RegExp(header.schema.pattern ?? '^v1,|^evt_'));
+    expect(validate({ ...delivered[0]?.event, more: 1 })).toBe(false);
   }
 });
 

@@ -20,7 +20,7 @@ const HEADERS = [
     description:
       '`v1,` and the base64 of the HMAC-SHA256 of `<webhook-id>.<webhook-timestamp>.<body>`, keyed with the decoded base64 after `whsec_`. After a rotation there are two, with a space between them.',
     schema: text,
-    example: 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    example: 'v1,6wot8i29vI4KK+mX9Ju7PBS4t76Iw+2J/3+E4Qc8ADQ=',
   },
 ].map((header) => ({ ...header, in: 'header', required: true }));
 
