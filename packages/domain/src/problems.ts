@@ -75,7 +75,8 @@ export const PROBLEMS = {
   events_disabled: {
     status: 409,
     title: 'Events disabled',
-    detail: 'Events are not enabled for this account. Ask the service operator to enable them.',
+    detail:
+      'Events are not enabled for this account. Enable them in the portal under Integrations, or ask the service operator.',
   },
   cursor_expired: {
     status: 410,
