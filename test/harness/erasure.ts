@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
+import { setEvents } from '@orders/database';
 import { findMarkers } from './markers.ts';
 import type { RunningIntake, Stack, TestAccount } from './stack.ts';
 import { readTables } from './stored.ts';
@@ -27,6 +28,13 @@ export const CUSTOMER_MEMBERS = {
 };
 /** Members of an order that an erasure keeps. */
 export const NOT_ERASED = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 2, sku: 'S-1' }], total: '149.50' };
+
+/** An account whose events are recorded, so that they are searched too. */
+export async function accountWithEvents(stack: Stack): Promise<TestAccount> {
+  const account = await stack.account();
+  await setEvents(stack.database.knex, account.id, true);
+  return account;
+}
 
 /** Sends an order, waits for its outcome, and returns the reply. */
 export async function sendOrder(

@@ -63,6 +63,9 @@ export const ALLOWED_COLUMNS: Record<string, string[]> = {
   idempotency_keys: ['idempotency_key'],
   dead_letters: ['source_order_id'],
   sources: ['source_id'],
+  // Of the details only the reasons of rejections and cancellations.
+  events: ['source_order_id', 'details'],
+  unpublished_events: ['source_order_id', 'details'],
   // The pointers of warnings contain the names of a sender's own members.
   activity: ['warnings'],
 };

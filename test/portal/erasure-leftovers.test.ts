@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { type Database, recordReceipts, reviewOrders } from '@orders/database';
+import { accountWithEvents } from '../harness/erasure.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { readTables } from '../harness/stored.ts';
@@ -73,7 +74,7 @@ const rowOf = async (account: TestAccount, sourceOrderId: string) =>
   (await stack.database.knex('orders').where({ account_id: account.id, source_order_id: sourceOrderId }))[0];
 
 test('an erasure removes the body of a rejected resend that was stored next to another order', async () => {
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   const order = { source_order_id: 'first', customer: { phone: PHONE }, address: ADDRESS };
   await record(account, { order, key: 'k1' });
   await record(account, { order, key: 'k1' }, { order: { source_order_id: 'second' }, key: 'k2' });
@@ -83,7 +84,7 @@ test('an erasure removes the body of a rejected resend that was stored next to a
 });
 
 test('ids, skus and totals of other orders do not match a phone number', async () => {
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   const aisha = await send(account, {
     source_order_id: 'hers',
     customer: { phone: '+973 3312 3456' },
@@ -118,7 +119,7 @@ test('ids, skus and totals of other orders do not match a phone number', async (
 
 test('an order with many receipts is erased in short transactions, and an interrupted erasure continues', async () => {
   const { knex } = stack.database;
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   const order = { source_order_id: 'many', address: ADDRESS };
   const nameless = (count: number) => Array.from({ length: count }, () => ({ order }));
   // Only one receipt names the customer, and it must not be the first one to be erased.
@@ -146,7 +147,7 @@ test('an order with many receipts is erased in short transactions, and an interr
 
 test('text that people wrote about the customer after the erasure is erased too', async () => {
   const { knex } = stack.database;
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   const { order_id } = await send(account, { source_order_id: 'one', customer: { phone: PHONE } });
   await erase(account, '--phone', PHONE);
   const review = (to: 'rejected' | 'needs_review' | 'confirmed', reason: string) =>
@@ -168,7 +169,7 @@ test.each([
   ['--email', 'li@marker.example'],
   ['--customer-id', 'c-17'],
 ])("an erasure by %s also removes the customer's phone number from order numbers and items", async (...by) => {
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   await send(account, {
     source_order_id: 'one',
     order_number: 'for 508277163',

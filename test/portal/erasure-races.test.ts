@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
-import { CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
+import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -18,7 +18,7 @@ afterAll(() => stack.close());
 afterEach(() => held?.release());
 
 test('a receipt that a worker holds becomes an order without customer data', async () => {
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   // The worker has claimed and read the receipt but cannot insert the order.
   held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
   const { body } = await intake.api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
@@ -36,7 +36,7 @@ test('a receipt that a worker holds becomes an order without customer data', asy
 
 test('search terms that are being created from the order are not kept', async () => {
   const { knex } = stack.database;
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   await sendOrder(intake, account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
   await knex.raw(`
     create function wait_with_words() returns trigger language plpgsql as

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from '@jest/globals';
 import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
-import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
+import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -13,7 +13,7 @@ let source: Source;
 beforeEach(async () => {
   stack ??= await startStack('postgres');
   intake ??= (await Promise.all([stack.intake(), stack.worker()]))[0];
-  account = await stack.account();
+  account = await accountWithEvents(stack);
   source = await createTestSource(stack, account, 'shopify');
 });
 afterAll(() => stack.close());

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fillSearchTerms } from '@orders/database';
+import { fillSearchTerms, setEvents } from '@orders/database';
 import {
+  accountWithEvents,
   CUSTOMER,
   CUSTOMER_MEMBERS,
   erase,
@@ -20,6 +21,7 @@ import {
   startStack,
   type TestAccount,
 } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 /** More data of the same customer, without the values that the erasure searches for. */
 const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
@@ -64,8 +66,9 @@ describe('the data of one customer', () => {
   beforeAll(async () => {
     const { knex } = stack.database;
     shop = await openShop(stack, portal);
-    otherAccount = await stack.account();
+    otherAccount = await accountWithEvents(stack);
     const { account } = shop;
+    await setEvents(knex, account.id, true);
     // In one or few batches, so that bodies of other customers are in the same rows.
     const others = Array.from({ length: 30 }, (_, n) => `other ${n}`);
     const [whole, ...rest] = await Promise.all([
@@ -109,6 +112,9 @@ describe('the data of one customer', () => {
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
     while ((await fillSearchTerms(knex)) > 0);
+    const isPublished = () =>
+      knex('events').where({ account_id: account.id }).whereRaw("details ->> 'reason' is not null").first();
+    await until('the rejection is published', isPublished);
     await worker.close();
     const { body } = await intake.api.order(account, {
       source_order_id: 'pending',
@@ -243,7 +249,7 @@ test.each([
   ['--email', 'ZUBAYDA.qt@marker.example'],
   ['--customer-id', CUSTOMER['customer id']],
 ])('is also found by %s', async (...by) => {
-  const account = await stack.account();
+  const account = await accountWithEvents(stack);
   await send(account, { source_order_id: 'whole', ...CUSTOMER_MEMBERS });
   await send(account, {
     source_order_id: 'another',
@@ -261,6 +267,7 @@ test('is found in the order and in values before an edit if the receipt is past 
   const { knex } = stack.database;
   const shop = await openShop(stack, portal);
   const { account } = shop;
+  await setEvents(knex, account.id, true);
   const one = await send(account, { source_order_id: 'old', ...CUSTOMER_MEMBERS });
   await shop.patch(`/orders/${one.order_id}`, { edits: { '/customer/phone': '0502223333', '/customer/email': null } });
   await knex.raw('delete from receipt_payloads where account_id = ?', [account.id]);

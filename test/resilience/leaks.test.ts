@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
-import { revokeKey, rotateSigning, type Source, setSuspended, sqlstateOf } from '@orders/database';
+import {
+  pruneEvents,
+  revokeKey,
+  rotateSigning,
+  type Source,
+  setEvents,
+  setSuspended,
+  sqlstateOf,
+} from '@orders/database';
 import { createApiKey, PROBLEMS, REJECTIONS } from '@orders/domain';
 import type { Child } from '@orders/test-services';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
@@ -57,7 +65,7 @@ afterAll(async () => {
 });
 
 /** Everything that was sent or configured, all error replies, and the stderr of the operator's commands. */
-const collected = { sent: '', refused: '', commands: '' };
+const collected = { sent: '', refused: '', commands: '', events: '' };
 
 const withPassword = (url: string, password: string, user?: string) => {
   const changed = new URL(url);
@@ -160,6 +168,30 @@ async function cancelOrders(intake: App, account: TestAccount, sourceOrderId: st
   expect(await cancel(intake, account, dispatched)).toMatchObject({ body: { outcome: 'requested' } });
 }
 
+/** Reads all events, without what they are allowed to contain, and then with a cursor that has expired. */
+async function readEvents(intake: App, account: TestAccount): Promise<void> {
+  const types = new Set<string>();
+  const read = (after: string) => send(intake, 'GET', `/ingest/events?limit=1000&after=${after}`, bearer(account.key));
+  const isAllowed = (member: string) => ['source_order_id', 'reason'].includes(member);
+  let after = '0';
+  await until('each type of event of this test is published', async () => {
+    const { body } = await read(after);
+    after = body.next;
+    for (const { type } of body.events) types.add(type);
+    collected.events += JSON.stringify(body.events, (member, value) => (isAllowed(member) ? undefined : value));
+    return ['receipt.written', 'receipt.duplicate', 'receipt.dead', 'order.cancelled', 'order.cancel_requested'].every(
+      (type) => types.has(type),
+    );
+  });
+  const [oldest] = await postgres.knex('events').orderBy('sequence').limit(1);
+  await postgres
+    .knex('events')
+    .where({ sequence: oldest.sequence })
+    .update({ happened_at: new Date(0) });
+  expect(await pruneEvents(postgres.knex, 3_600_000, new AbortController().signal)).toBe(1);
+  expect(await read('0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
+}
+
 /** Every rejection that a client alone can cause, each with all values that it could repeat. */
 async function refuseAll(
   intake: App,
@@ -201,6 +233,10 @@ async function refuseAll(
   );
   const address = encodeURIComponent(PERSONAL.address);
   await send(intake, 'GET', `/ingest/status/${address}?phone=${PERSONAL.phone[2]}`, key);
+  const name = encodeURIComponent(PERSONAL.name);
+  for (const query of [`after=${PERSONAL.phone[1]}${name}`, `limit=${name}`, `after=${PERSONAL.phone[2]}`])
+    expect((await send(intake, 'GET', `/ingest/events?${query}`, key)).body.code).toBe('invalid_query');
+  await send(intake, 'GET', '/ingest/events', bearer(others.plain.key));
   await send(intake, 'GET', `/${address}?key=${account.key}`);
   await send(intake, 'GET', `/docs/${address}.js?name=${encodeURIComponent(PERSONAL.name)}`);
   await send(intake, 'GET', `/%E0%A4%A${PERSONAL.email}`);
@@ -403,6 +439,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   }
   await knex.raw(VERBOSE_REJECTIONS);
   const account = await stack.account({ signing: true });
+  await setEvents(knex, account.id, true);
   const others = {
     suspended: await stack.account(),
     revoked: await stack.account(),
@@ -470,6 +507,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     expect(refused.status).toBeGreaterThanOrEqual(500);
   }
   const dead = await breakTheBackground(intake, worker, account);
+  await readEvents(intake, account);
   const reviewed = await final(intake, account, await accept(intake, account, 'review:P0001'));
   await misconfigure(account);
   await failCommands(account, dead.at(-1) as string, String(reviewed.order_id));
@@ -490,6 +528,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     'the errors': collected.refused,
     'the complaints of the commands': collected.commands,
     'the metrics': metrics.join(),
+    'the events': collected.events,
     'the tables that are not for it': tables.rest,
     ...(redis && { 'the queue': await readRedis(redis.url), 'its files': await readFiles(redis.directory) }),
   };
@@ -504,6 +543,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   expect(kept('orders')).toEqual(Object.keys(PERSONAL));
   for (const table of ['cancellation_requests', 'audit_events'])
     expect([table, ...kept(table)]).toEqual([table, 'name', 'phone', 'address']);
+  expect(kept('events')).toEqual(['source_order_id', 'name', 'phone', 'address']);
   expect(kept('receipt_payloads')).toEqual(Object.keys(PERSONAL));
   expect(kept('receipts')).toEqual(['source_order_id', 'member']);
   expect(kept('idempotency_keys')).toEqual(['an idempotency key']);
