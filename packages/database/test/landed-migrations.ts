@@ -34,4 +34,5 @@ export const LANDED: Record<string, string> = {
   '032-dead-events': '499a74aca70ee88ddf438efb05036e9c6df9dbdf9e82d96b3b90e4d1c0e5bcdc',
   '033-order-events': '3bde83c076dab76f0cd7fc53a243af25c2a91ebb7e3127b276f9ede6123d974b',
   '034-endpoints': 'd104231a775f0fda1183d0acaf688ba09915608fa16bed26c7ab70d05f1b33d1',
+  '035-event-look-ups': '3042c6f1644f091d5e292d2e0115c8187d97e8be3159b4d595d665f10ac53c72',
 };

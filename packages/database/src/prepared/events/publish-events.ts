@@ -13,16 +13,16 @@ with publisher as materialized (
   select least(pg_snapshot_xmin(pg_current_snapshot()),
                (select min(confirmed_xid) from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds')) as xid
 ), due as materialized (
-  select u.* from publisher
+  select u.ctid from publisher
   cross join event_logs l
   cross join lateral (
-    select account_id, due_at, event_number from unpublished_events
+    select ctid from unpublished_events
     where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
     order by due_at, event_number limit $1::int
   ) as u
 ), taken as (
-  delete from unpublished_events u using due d
-  where u.account_id = d.account_id and u.due_at = d.due_at and u.event_number = d.event_number
+  -- By ctid, so that what is not due is not read, whatever plan is chosen.
+  delete from unpublished_events u where u.ctid = any(array(select ctid from due))
   returning u.*
 ), counted as (
   update event_logs l set last_sequence = l.last_sequence + t.count
