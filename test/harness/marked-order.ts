@@ -63,6 +63,7 @@ export const ALLOWED_COLUMNS: Record<string, string[]> = {
   idempotency_keys: ['idempotency_key'],
   dead_letters: ['source_order_id'],
   sources: ['source_id'],
+  endpoints: ['url'],
   // Of the details only the reasons of rejections and cancellations.
   events: ['source_order_id', 'details'],
   unpublished_events: ['source_order_id', 'details'],

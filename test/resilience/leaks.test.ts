@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import {
+  createEndpoint,
   pruneEvents,
   revokeKey,
   rotateSigning,
@@ -20,6 +21,7 @@ import type { Child } from '@orders/test-services';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
+import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { ALLOWED_COLUMNS, markedOrder, PERSONAL, STRICT_ORDER, VERBOSE_REJECTIONS } from '../harness/marked-order.ts';
 import { findMarkers, formsOf, type Markers } from '../harness/markers.ts';
@@ -44,6 +46,7 @@ const SECRET = {
   'a wrong SECRETS_KEY': randomBytes(32).toString('base64'),
   'what is no SECRETS_KEY': 'no-secrets-key-Marker-4439',
   'the secret of a source': 'source-secret-Marker-8814',
+  'the URL of an endpoint': 'endpoint-url-Marker-6127',
 };
 
 let postgres: FaultyPostgres;
@@ -81,7 +84,11 @@ interface App {
 }
 
 /** Starts an app of the stack with all log levels. */
-async function start(app: 'intake' | 'worker', name: string, settings: Record<string, string> = {}): Promise<App> {
+async function start(
+  app: 'intake' | 'worker' | 'notifier',
+  name: string,
+  settings: Record<string, string> = {},
+): Promise<App> {
   const logFile = join(directory, name);
   const env = {
     ...stack.env,
@@ -168,17 +175,20 @@ async function cancelOrders(intake: App, account: TestAccount, sourceOrderId: st
   expect(await cancel(intake, account, dispatched)).toMatchObject({ body: { outcome: 'requested' } });
 }
 
+/** Events as JSON, without what they are allowed to contain. */
+const withoutAllowed = (events: unknown) =>
+  JSON.stringify(events, (member, value) => (['source_order_id', 'reason'].includes(member) ? undefined : value));
+
 /** Reads all events, without what they are allowed to contain, and then with a cursor that has expired. */
 async function readEvents(intake: App, account: TestAccount): Promise<void> {
   const types = new Set<string>();
   const read = (after: string) => send(intake, 'GET', `/ingest/events?limit=1000&after=${after}`, bearer(account.key));
-  const isAllowed = (member: string) => ['source_order_id', 'reason'].includes(member);
   let after = '0';
   await until('each type of event of this test is published', async () => {
     const { body } = await read(after);
     after = body.next;
     for (const { type } of body.events) types.add(type);
-    collected.events += JSON.stringify(body.events, (member, value) => (isAllowed(member) ? undefined : value));
+    collected.events += withoutAllowed(body.events);
     return ['receipt.written', 'receipt.duplicate', 'receipt.dead', 'order.cancelled', 'order.cancel_requested'].every(
       (type) => types.has(type),
     );
@@ -449,11 +459,16 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   await revokeKey(knex, (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
   const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
   const source = await createTestSource(stack, account, 'custom', { secret: SECRET['the secret of a source'] });
+  const receiver = await startEventReceiver();
+  const url = `${receiver.url}?token=${SECRET['the URL of an endpoint']}`;
+  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId: account.id, url, types: null });
+  collected.sent += JSON.stringify(endpoint);
   const body = markedOrder();
   const markers: Markers = {
     ...PERSONAL,
     ...SECRET,
     'the id of a source': source.source_id,
+    'the secret of an endpoint': endpoint.secret,
     'a key': account.key,
     'a revoked key': others.revoked.key,
     'the key of a suspended account': others.suspended.key,
@@ -508,6 +523,10 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   }
   const dead = await breakTheBackground(intake, worker, account);
   await readEvents(intake, account);
+  const notifier = await start('notifier', 'notifier', { CALLBACK_ALLOW: '127.0.0.1' });
+  await until('events are delivered', async () => receiver.received.length > 3);
+  receiver.respond((_received, response) => response.writeHead(410).end(body));
+  await until('the endpoint is disabled', () => knex('endpoints').where({ disabled: 'gone' }).first());
   const reviewed = await final(intake, account, await accept(intake, account, 'review:P0001'));
   await misconfigure(account);
   await failCommands(account, dead.at(-1) as string, String(reviewed.order_id));
@@ -518,8 +537,9 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   });
   expect((await final(intake, account, last)).status).toBe('written');
   const metrics = [];
-  for (const app of [intake, smallIntake, worker]) metrics.push(await visit(app, '/metrics'));
+  for (const app of [intake, smallIntake, worker, notifier]) metrics.push(await visit(app, '/metrics'));
   for (const child of processes) await child.stop();
+  await receiver.close();
 
   const tables = await readTables(knex, ALLOWED_COLUMNS);
   const log = await readFiles(directory);
@@ -529,6 +549,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     'the complaints of the commands': collected.commands,
     'the metrics': metrics.join(),
     'the events': collected.events,
+    'the deliveries': receiver.received.map(({ event, headers }) => withoutAllowed([event, headers])).join(),
     'the tables that are not for it': tables.rest,
     ...(redis && { 'the queue': await readRedis(redis.url), 'its files': await readFiles(redis.directory) }),
   };
@@ -557,6 +578,8 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     'workers crashed while processing it',
     'another payload',
     'draining',
+    'endpoint disabled',
+    'delivery attempted',
   ];
   const codes = ['23514', 'P0001', '42501', '22P02', '57014', '57P01', '53100', '28P01', 'ECONNREFUSED'];
   expect([...events, ...codes].filter((said) => !log.includes(said))).toEqual([]);

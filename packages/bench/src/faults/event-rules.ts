@@ -29,7 +29,7 @@ export const EVENT_RULES = {
 /** The feeds as they were read, and the time by which their events were due. */
 export interface ReadFeeds {
   senders: readonly Sender[];
-  events: EventLedger;
+  events: Pick<EventLedger, 'eventsOf' | 'earlyIds'>;
   /** Null after everything was published. */
   publishedBefore: Date | null;
 }

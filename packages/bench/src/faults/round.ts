@@ -42,9 +42,15 @@ export interface RoundsDeps extends Omit<Observed, 'feeds'> {
 /** Max time from recovery until all receipts are final and the outbox is empty. */
 export const SETTLE_TIMEOUT_MS = 60_000;
 
-/** The feeds as they were read so far. */
+/**
+ * The feeds as they were read so far. Call it before the transaction of the verification: the views of the database show what was due at its
+ * start, and a client may read newer events afterwards.
+ */
 export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date | null): Observed['feeds'] {
-  return { senders: context.senders, events, publishedBefore };
+  const { senders } = context;
+  const read = new Map(senders.map(({ accountId }) => [accountId, [...events.eventsOf(accountId)]]));
+  const { earlyIds } = events;
+  return { senders, events: { eventsOf: (accountId) => read.get(accountId) ?? [], earlyIds }, publishedBefore };
 }
 
 /** What all endpoints received since the last call. */

@@ -96,8 +96,9 @@ async function verify(client: pg.Client, startedAt: number, recoveredAt: number,
     due: 'now',
   });
   const found = await verifyAllDeliveries(client, deps);
+  const feeds = feedsOf(deps, publishedBefore);
   await client.query('begin');
-  await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
+  await copyObserved(client, { ...deps, feeds });
   found.push(...(await verifyTables(client)));
   const url = pick(context.random, context.urls);
   found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));

@@ -140,9 +140,10 @@ async function findInTransaction(
   deps: RoundsDeps,
   kind: keyof typeof STORED_DATA,
 ): Promise<Finding[]> {
+  const feeds = feedsOf(deps, null);
   await client.query('begin');
   try {
-    await copyObserved(client, { ...deps, feeds: feedsOf(deps, null) });
+    await copyObserved(client, { ...deps, feeds });
     let changed: number | null = 0;
     for (const statement of STORED_DATA[kind].statements) changed = (await client.query(statement)).rowCount;
     if (changed !== 1) throw new Error(`there was no row for "${kind}"`);

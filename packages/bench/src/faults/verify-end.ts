@@ -36,8 +36,9 @@ export async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Pro
     const deadline = Date.now() + SETTLE_TIMEOUT_MS;
     const publishedBefore = await untilEventsRead(client, { follower, findings, from: 'start', deadline, due: 'ever' });
     for (const finding of await verifyAllDeliveries(client, deps)) findings.add(finding);
+    const feeds = feedsOf(deps, publishedBefore);
     await client.query('begin');
-    await copyObserved(client, { ...deps, feeds: feedsOf(deps, publishedBefore) });
+    await copyObserved(client, { ...deps, feeds });
     for (const finding of await verifyTables(client)) findings.add(finding);
     await client.query('rollback');
   });
