@@ -118,6 +118,9 @@ test('without the right to see other sessions their ages are absent, and the del
     dispatchDelaySeconds: 0,
     oldestCancellationRequestSeconds: 0,
     oldestUnpublishedEventSeconds: 0,
+    oldestUndeliveredEventSeconds: 0,
+    enabledEndpoints: 0,
+    failingEndpoints: 0,
   });
   const limitedIntake = await stack.intake({ DATABASE_URL: url.href, PG_PREPARED: 'on' });
   const metrics = await until('the delay is read in time', async () => {
