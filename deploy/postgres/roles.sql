@@ -163,7 +163,7 @@ begin
   grant select on events, unpublished_events, endpoints, waiting_deliveries, delivery_attempts to orders_portal;
   grant insert, update (is_enabled) on event_logs to orders_portal;
   grant insert, delete,
-    update (types, url, sealed, previous_sealed, previous_until, disabled, failing_since, is_slow, next_round_at, test_event_id)
+    update (sealed, previous_sealed, previous_until, disabled, failing_since, is_slow, next_round_at, test_event_id)
     on endpoints to orders_portal;
   grant insert, update (due_at), delete on waiting_deliveries to orders_portal;
   grant delete on delivery_attempts to orders_portal;

@@ -8,7 +8,7 @@ import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import type { NotifierConfig } from './config.ts';
 import { AddressRefused, createLookup, isBlocked } from './filter-addresses.ts';
 
-/** What an endpoint replied. Its body is neither read nor kept. */
+/** What an endpoint replied. Its body is discarded. */
 export interface CallResult {
   /** Null without a response. */
   status: number | null;
@@ -24,10 +24,10 @@ export interface EndpointCaller {
   close(): void;
 }
 
-/** From the beginning of the connection to the status. */
+/** From connecting to the status line. */
 const TIMEOUT_MS = 15_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-/** A connection is used again only if its response ends by then. */
+/** A connection is used again only if the response ends within these limits; otherwise it is closed. */
 const MAX_BODY_MS = 1000;
 const MAX_BODY_BYTES = 65_536;
 const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as const, maxFreeSockets: 64 };
@@ -38,35 +38,35 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as con
  */
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const lookup = createLookup(config.CALLBACK_DNS);
-  const filtering = config.CALLBACK_PROXY
+  const filteringAgent = config.CALLBACK_PROXY
     ? new HttpsProxyAgent(config.CALLBACK_PROXY, KEEP_ALIVE)
     : new RequestFilteringHttpsAgent(KEEP_ALIVE);
-  const allowing = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
+  const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
 
-  function agentOf(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
+  function connectionOptions(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
     if (isAllowedHost(url, config.CALLBACK_ALLOW)) {
-      return { agent: url.protocol === 'http:' ? allowing['http:'] : allowing['https:'] };
+      return { agent: url.protocol === 'http:' ? unfilteredAgents['http:'] : unfilteredAgents['https:'] };
     }
     // An endpoint may have been allowed when it was created.
     if (url.protocol !== 'https:') throw new AddressRefused('not https');
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isBlocked(host)) throw new AddressRefused('blocked address');
     if (config.CALLBACK_PROXY && isIP(host) !== 0) throw new AddressRefused('an address behind a proxy');
-    return { agent: filtering, lookup };
+    return { agent: filteringAgent, lookup };
   }
 
   return {
     async call(address, headers, body) {
       try {
         const url = new URL(address);
-        const { status, retryAfter } = await post(url, agentOf(url), headers, body);
-        return { status, error: errorOfStatus(status), retryAfterMs: retryAfterMs(retryAfter, Date.now()) };
+        const { status, retryAfter } = await post(url, connectionOptions(url), headers, body);
+        return { status, error: errorOfStatus(status), retryAfterMs: parseRetryAfter(retryAfter, Date.now()) };
       } catch (error) {
         return { status: null, error: errorOf(error), retryAfterMs: 0 };
       }
     },
     close() {
-      for (const agent of [filtering, ...Object.values(allowing)]) agent.destroy();
+      for (const agent of [filteringAgent, ...Object.values(unfilteredAgents)]) agent.destroy();
     },
   };
 }
@@ -118,6 +118,7 @@ function errorOfStatus(status: number): DeliveryError | null {
   return status >= 300 && status < 400 ? 'redirect' : 'refused_status';
 }
 
+// ETIMEOUT is the time limit of c-ares; ETIMEDOUT below is that of a connection.
 const HOST_NOT_FOUND = /^(ENOTFOUND|ENODATA|EBADNAME|ESERVFAIL|EAI_|ETIMEOUT|EREFUSED|EFORMERR)/;
 
 function errorOf(error: unknown): DeliveryError {
@@ -131,7 +132,7 @@ function errorOf(error: unknown): DeliveryError {
 }
 
 /** Milliseconds of a `Retry-After` header, in seconds or as a date (RFC 9110), at most a day. */
-export function retryAfterMs(header: string | undefined, now: number): number {
+function parseRetryAfter(header: string | undefined, now: number): number {
   if (header === undefined) return 0;
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS) : 0;

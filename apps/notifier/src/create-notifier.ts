@@ -34,11 +34,14 @@ export interface NotifierService extends Service {
 
 /** Interval at which Postgres is asked for endpoints, in milliseconds. */
 const CLAIM_INTERVAL_MS = 100;
-/** Min interval after a round, whose endpoint most likely has more. */
+/** Wait after a claim, so that rounds that end together share one. An endpoint whose round has ended most likely has more. */
 const MIN_CLAIM_INTERVAL_MS = 10;
-/** Longer than a round: an attempt takes at most 15 seconds, and its statements at most ten each by default. */
+/**
+ * Longer than a round: 15 s for its attempts, which run at the same time, and PG_QUERY_TIMEOUT (10 s by default) for each of its two
+ * statements.
+ */
 const LEASE_MS = 45_000;
-/** The share of the capacity that slow and failing endpoints can take. */
+/** Share of the capacity for slow and failing endpoints. The others never use it. */
 const SLOW_SHARE = 0.5;
 
 /** Creates the notifier; nothing connects before `start`. */
@@ -129,7 +132,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
       stopping.abort();
       await starting;
       await Promise.all(claiming);
-      // What is under way when the time is up is delivered again by another notifier.
+      // Rounds that have not ended by then are repeated by another notifier once their leases expire.
       await withTimeout(Promise.all([...rounds.fast, ...rounds.slow]), config.DRAIN_TIMEOUT * 0.8);
       caller.close();
       await closeDatabase(database);

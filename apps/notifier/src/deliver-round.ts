@@ -14,13 +14,13 @@ import { Webhook } from 'standardwebhooks';
 import type { EndpointCaller } from './call-endpoint.ts';
 import type { NotifierMetrics } from './metrics.ts';
 
-/** Max attempts of a round, at the same time. */
-const MAX_ATTEMPTS = 10;
+/** Max concurrent attempts of a round; a test event is one more. */
+const MAX_CONCURRENT_ATTEMPTS = 10;
 /** An endpoint is slow if a round takes longer. */
 const SLOW_MS = 2000;
 
 /**
- * Delivers to a leased endpoint: its test event, retries that are due, and new events. An endpoint that fails gets one attempt.
+ * Delivers to a leased endpoint: its test event, retries that are due, and new events. A failing endpoint gets one event a round.
  *
  * @throws when Postgres is unavailable or the endpoint's secret cannot be unsealed; the lease then expires and everything is tried again.
  */
@@ -70,7 +70,7 @@ export function createDeliverRound(deps: {
     const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
     const { deliveries, removed, deliveredTo } = isDisabled
       ? { deliveries: [], removed: [], deliveredTo: endpoint.deliveredTo }
-      : await readDeliveries(database, endpoint, isFailing ? 1 : MAX_ATTEMPTS);
+      : await readDeliveries(database, endpoint, isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS);
     const messages = [...(testEventId === null ? [] : [testMessage(testEventId)]), ...deliveries.map(toMessage)];
     const startedAt = performance.now();
     const results = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
@@ -81,7 +81,7 @@ export function createDeliverRound(deps: {
       removed,
       deliveredTo,
       isSlow: performance.now() - startedAt > SLOW_MS,
-      pauseMs: Math.max(0, ...results.map(({ retryAfterMs }) => retryAfterMs)),
+      minDelayMs: Math.max(0, ...results.map(({ retryAfterMs }) => retryAfterMs)),
     });
     const fields = { account_id: accountId, endpoint_id: endpoint.endpointId };
     if (logger.isDebugEnabled()) {

@@ -1,7 +1,7 @@
 import dns from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Addresses that request-filtering-agent takes for public ones. */
+/** Addresses to refuse that request-filtering-agent accepts as public. */
 const blocked = new BlockList();
 // IPv4-compatible and local-use NAT64 addresses, which a gateway may translate to private ones (RFC 4291, RFC 8215).
 blocked.addSubnet('::', 96, 'ipv6');
@@ -24,8 +24,8 @@ export class AddressRefused extends Error {
 const TIMEOUT_MS = 3000;
 
 /**
- * Looks up hosts with a resolver that does not occupy threads, so that a slow name server delays only its own hosts. All addresses of a
- * host must be public; the connection is made to the addresses that were checked.
+ * Resolves hosts with c-ares, which occupies no thread, so that a slow name server delays only its own hosts. Refuses a host with any
+ * address of the list above; request-filtering-agent checks the rest when it connects, to the addresses of this look-up.
  *
  * @param servers addresses of DNS servers; if empty, those of the system.
  */

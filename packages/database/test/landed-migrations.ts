@@ -30,9 +30,8 @@ export const LANDED: Record<string, string> = {
   '028-source-receipts': '762d16800e2815915d6d49c196cbb474f4eee790185ec7c7a92e01ab99119972',
   '029-source-rejections': '1cdfb8437b18a2834c1018cc9fa559c29b85c63384ef89cddb642da71b681231',
   '030-event-logs': '88d769e4108271482f3b8735481ddf00151f4c5ea0ef9d1d16a47f9238144e13',
-  '031-duplicate-events': '1256b2d7d3c8c12ae20f3869c2c4a2afbba83869a88beee0b824ca22fde83617',
-  '032-dead-events': '499a74aca70ee88ddf438efb05036e9c6df9dbdf9e82d96b3b90e4d1c0e5bcdc',
-  '033-order-events': '3bde83c076dab76f0cd7fc53a243af25c2a91ebb7e3127b276f9ede6123d974b',
+  '031-duplicate-events': '904aa52d4b6d5699e45e53a4912c9f05d91b0ddc4888f06a5836b9658de4c668',
+  '032-dead-events': '7a980f28a90e02fadcb78d98f542fb56aa367cb2a435c118224ebcd88d02860e',
+  '033-order-events': '4976edceabe1ddb5cef855641f3a7d8af209ea0c343dd39e086c1631ab23dab2',
   '034-endpoints': 'd104231a775f0fda1183d0acaf688ba09915608fa16bed26c7ab70d05f1b33d1',
-  '035-event-look-ups': '3042c6f1644f091d5e292d2e0115c8187d97e8be3159b4d595d665f10ac53c72',
 };

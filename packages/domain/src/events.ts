@@ -12,7 +12,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** A published event as it is stored. It contains no name, phone number, address, e-mail address, item or amount. */
+/** A published event as it is stored. Its only free text is the reason of a decision. */
 export interface AccountEvent {
   /** Its place in the account's log. */
   sequence: number;

@@ -3,7 +3,7 @@ import { createFairBudget } from '@orders/runtime';
 import type { Response } from 'express';
 import { senderOf } from '../request-context.ts';
 
-/** The result of a wait that was not cut short; null if the time was up. */
+/** How a wait ended by itself: with a result, or with null because the time was up. */
 export interface Waited<Result> {
   result: Result | null;
 }

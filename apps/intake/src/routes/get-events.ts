@@ -3,7 +3,7 @@ import { eventJson, MAX_EVENTS, Problem } from '@orders/domain';
 import { readPreferences } from '@orders/http';
 import { createFairQueue } from '@orders/runtime';
 import type { Request, RequestHandler } from 'express';
-import { eventKey } from '../receipts/event-waiters.ts';
+import { waitKey } from '../receipts/event-waiters.ts';
 import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { senderOf } from '../request-context.ts';
 
@@ -26,7 +26,7 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
     }
     if (wait !== null) {
       const hasEvents = log.newestSequence > after;
-      if (hasEvents || (await waitFor(waiters, response, eventKey(accountId, after), wait))) {
+      if (hasEvents || (await waitFor(waiters, response, waitKey(accountId, after), wait))) {
         response.set('Preference-Applied', `wait=${wait}`);
       }
       if (!hasEvents) log = await findEnabledLog(database, accountId);

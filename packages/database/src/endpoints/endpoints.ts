@@ -17,9 +17,9 @@ export interface Endpoint {
   types: EventType[] | null;
   created_at: Date;
   disabled: DisabledReason | null;
-  /** The first of the attempts that failed since the last success; null if the last one succeeded. */
+  /** When the first attempt since the last success failed; null while attempts succeed. */
   failing_since: Date | null;
-  /** Deliveries that failed and will be retried. */
+  /** Deliveries that wait for a retry, or were requested again. */
   waiting: number;
   /** Events that were not tried yet; exact up to 10,000. */
   pending: number;
@@ -29,6 +29,7 @@ export interface Endpoint {
 
 /** One attempt to deliver an event. */
 export interface DeliveryAttempt {
+  /** Identifies the row, in the order of time. The number of the attempt for its event is `attempt`. */
   attempt_number: number;
   at: Date;
   event_id: string;
@@ -67,7 +68,7 @@ export async function findEndpoint(db: Knex, accountId: number, endpointId: stri
   return rows[0] ?? null;
 }
 
-/** The endpoint with this id, of whatever account. */
+/** The endpoint with this id, in any account. */
 export async function findAnyEndpoint(db: Knex, endpointId: string): Promise<Endpoint | null> {
   const [found] = await db('endpoints').where({ endpoint_id: endpointId }).select('account_id');
   return found ? findEndpoint(db, found.account_id, endpointId) : null;
@@ -160,7 +161,7 @@ export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<b
   });
 }
 
-/** Has a test event delivered, even if the endpoint fails. One attempt is made. @returns the id of the event. */
+/** Requests one attempt to deliver a test event, even while the endpoint is disabled. @returns the id of the event. */
 export async function requestTest(db: Knex, endpoint: EndpointKey): Promise<string> {
   const test_event_id = randomUUID();
   await rowOf(db, endpoint).update({ test_event_id, next_round_at: db.fn.now() });

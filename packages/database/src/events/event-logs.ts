@@ -29,8 +29,8 @@ export async function readEventLog(db: Knex, accountId: number): Promise<EventLo
 }
 
 /**
- * Enables or disables an account's events. Those of before stay until they are too old; what happens while they are disabled is not
- * recorded.
+ * Enables or disables an account's events. Stored ones stay until they are too old; nothing is recorded while
+ * events are disabled.
  *
  * @returns whether that changed anything.
  */
@@ -44,7 +44,8 @@ export async function setEvents(db: Knex, accountId: number, isEnabled: boolean)
   return rowCount === 1;
 }
 
-const PRUNED_AT_ONCE = 10_000;
+/** Rows per statement, so that no statement holds locks for long. */
+const PRUNE_BATCH_SIZE = 10_000;
 
 /**
  * Removes events older than `keptMs` milliseconds. Ends early when `stopping` is aborted.
@@ -55,10 +56,10 @@ export async function pruneEvents(db: Knex, keptMs: number, stopping: AbortSigna
   const accounts: number[] = await db('event_logs').orderBy('account_id').pluck('account_id');
   let removed = 0;
   for (const accountId of accounts) {
-    for (let count = PRUNED_AT_ONCE; count === PRUNED_AT_ONCE && !stopping.aborted; ) {
+    for (let count = PRUNE_BATCH_SIZE; count === PRUNE_BATCH_SIZE && !stopping.aborted; ) {
       const { rows } = await db.raw<{ rows: { count: number }[] }>(
         `with oldest as (
-           select sequence, happened_at from events where account_id = :accountId order by sequence limit ${PRUNED_AT_ONCE}
+           select sequence, happened_at from events where account_id = :accountId order by sequence limit ${PRUNE_BATCH_SIZE}
          ), removed as (
            delete from events e using oldest o
            where e.account_id = :accountId and e.sequence = o.sequence and o.happened_at < now() - :keptMs * interval '1 ms'

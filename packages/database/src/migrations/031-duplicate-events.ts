@@ -2,6 +2,7 @@
 export const name = '031-duplicate-events';
 
 export const up = `
+-- A range of one id, in order and with limit 1, is only planned for the primary key, also in a session that planned it for empty tables.
 create function record_duplicate_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -13,9 +14,13 @@ begin
                                 from jsonb_array_elements(n.changes) with ordinality as c(change, place)), '[]'))
   from new_resends n
   cross join lateral (
-    select source_order_id, receipt_id from orders where account_id = n.account_id and order_id = n.order_id offset 0
+    select o.source_order_id, o.receipt_id from orders o
+    where o.account_id = n.account_id and o.order_id >= n.order_id and o.order_id <= n.order_id
+    order by o.order_id limit 1
   ) as o
-  where n.account_id = any(array(select account_id from event_logs where is_enabled));
+  where n.account_id = any(array(
+    select account_id from event_logs where account_id = any(array(select account_id from new_resends)) and is_enabled
+  ));
   return null;
 end
 $$;

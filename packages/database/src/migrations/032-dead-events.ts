@@ -8,7 +8,9 @@ begin
   insert into unpublished_events (account_id, type, receipt_id, source_order_id, details)
   select account_id, 'receipt.dead', receipt_id, source_order_id, jsonb_build_object('error', error_code)
   from new_dead
-  where account_id = any(array(select account_id from event_logs where is_enabled));
+  where account_id = any(array(
+    select account_id from event_logs where account_id = any(array(select account_id from new_dead)) and is_enabled
+  ));
   return null;
 end
 $$;

@@ -1,6 +1,6 @@
 /**
- * Records the events of orders: what reviewers decide and senders cancel, by the audit events of it, which commit with the decision.
- * Decision 028.
+ * Records an event for each decision about an order. A trigger on audit_events does it, because each decision writes its row there in
+ * the same transaction. Decision 028.
  */
 export const name = '033-order-events';
 
@@ -33,14 +33,18 @@ begin
              when 'order_cancel_requested' then 'order.cancel_requested'
            end as type
     from new_audit_events n
-    where n.account_id = any(array(select account_id from event_logs where is_enabled))
+    where n.account_id = any(array(
+        select account_id from event_logs where account_id = any(array(select account_id from new_audit_events)) and is_enabled
+      ))
       and n.subject like 'order:%'
       -- Nobody was told of a confirmation that was taken back.
       and not (n.action = 'order_review_undone' and n.details ->> 'was' = 'confirmed')
     offset 0
   ) as decided
   cross join lateral (
-    select source_order_id, receipt_id from orders where account_id = decided.account_id and order_id = decided.order_id offset 0
+    select o.source_order_id, o.receipt_id from orders o
+    where o.account_id = decided.account_id and o.order_id >= decided.order_id and o.order_id <= decided.order_id
+    order by o.order_id limit 1
   ) as o
   -- The request to cancel a confirmed order is published after its confirmation.
   left join lateral (

@@ -1,4 +1,4 @@
-/** Endpoints to which the events of an account are delivered. Decision 028. */
+/** Endpoints to which the events of an account are delivered. Decision 029. */
 export const name = '034-endpoints';
 
 export const up = `

@@ -32,7 +32,6 @@ import * as duplicateEvents from './031-duplicate-events.ts';
 import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
-import * as eventLookUps from './035-event-look-ups.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -80,7 +79,6 @@ export const MIGRATIONS: readonly Migration[] = [
   deadEvents,
   orderEvents,
   endpoints,
-  eventLookUps,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** Pauses after the first, second, … failed attempt, in milliseconds, as https://www.standardwebhooks.com recommends them. */
+/** Delays after the first, second, … failed attempt, in milliseconds, as https://www.standardwebhooks.com recommends them. */
 const RETRY_DELAYS_MS = [
   5 * SECOND,
   5 * MINUTE,
@@ -13,11 +13,11 @@ const RETRY_DELAYS_MS = [
   24 * HOUR,
 ] as const;
 
-/** Share of a pause by which it varies, so that deliveries that failed together are not retried together. */
+/** Share of a delay by which it varies, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 /**
- * The pause after a failed attempt, in milliseconds, within a tenth of the schedule. After the last one it repeats.
+ * The delay after a failed attempt, in milliseconds, within a tenth of the schedule. After the last one it repeats.
  *
  * @param attempts that have failed, at least 1.
  * @param random from 0 to 1.

@@ -2,7 +2,7 @@ import type { EventType } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 
-/** Max deliveries of an endpoint that wait for a retry. No new events are tried while there are as many. */
+/** While an endpoint has as many rows in waiting_deliveries (retries and resends), no new events are tried. */
 export const MAX_WAITING = 100;
 
 /** An endpoint that this process delivers to until its lease ends. */

@@ -54,7 +54,7 @@ export interface Deliveries {
   deliveries: Delivery[];
   /** Sequences of events that no longer exist. */
   removed: number[];
-  /** Where its cursor will be: no event up to here is neither among these, nor tried before, nor of another type. */
+  /** Its cursor after this round: each event up to here is among these, was tried before, or is of another type. */
   deliveredTo: number;
 }
 

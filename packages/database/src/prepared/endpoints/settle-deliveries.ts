@@ -21,7 +21,7 @@ export interface Attempt {
   retryMs: number;
 }
 
-/** What a round of attempts has changed. */
+/** The outcome of a round of attempts. */
 export interface Round {
   leaseId: string;
   attempts: readonly Attempt[];
@@ -30,17 +30,17 @@ export interface Round {
   deliveredTo: number;
   /** Whether it took long. */
   isSlow: boolean;
-  /** The endpoint's own wish: no attempt before, in milliseconds. */
-  pauseMs: number;
+  /** Min time to the next round in milliseconds, from `Retry-After`; 0 without one. */
+  minDelayMs: number;
 }
 
-/** An endpoint without a success for as long is disabled. */
+/** An endpoint that has had no success for this time is disabled. */
 const MAX_FAILING = '5 days';
 
 const SETTLE = {
   name: 'settle-deliveries',
   // While an endpoint fails, it gets one attempt at a time, at intervals of a quarter of the time since it began to fail, between 5 seconds
-  // and 5 minutes. The first success has everything tried again that waits.
+  // and 5 minutes. The first success makes all waiting deliveries due.
   text: `
 with attempts as materialized (
   select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])
@@ -103,7 +103,7 @@ select newly_disabled as disabled from settled`,
 export async function settleDeliveries(
   database: Database,
   { accountId, endpointNumber, testEventId }: ClaimedEndpoint,
-  { leaseId, attempts, removed, deliveredTo, isSlow, pauseMs }: Round,
+  { leaseId, attempts, removed, deliveredTo, isSlow, minDelayMs }: Round,
 ): Promise<DisabledReason | null> {
   const [row] = await run<{ disabled: DisabledReason | null }>(database, SETTLE, [
     accountId,
@@ -121,7 +121,7 @@ export async function settleDeliveries(
     deliveredTo,
     isSlow,
     testEventId === null ? [] : [testEventId],
-    Math.round(pauseMs),
+    Math.round(minDelayMs),
     removed,
   ]);
   return row?.disabled ?? null;

@@ -4,8 +4,9 @@ import { run } from '../run.ts';
 
 const PUBLISH = {
   name: 'publish-events',
-  // A confirmation is published when dispatchable_orders shows it, by the same two limits. Each account with many due events gets a part
-  // of the round, so that the others do not wait for it. A publisher that was faster has deleted the rows, so none is published twice.
+  // A confirmation is published once dispatchable_orders shows it: dispatched computes the same limit as the view. Each account gets at
+  // most $1 events a round, so that one with many does not delay the others. A statement whose snapshot is older than another publisher's
+  // commit finds the rows deleted, so none is published twice.
   text: `
 with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
@@ -28,10 +29,10 @@ with publisher as materialized (
   update event_logs l set last_sequence = l.last_sequence + t.count
   from (select account_id, count(*) as count from taken group by account_id) as t
   where l.account_id = t.account_id
-  returning l.account_id, l.last_sequence - t.count as first_sequence, t.count
+  returning l.account_id, l.last_sequence - t.count as sequence_before, t.count
 ), published as (
   insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
-  select account_id, c.first_sequence + row_number() over (partition by account_id order by t.due_at, t.event_number),
+  select account_id, c.sequence_before + row_number() over (partition by account_id order by t.due_at, t.event_number),
          t.event_id, t.type, t.due_at, t.receipt_id, t.source_order_id, t.order_id,
          case when t.type = 'receipt.written' then jsonb_build_object('warnings', event_warnings(coalesce(r.warnings, '[]'))) else t.details end
   from taken t join counted c using (account_id)

@@ -36,7 +36,7 @@ select account_id as "accountId", ${NEWEST} as "newestSequence" from event_logs 
 where account_id = any($1::int[]) and is_enabled`,
 };
 
-/** @returns the sequence of the newest stored event by account; an account without events, or without enabled ones, is missing. */
+/** @returns the sequence of the newest stored event by account. Accounts whose log is not enabled are missing. */
 export async function findNewestEvents(
   database: Database,
   accountIds: readonly number[],
