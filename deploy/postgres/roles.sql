@@ -105,6 +105,8 @@ begin
   -- It records the events of written orders, publishes all, and removes old ones.
   grant select, update (last_sequence, removed_to) on event_logs to orders_worker;
   grant select, insert, delete on unpublished_events, events to orders_worker;
+  -- Rows are locked, which takes the right to update some column of them.
+  grant update (event_number) on unpublished_events to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete on resends to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;

@@ -245,6 +245,76 @@ describe('an attempt that fails', () => {
   });
 });
 
+describe('events that the receiver refuses', () => {
+  test('do not hold up the others, however many there are', async () => {
+    const subscription = await subscribe();
+    const isRefused = (id: string) => Number(id.split('-')[1]) % 3 === 0;
+    subscription.receiver.respond(({ event }, response) =>
+      response.writeHead(isRefused(event.data.source_order_id) ? 400 : 204).end(),
+    );
+    const ids = await send(subscription.account, 360);
+    await until('each was tried', async () => ids.every((id) => idsOf(subscription).includes(id)));
+    await until(
+      'the others are settled',
+      async () => (await stateOf(subscription)).waiting === ids.filter(isRefused).length,
+    );
+  });
+
+  test('do not hold up new ones while the endpoint counts as failing', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(({ event }, response) =>
+      response.writeHead(event.data.source_order_id.startsWith('refused') ? 400 : 204).end(),
+    );
+    await intake.api.batch(
+      subscription.account,
+      Array.from({ length: 5 }, (_, index) => ({ source_order_id: `refused-${index}` })),
+    );
+    await failed(subscription, 5);
+    expect((await stateOf(subscription)).failing_since).not.toBeNull();
+    const [id] = await send(subscription.account);
+    await until('the new event is delivered', async () => {
+      await knex()('endpoints')
+        .where({ endpoint_number: subscription.endpoint.endpoint_number })
+        .update({ next_round_at: knex().fn.now() });
+      await retryNow(subscription);
+      return idsOf(subscription).includes(id);
+    });
+    await until('it does not count as failing', async () => (await stateOf(subscription)).failing_since === null);
+  });
+
+  test('are made due by a success only once', async () => {
+    const subscription = await subscribe();
+    const waiting = () =>
+      knex()('waiting_deliveries').where({ endpoint_number: subscription.endpoint.endpoint_number });
+    subscription.receiver.respond(400);
+    await send(subscription.account, 3);
+    await failed(subscription, 3);
+    const later = { due_at: knex().raw("now() + interval '1 hour'") };
+    await waiting().update(later);
+    const refused = new Set(idsOf(subscription));
+    subscription.receiver.respond(({ event }, response) =>
+      response.writeHead(refused.has(event.data.source_order_id) ? 400 : 204).end(),
+    );
+    const recover = async () => {
+      await knex()('endpoints')
+        .where({ endpoint_number: subscription.endpoint.endpoint_number })
+        .update({ next_round_at: knex().fn.now(), failing_since: knex().fn.now() });
+      const [id] = await send(subscription.account);
+      await until('an event is delivered', async () => idsOf(subscription).includes(id));
+      await until('it has recovered', async () => (await stateOf(subscription)).failing_since === null);
+    };
+    await recover();
+    await failed(subscription, 6);
+    await until('each is settled', async () => (await waiting().where({ attempts: 2 })).length === 3);
+    await waiting().update(later);
+    const attempts = () => listAttempts(knex(), subscription.endpoint, { limit: 100 });
+    const before = (await attempts()).filter(({ error }) => error !== null).length;
+    await recover();
+    await recover();
+    expect((await attempts()).filter(({ error }) => error !== null)).toHaveLength(before);
+  });
+});
+
 describe('an endpoint is disabled', () => {
   test('by 410, and continues where it was once enabled', async () => {
     const subscription = await subscribe();
@@ -289,6 +359,26 @@ describe('an endpoint is disabled', () => {
     await enableEndpoint(knex(), subscription.endpoint);
     await received(subscription, 2);
   });
+});
+
+test('two requests for a test get the same event, and do not end a pause that the receiver asked for', async () => {
+  const subscription = await subscribe();
+  subscription.receiver.respond((_received, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
+  await send(subscription.account, 1);
+  await failed(subscription, 1);
+  await notifier.close();
+  const ids = [await requestTest(knex(), subscription.endpoint), await requestTest(knex(), subscription.endpoint)];
+  expect(ids[1]).toBe(ids[0]);
+  subscription.receiver.respond(204);
+  notifier = await stack.notifier();
+  await received(subscription, 2);
+  expect(subscription.receiver.received[1]?.event).toMatchObject({ type: 'endpoint.test' });
+  await until('the test is settled', async () => (await stateOf(subscription)).failing_since === null);
+  const [endpoint] = await knex()('endpoints')
+    .where({ endpoint_number: subscription.endpoint.endpoint_number })
+    .select(knex().raw('extract(epoch from next_round_at - now())::float8 as seconds'));
+  expect(endpoint.seconds).toBeGreaterThan(3000);
+  expect(subscription.receiver.received).toHaveLength(2);
 });
 
 test('deliveries are signed with both secrets during a rotation', async () => {

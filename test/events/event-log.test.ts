@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { editStoredOrder, eraseOrder, readEventLog, reviewOrders, setEvents, undoReview } from '@orders/database';
@@ -369,6 +370,41 @@ test('an account without events adds no row', async () => {
   await review(account, orderId, 'rejected');
   const tables = ['event_logs', 'unpublished_events', 'events'];
   for (const table of tables) expect(await knex()(table).where({ account_id: account.id })).toEqual([]);
+});
+
+test('an event that an erasure changes keeps its place', async () => {
+  const account = await accountWithEvents();
+  const rows = ['first', 'second'].map((source_order_id) => ({
+    account_id: account.id,
+    due_at: knex().raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
+    type: 'order.rejected',
+    receipt_id: randomUUID(),
+    source_order_id,
+    details: { reason: 'Aisha moved' },
+  }));
+  await knex()('unpublished_events').insert(rows);
+  const erasing = await knex().transaction();
+  try {
+    await erasing('unpublished_events')
+      .where({ account_id: account.id, source_order_id: 'first' })
+      .update({ details: {} });
+    await until('the publisher waits', async () => {
+      const { rows: waiting } = await knex().raw(
+        `select from pg_stat_activity
+         where application_name = 'orders worker' and wait_event_type = 'Lock' and query like '%unpublished_events%'
+           and now() > (select max(due_at) from unpublished_events where account_id = ?)`,
+        [account.id],
+      );
+      return waiting.length > 0;
+    });
+  } finally {
+    await erasing.commit();
+  }
+  const events = await read(account, 2);
+  expect(events.map(({ data }: { data: { source_order_id: string } }) => data.source_order_id)).toEqual([
+    'first',
+    'second',
+  ]);
 });
 
 test('an erasure removes reasons from events', async () => {

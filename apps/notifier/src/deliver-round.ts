@@ -14,13 +14,14 @@ import { Webhook } from 'standardwebhooks';
 import type { EndpointCaller } from './call-endpoint.ts';
 import type { NotifierMetrics } from './metrics.ts';
 
-/** Max concurrent attempts of a round; a test event is one more. */
+/** Max concurrent attempts of a round, and one more if as many retries are due. */
 const MAX_CONCURRENT_ATTEMPTS = 10;
 /** An endpoint is slow if a round takes longer. */
 const SLOW_MS = 2000;
 
 /**
- * Delivers to a leased endpoint: its test event, retries that are due, and new events. A failing endpoint gets one event a round.
+ * Delivers to a leased endpoint: its test event, or retries that are due and new events. A failing endpoint gets one event a round,
+ * a retry or a new one.
  *
  * @throws when Postgres is unavailable or the endpoint's secret cannot be unsealed; the lease then expires and everything is tried again.
  */
@@ -65,12 +66,19 @@ export function createDeliverRound(deps: {
   }
 
   return async (endpoint, leaseId) => {
-    const { accountId, url, sealed, previousSealed, isDisabled, isFailing, testEventId } = endpoint;
+    const { accountId, url, sealed, previousSealed, isFailing, testEventId } = endpoint;
     const secrets = [sealed, ...(previousSealed ? [previousSealed] : [])];
     const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
-    const { deliveries, removed, deliveredTo } = isDisabled
-      ? { deliveries: [], removed: [], deliveredTo: endpoint.deliveredTo }
-      : await readDeliveries(database, endpoint, isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS);
+    // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
+    const { deliveries, removed, deliveredTo } =
+      testEventId === null
+        ? await readDeliveries(
+            database,
+            endpoint,
+            isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS,
+            isFailing && Math.random() < 0.5,
+          )
+        : { deliveries: [], removed: [], deliveredTo: endpoint.deliveredTo };
     const messages = [...(testEventId === null ? [] : [testMessage(testEventId)]), ...deliveries.map(toMessage)];
     const startedAt = performance.now();
     const results = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));

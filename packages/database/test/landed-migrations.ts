@@ -33,5 +33,5 @@ export const LANDED: Record<string, string> = {
   '031-duplicate-events': '904aa52d4b6d5699e45e53a4912c9f05d91b0ddc4888f06a5836b9658de4c668',
   '032-dead-events': '7a980f28a90e02fadcb78d98f542fb56aa367cb2a435c118224ebcd88d02860e',
   '033-order-events': '4976edceabe1ddb5cef855641f3a7d8af209ea0c343dd39e086c1631ab23dab2',
-  '034-endpoints': 'd104231a775f0fda1183d0acaf688ba09915608fa16bed26c7ab70d05f1b33d1',
+  '034-endpoints': 'a7375082360a1247a84f6d8cddf180c5018a5cac479dc7c35a96e538f6403827',
 };

@@ -21,7 +21,7 @@ export interface Endpoint {
   failing_since: Date | null;
   /** Deliveries that wait for a retry, or were requested again. */
   waiting: number;
-  /** Events that were not tried yet; exact up to 10,000. */
+  /** Events that were not tried yet, of the next 10,000 of the log. */
   pending: number;
   /** While deliveries are signed with two secrets: when that ends. */
   previous_until: Date | null;
@@ -50,9 +50,9 @@ const SELECT = `
 select account_id, endpoint_number, endpoint_id, url, types, created_at, disabled, failing_since,
        (select count(*)::int from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number) as waiting,
        (select count(*)::int from (
-          select from events v where v.account_id = e.account_id and v.sequence > e.delivered_to
-            and (e.types is null or v.type = any(e.types)) limit ${MAX_COUNTED}
-        ) as counted) as pending,
+          select type from events v where v.account_id = e.account_id and v.sequence > e.delivered_to
+          order by sequence limit ${MAX_COUNTED}
+        ) as next where e.types is null or type = any(e.types)) as pending,
        case when previous_until > now() then previous_until end as previous_until
 from endpoints e where account_id = :accountId::int`;
 
@@ -161,38 +161,46 @@ export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<b
   });
 }
 
-/** Requests one attempt to deliver a test event, even while the endpoint is disabled. @returns the id of the event. */
+/**
+ * Requests one attempt to deliver a test event, even while the endpoint is disabled.
+ *
+ * @returns the id of the event; of an earlier one that was not delivered yet, if there is one.
+ */
 export async function requestTest(db: Knex, endpoint: EndpointKey): Promise<string> {
-  const test_event_id = randomUUID();
-  await rowOf(db, endpoint).update({ test_event_id, next_round_at: db.fn.now() });
-  return test_event_id;
+  const [row] = await rowOf(db, endpoint)
+    .update({ test_event_id: db.raw('coalesce(test_event_id, ?::uuid)', [randomUUID()]) })
+    .returning('test_event_id');
+  return row.test_event_id;
 }
 
 /** Max events of one resend. */
 const MAX_RESENT = 10_000;
 
 /**
- * Has stored events delivered again: those of a range of sequences that the endpoint is for.
+ * Delivers stored events of a range of sequences again, if their type is one of the endpoint's.
  *
- * @returns how many there are; at most 10,000 of the oldest are sent at once.
+ * @returns their number; only the oldest 10,000 of the range are taken.
  */
 export async function resendEvents(db: Knex, endpoint: EndpointKey, from: number, to: number): Promise<number> {
   const { account_id, endpoint_number } = endpoint;
+  // The endpoint is locked first, as when a round is settled or the endpoint is removed.
   const { rowCount } = await db.raw(
-    `insert into waiting_deliveries (account_id, endpoint_number, sequence)
+    `with endpoint as (
+       update endpoints set next_round_at = now() where account_id = :account_id::int and endpoint_number = :endpoint_number::int
+       returning account_id, endpoint_number, delivered_to, types
+     )
+     insert into waiting_deliveries (account_id, endpoint_number, sequence)
      select e.account_id, e.endpoint_number, v.sequence
-     from endpoints e
+     from endpoint e
      cross join lateral (
        select sequence from events
        where account_id = :account_id::int and sequence between :from::bigint and :to::bigint and sequence <= e.delivered_to
          and (e.types is null or type = any(e.types))
        order by sequence limit ${MAX_RESENT}
      ) as v
-     where e.account_id = :account_id::int and e.endpoint_number = :endpoint_number::int
      on conflict (account_id, endpoint_number, sequence) do update set due_at = now()`,
     { account_id, endpoint_number, from, to },
   );
-  await rowOf(db, endpoint).update({ next_round_at: db.fn.now() });
   return rowCount;
 }
 

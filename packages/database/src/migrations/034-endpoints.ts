@@ -37,6 +37,8 @@ create table waiting_deliveries (
   sequence        bigint not null,
   attempts        smallint not null default 0,
   due_at          timestamptz not null default now(),
+  -- Whether it was made due by the first success after an outage; that happens once.
+  is_hastened     boolean not null default false,
   primary key (account_id, endpoint_number, sequence)
 );
 create index waiting_deliveries_by_due on waiting_deliveries (account_id, endpoint_number, due_at);

@@ -2,9 +2,6 @@ import type { EventType } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 
-/** While an endpoint has as many rows in waiting_deliveries (retries and resends), no new events are tried. */
-export const MAX_WAITING = 100;
-
 /** An endpoint that this process delivers to until its lease ends. */
 export interface ClaimedEndpoint {
   accountId: number;
@@ -17,7 +14,6 @@ export interface ClaimedEndpoint {
   /** After a rotation: the old secret, which signs too. */
   previousSealed: Buffer | null;
   deliveredTo: number;
-  isDisabled: boolean;
   /** Whether no attempt has succeeded since one failed. */
   isFailing: boolean;
   testEventId: string | null;
@@ -28,19 +24,15 @@ const CLAIM = {
   text: `
 with ready as (
   select e.account_id, e.endpoint_number from endpoints e
-  where e.is_slow = $3::boolean and e.next_round_at <= now() and (e.lease_expires_at is null or e.lease_expires_at < now())
+  where e.is_slow = $3::boolean and (e.lease_expires_at is null or e.lease_expires_at < now())
     and (
       e.test_event_id is not null
-      or e.disabled is null and (
+      or e.disabled is null and e.next_round_at <= now() and (
         exists (
           select from waiting_deliveries w
           where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number and w.due_at <= now()
         )
         or exists (select from events v where v.account_id = e.account_id and v.sequence > e.delivered_to)
-          and not exists (
-            select from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number
-            offset ${MAX_WAITING - 1}
-          )
       )
     )
   order by e.next_round_at, e.account_id, e.endpoint_number
@@ -52,7 +44,7 @@ from ready r
 where e.account_id = r.account_id and e.endpoint_number = r.endpoint_number
 returning e.account_id as "accountId", e.endpoint_number as "endpointNumber", e.endpoint_id as "endpointId", e.url, e.types, e.sealed,
           case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as "deliveredTo",
-          e.disabled is not null as "isDisabled", e.failing_since is not null as "isFailing", e.test_event_id as "testEventId"`,
+          e.failing_since is not null as "isFailing", e.test_event_id as "testEventId"`,
 };
 
 /**

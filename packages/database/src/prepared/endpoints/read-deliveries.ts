@@ -1,31 +1,28 @@
 import type { AccountEvent } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
-import { type ClaimedEndpoint, MAX_WAITING } from './claim-endpoints.ts';
+import type { ClaimedEndpoint } from './claim-endpoints.ts';
 
 /** Max events that are examined for new deliveries; many may be of other types. */
 const MAX_EXAMINED = 500;
 
 const READ = {
   name: 'read-deliveries',
-  // An event that was removed because of its age has no id; it is not delivered.
+  // At least one new event is read, so that events which the receiver refuses do not hold up the others. An event that was removed because
+  // of its age has no id; it is not delivered.
   text: `
-with waiting as materialized (
+with examined as materialized (
+  select sequence, type from events where account_id = $1::int and sequence > $3::bigint order by sequence limit ${MAX_EXAMINED}
+), candidates as materialized (
+  select sequence from examined where $4::text[] is null or type = any($4::text[]) order by sequence limit $5::int
+), waiting as materialized (
   select sequence, attempts from waiting_deliveries
   where account_id = $1::int and endpoint_number = $2::int and due_at <= now()
-  order by due_at limit $5::int
+  order by due_at limit case when $6::boolean and exists (select from candidates) then 0 else $5::int end
 ), room as materialized (
-  select greatest(0, least(
-    $5::int - (select count(*) from waiting),
-    ${MAX_WAITING} - (select count(*) from (
-      select from waiting_deliveries where account_id = $1::int and endpoint_number = $2::int limit ${MAX_WAITING}
-    ) as counted)
-  )) as count
-), examined as materialized (
-  select sequence, type from events where account_id = $1::int and sequence > $3::bigint order by sequence limit ${MAX_EXAMINED}
+  select case when $5::int = 1 then 1 - count(*) else greatest(1, $5::int - count(*)) end as count from waiting
 ), new as materialized (
-  select sequence from examined where $4::text[] is null or type = any($4::text[])
-  order by sequence limit (select count from room)
+  select sequence from candidates order by sequence limit (select count from room)
 ), reached as (
   select coalesce(case when (select count(*) from new) = (select count from room) then (select max(sequence) from new)
                        else (select max(sequence) from examined) end, $3::bigint) as sequence
@@ -61,12 +58,14 @@ export interface Deliveries {
 /**
  * Reads what an endpoint gets next: retries that are due, then new events.
  *
- * @param limit max deliveries.
+ * @param limit max deliveries, and one more new event if as many retries are due. With 1, there is one.
+ * @param prefersNew whether a retry is only read if there is no new event.
  */
 export async function readDeliveries(
   database: Database,
   endpoint: ClaimedEndpoint,
   limit: number,
+  prefersNew: boolean,
 ): Promise<Deliveries> {
   type Row = Omit<Delivery, 'sequence' | 'event_id'> & {
     deliveredTo: number;
@@ -74,7 +73,7 @@ export async function readDeliveries(
     event_id: string | null;
   };
   const { accountId, endpointNumber, deliveredTo, types } = endpoint;
-  const rows = await run<Row>(database, READ, [accountId, endpointNumber, deliveredTo, types, limit]);
+  const rows = await run<Row>(database, READ, [accountId, endpointNumber, deliveredTo, types, limit, prefersNew]);
   const found = rows.filter(({ sequence }) => sequence !== null);
   return {
     deliveries: found.filter(({ event_id }) => event_id !== null) as unknown as Delivery[],

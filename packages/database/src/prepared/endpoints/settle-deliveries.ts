@@ -40,7 +40,8 @@ const MAX_FAILING = '5 days';
 const SETTLE = {
   name: 'settle-deliveries',
   // While an endpoint fails, it gets one attempt at a time, at intervals of a quarter of the time since it began to fail, between 5 seconds
-  // and 5 minutes. The first success makes all waiting deliveries due.
+  // and 5 minutes. The first success makes all waiting deliveries due, each once:
+  // events that the receiver refuses then keep their schedule.
   text: `
 with attempts as materialized (
   select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])
@@ -63,7 +64,7 @@ with attempts as materialized (
                       when s.has_failure and not s.has_success and e.failing_since < now() - interval '${MAX_FAILING}' then 'failing' end,
       test_event_id = case when not (e.test_event_id = any($15::uuid[])) then e.test_event_id end,
       next_round_at = case
-        when e.test_event_id is not null and not (e.test_event_id = any($15::uuid[])) then now()
+        when e.test_event_id = any($15::uuid[]) then e.next_round_at
         when s.has_failure and not s.has_success then now() + greatest($16::bigint * interval '1 ms', least(greatest(
           (now() - coalesce(e.failing_since, now())) / 4, interval '5 seconds'), interval '5 minutes'))
         else now() + $16::bigint * interval '1 ms' end
@@ -82,9 +83,9 @@ with attempts as materialized (
   where a.error is not null and a.sequence is not null
   on conflict (account_id, endpoint_number, sequence) do update set attempts = excluded.attempts, due_at = excluded.due_at
 ), recovered as (
-  update waiting_deliveries w set due_at = now()
+  update waiting_deliveries w set due_at = now(), is_hastened = true
   from settled s
-  where s.has_recovered and w.account_id = s.account_id and w.endpoint_number = s.endpoint_number and w.due_at > now()
+  where s.has_recovered and not w.is_hastened and w.account_id = s.account_id and w.endpoint_number = s.endpoint_number and w.due_at > now()
     and w.sequence not in (select sequence from attempts where sequence is not null)
 ), logged as (
   insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, sequence, attempt, duration_ms, status, error)

@@ -20,9 +20,10 @@ with publisher as materialized (
     select ctid from unpublished_events
     where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
     order by due_at, event_number limit $1::int
+    for update
   ) as u
 ), taken as (
-  -- By ctid, so that what is not due is not read, whatever plan is chosen.
+  -- By ctid, so that what is not due is not read, whatever plan is chosen. The rows are locked, so an erasure does not change it.
   delete from unpublished_events u where u.ctid = any(array(select ctid from due))
   returning u.*
 ), counted as (
