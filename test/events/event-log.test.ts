@@ -380,7 +380,7 @@ test('an event that an erasure changes keeps its place', async () => {
     type: 'order.rejected',
     receipt_id: randomUUID(),
     source_order_id,
-    details: { reason: 'Aisha moved' },
+    details: { reason: 'sold out' },
   }));
   await knex()('unpublished_events').insert(rows);
   const erasing = await knex().transaction();
