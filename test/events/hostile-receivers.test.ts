@@ -67,6 +67,11 @@ describe('an attempt fails', () => {
       },
     ],
     ['if the connection is closed', 'connection_failed', (socket) => socket.end()],
+    [
+      'if the reply changes the protocol',
+      'connection_failed',
+      (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    ],
     ['if the connection is reset', 'connection_failed', (socket) => socket.resetAndDestroy()],
   ])('%s', async (_name, error, write) => {
     expect(await callWriting(write)).toMatchObject({ error, status: null });

@@ -91,6 +91,8 @@ function post(
     },
   });
   request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
+  // A reply with 101 ends in no other event.
+  request.once('close', () => reject(signal.aborted ? signal.reason : new Error('closed')));
   request.once('response', (response) => {
     resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
     discard(response);
