@@ -9,10 +9,9 @@ import {
   requestTest,
   resendEvents,
   rotateEndpointSecret,
-  setEvents,
 } from '@orders/database';
 import type { EventType } from '@orders/domain';
-import { startEventReceiver } from '../harness/event-receiver.ts';
+import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import {
   type RunningIntake,
   type RunningNotifier,
@@ -42,13 +41,9 @@ const knex = () => stack.database.knex;
 
 /** An account with events, and an endpoint that keeps what it receives. */
 async function subscribe(types: EventType[] | null = null) {
-  const account = await stack.account();
-  await setEvents(knex(), account.id, true);
-  const receiver = await startEventReceiver();
-  closes.push(receiver.close);
-  const options = { accountId: account.id, url: receiver.url, types };
-  const endpoint = await createEndpoint(knex(), stack.secretsKey, options);
-  return { account, receiver, endpoint };
+  const subscribed = await subscribeTo(stack, types);
+  closes.push(subscribed.receiver.close);
+  return subscribed;
 }
 
 let orders = 0;
@@ -88,7 +83,7 @@ const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
     { endpoint_number },
   );
 
-/** Waits until so many attempts failed. */
+/** Waits until `count` attempts failed. */
 const failed = (subscription: Subscription, count: number) =>
   until(`${count} failed attempts`, async () => {
     const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 100 });

@@ -38,7 +38,7 @@ async function send(account: TestAccount, fields: object = {}) {
   return { id: body.source_order_id as string, receiptId: body.receipt_id as string, orderId: body.order_id as number };
 }
 
-/** Reads the feed until it has so many events. */
+/** Reads the feed until it has `count` events. */
 async function read(account: TestAccount, count: number, query = '') {
   return until(`${count} events`, async () => {
     const { status, body } = await intake.api.events(account, query);

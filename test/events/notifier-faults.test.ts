@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createEndpoint, findEndpoint, listAttempts, setEvents } from '@orders/database';
+import { findEndpoint, listAttempts } from '@orders/database';
 import { type Child, freePort } from '@orders/test-services';
-import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
+import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -36,16 +36,9 @@ async function startNotifier(): Promise<Child> {
 }
 
 async function subscribe() {
-  const account = await stack.account();
-  await setEvents(knex(), account.id, true);
-  const receiver = await startEventReceiver();
-  receivers.push(receiver);
-  const endpoint = await createEndpoint(knex(), stack.secretsKey, {
-    accountId: account.id,
-    url: receiver.url,
-    types: null,
-  });
-  return { account, receiver, endpoint };
+  const subscribed = await subscribeTo(stack);
+  receivers.push(subscribed.receiver);
+  return subscribed;
 }
 
 async function send(account: TestAccount, name: string, count: number): Promise<string[]> {
@@ -63,7 +56,7 @@ const endLeases = () => knex()('endpoints').whereNotNull('lease_id').update({ le
 
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
 
-/** Waits until so many events arrived and none is pending. */
+/** Waits until `count` events arrived and none is pending. */
 const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
   until('everything is delivered', async () => {
     if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;

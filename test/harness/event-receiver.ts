@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEndpoint, type DeliveryAttempt, listAttempts, requestTest, setEvents } from '@orders/database';
+import type { EventType } from '@orders/domain';
 import { Webhook } from 'standardwebhooks';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
@@ -71,4 +72,14 @@ export async function callEndpoint(stack: Stack, url: string): Promise<DeliveryA
   const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId: id, url, types: null });
   await requestTest(knex, endpoint);
   return until(`the attempt to call ${url}`, async () => (await listAttempts(knex, endpoint, { limit: 1 }))[0]);
+}
+
+/** Enables events for a new account, and makes an endpoint of it at a new receiver. */
+export async function subscribe(stack: Stack, types: EventType[] | null = null) {
+  const { knex } = stack.database;
+  const account = await stack.account();
+  await setEvents(knex, account.id, true);
+  const receiver = await startEventReceiver();
+  const options = { accountId: account.id, url: receiver.url, types };
+  return { account, receiver, endpoint: await createEndpoint(knex, stack.secretsKey, options) };
 }

@@ -1,4 +1,4 @@
-import { type AccountRateLimit, parseAccountRateLimit, parseEmailAddress } from '@orders/domain';
+import { type AccountRateLimit, isEndpointId, parseAccountRateLimit, parseEmailAddress } from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { UsageError } from './errors.ts';
@@ -41,7 +41,7 @@ export function customerIdentity(option: string): (text: string) => string {
 
 /** The id of an endpoint. */
 export function endpointId(text: string): string {
-  if (/^ep_[0-9a-f]{24}$/.test(text)) return text;
+  if (isEndpointId(text)) return text;
   throw new UsageError('An endpoint id is ep_ and 24 hex digits, as orders endpoints list shows it.');
 }
 

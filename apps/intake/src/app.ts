@@ -68,9 +68,19 @@ interface AppDeps {
 
 /** Builds the HTTP app. Handlers run in the order of the contract's checks (section 5); the first one that fails decides the reply. */
 export function createApp(deps: AppDeps): RequestListener {
-  const { config, logger, metrics, database, admission, parser, reader, producer, activity } = deps;
+  const {
+    config,
+    logger,
+    metrics,
+    database,
+    admission,
+    parser,
+    reader,
+    producer,
+    receiptWaiters: waiters,
+    activity,
+  } = deps;
   const { BASE_PATH: basePath } = config;
-  const { receiptWaiters: waiters } = deps;
   const { requests, requestSeconds } = metrics;
   const slicer = createTimeSlicer();
   const fingerprint = (accountId: number, body: Buffer) => parser.run({ accountId }, 'fingerprint', body);

@@ -14,7 +14,7 @@ export interface CallResult {
   status: number | null;
   /** Null if it was 2xx. */
   error: DeliveryError | null;
-  /** From the header `Retry-After`, in milliseconds; 0 without one. */
+  /** From the header `Retry-After`, in milliseconds; 0 without one, and after a success. */
   retryAfterMs: number;
 }
 
@@ -60,7 +60,8 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
       try {
         const url = new URL(address);
         const { status, retryAfter } = await post(url, connectionOptions(url), headers, body);
-        return { status, error: errorOfStatus(status), retryAfterMs: parseRetryAfter(retryAfter, Date.now()) };
+        const error = errorOfStatus(status);
+        return { status, error, retryAfterMs: error === null ? 0 : parseRetryAfter(retryAfter, Date.now()) };
       } catch (error) {
         return { status: null, error: errorOf(error), retryAfterMs: 0 };
       }

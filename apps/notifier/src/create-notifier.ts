@@ -57,13 +57,14 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   const metrics = createMetrics(() => rounds.fast.size + rounds.slow.size);
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
+  const secretsKeys = secretsKeysOf(config);
   const caller = createEndpointCaller(config);
-  const deliverRound = createDeliverRound({ database, caller, secretsKeys: secretsKeysOf(config), metrics, logger });
+  const deliverRound = createDeliverRound({ database, caller, secretsKeys, metrics, logger });
   const failures = createFailureLog(database, logger, 'delivering events', 'deliveries wait for the next round');
   const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
   const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };
   const stopping = new AbortController();
-  const secretsKey = fingerprintOf(secretsKeysOf(config));
+  const secretsKey = fingerprintOf(secretsKeys);
   const admin = createAdminServer(
     async () => ({ ...(await checkSchema(database, () => stopping.signal.aborted)), secrets_key: secretsKey }),
     metrics.registry,

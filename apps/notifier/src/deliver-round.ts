@@ -59,37 +59,36 @@ export function createDeliverRound(deps: {
     if (error === null && happenedAt && event.attempt === 1)
       metrics.deliveredSeconds.observe(Math.max(0, Date.now() - happenedAt.getTime()) / 1000);
     const retryMs = Math.max(retryAfterMs, retryDelay(event.attempt, Math.random()));
-    return {
-      attempt: { ...event, at, durationMs, status, error, retryMs },
-      retryAfterMs: error === null ? 0 : retryAfterMs,
-    };
+    return { ...event, at, durationMs, status, error, retryMs, retryAfterMs };
+  }
+
+  /** The events of a round. A failing endpoint gets a retry or a new event, by chance. */
+  async function readMessages(endpoint: ClaimedEndpoint) {
+    const { isFailing } = endpoint;
+    const limit = isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS;
+    const prefersNew = isFailing && Math.random() < 0.5;
+    const { deliveries, ...read } = await readDeliveries(database, endpoint, limit, prefersNew);
+    return { messages: deliveries.map(toMessage), ...read };
   }
 
   return async (endpoint, leaseId) => {
-    const { accountId, url, sealed, previousSealed, isFailing, testEventId } = endpoint;
+    const { accountId, url, sealed, previousSealed, testEventId } = endpoint;
     const secrets = [sealed, ...(previousSealed ? [previousSealed] : [])];
     const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
     // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
-    const { deliveries, removed, deliveredTo } =
+    const { messages, removed, deliveredTo } =
       testEventId === null
-        ? await readDeliveries(
-            database,
-            endpoint,
-            isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS,
-            isFailing && Math.random() < 0.5,
-          )
-        : { deliveries: [], removed: [], deliveredTo: endpoint.deliveredTo };
-    const messages = [...(testEventId === null ? [] : [testMessage(testEventId)]), ...deliveries.map(toMessage)];
+        ? await readMessages(endpoint)
+        : { messages: [testMessage(testEventId)], removed: [], deliveredTo: endpoint.deliveredTo };
     const startedAt = performance.now();
-    const results = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
-    const attempts = results.map((result) => result.attempt);
+    const attempts = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
     const disabled = await settleDeliveries(database, endpoint, {
       leaseId,
       attempts,
       removed,
       deliveredTo,
       isSlow: performance.now() - startedAt > SLOW_MS,
-      minDelayMs: Math.max(0, ...results.map(({ retryAfterMs }) => retryAfterMs)),
+      minDelayMs: Math.max(0, ...attempts.map(({ retryAfterMs }) => retryAfterMs)),
     });
     const fields = { account_id: accountId, endpoint_id: endpoint.endpointId };
     if (logger.isDebugEnabled()) {

@@ -20,7 +20,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** Reads so many events, then leaves the loop. */
+/** Reads `count` events, then leaves the loop. */
 async function take(events: AsyncIterable<OrdersEvent>, count: number): Promise<number[]> {
   const sequences: number[] = [];
   for await (const { data } of events) if (sequences.push(data.sequence) === count) break;

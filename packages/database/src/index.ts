@@ -49,6 +49,7 @@ export {
   findEndpoint,
   listAttempts,
   listEndpoints,
+  MAX_RESENT,
   pauseEndpoint,
   pruneAttempts,
   removeEndpoint,

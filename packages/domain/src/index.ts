@@ -16,7 +16,13 @@ export { type CustomerSearch, searchCustomer } from './customer-search.ts';
 export { editOrder, type OrderChange } from './edit-order.ts';
 export { parseEmailAddress } from './email-address.ts';
 export { DELIVERY_ERRORS, type DeliveryError } from './endpoints/delivery-errors.ts';
-export { createEndpointId, isAllowedHost, readEndpointUrl, readEventTypes } from './endpoints/read-endpoint.ts';
+export {
+  createEndpointId,
+  isAllowedHost,
+  isEndpointId,
+  readEndpointUrl,
+  readEventTypes,
+} from './endpoints/read-endpoint.ts';
 export { retryDelay } from './endpoints/retry-schedule.ts';
 export {
   type AccountEvent,

@@ -1,4 +1,4 @@
-import { listAttempts, listEndpoints } from '@orders/database';
+import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database';
 import { EVENT_TYPES, type EventType, readEndpointUrl, readEventTypes } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
@@ -28,7 +28,6 @@ const ENDPOINT = ['<endpoint-id>', 'ep_…, as list shows it', endpointId] as co
 /** No more are kept of an endpoint. */
 const MAX_ATTEMPTS = 1000;
 const DEFAULT_ATTEMPTS = 20;
-const MAX_RESENT = 10_000;
 const overlap = span('--overlap');
 
 /** `orders endpoints create | list | test | rotate | disable | enable | resend | deliveries | remove`. */

@@ -30,6 +30,7 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
 
   const gauge = exposeGauge.bind(null, registry);
   const loadValue = (name: keyof Load) => async () => (await getLoad())?.[name] ?? null;
+  const stallValue = (name: keyof Stalls) => async () => (await getStalls())?.[name] ?? null;
   const jobCount = (state: 'waiting' | 'active') => async () =>
     (await getLanes())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
 
@@ -41,32 +42,28 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
   gauge(
     'orders_dispatch_delay_seconds',
     'For how long a confirmed order past its undo time has waited to be shown by dispatchable_orders',
-    async () => (await getStalls())?.dispatchDelaySeconds ?? null,
+    stallValue('dispatchDelaySeconds'),
   );
   gauge(
     'orders_oldest_cancellation_request_seconds',
     'Age of the oldest request to cancel a dispatched order that nobody has closed',
-    async () => (await getStalls())?.oldestCancellationRequestSeconds ?? null,
+    stallValue('oldestCancellationRequestSeconds'),
   );
   gauge(
     'orders_oldest_unpublished_event_seconds',
     'For how long the oldest event that is not published has been due',
-    async () => (await getStalls())?.oldestUnpublishedEventSeconds ?? null,
+    stallValue('oldestUnpublishedEventSeconds'),
   );
   gauge(
     'orders_oldest_undelivered_event_seconds',
     'Age of the oldest event that an enabled endpoint, which is not failing, was not tried with',
-    async () => (await getStalls())?.oldestUndeliveredEventSeconds ?? null,
+    stallValue('oldestUndeliveredEventSeconds'),
   );
-  gauge(
-    'orders_enabled_endpoints',
-    'Endpoints that are enabled',
-    async () => (await getStalls())?.enabledEndpoints ?? null,
-  );
+  gauge('orders_enabled_endpoints', 'Endpoints that are enabled', stallValue('enabledEndpoints'));
   gauge(
     'orders_failing_endpoints',
-    'Enabled endpoints whose last attempt failed',
-    async () => (await getStalls())?.failingEndpoints ?? null,
+    'Enabled endpoints without a success since an attempt failed',
+    stallValue('failingEndpoints'),
   );
   exposeTransactions(registry, getStalls);
   exposeLanes(registry, getLanes);

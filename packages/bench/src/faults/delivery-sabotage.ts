@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { append, readFeeds, retype } from './event-sabotage.ts';
+import { append, readFeeds, restoringAfter, retype } from './event-sabotage.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { RoundsDeps } from './round.ts';
 import { verifyDeliveries } from './verify-deliveries.ts';
@@ -39,14 +39,6 @@ export const DELIVERY_SABOTAGES = {
 
 export type DeliverySabotageKind = keyof typeof DELIVERY_SABOTAGES;
 
-const RESTORE = `
-  begin;
-  delete from events;
-  insert into events table undamaged_events;
-  update event_logs l set last_sequence = u.last_sequence from undamaged_logs u where u.account_id = l.account_id;
-  update endpoints e set url = u.url, delivered_to = u.delivered_to from undamaged_endpoints u where u.endpoint_id = e.endpoint_id;
-  drop table undamaged_events, undamaged_logs, undamaged_endpoints;
-  commit`;
 /** Long enough to deliver an event. */
 const DELIVER_TIMEOUT_MS = 3000;
 
@@ -60,11 +52,8 @@ export async function findDeliverySabotage(
   deps: RoundsDeps,
   kind: DeliverySabotageKind,
 ): Promise<Finding[]> {
-  await client.query(`
-    create table undamaged_events as table events; create table undamaged_logs as table event_logs;
-    create table undamaged_endpoints as table endpoints`);
-  deps.findings.takeNew();
-  try {
+  return restoringAfter(client, ['events', 'event_logs', 'endpoints'], async () => {
+    deps.findings.takeNew();
     await client.query('begin');
     let changed: number | null = 0;
     for (const statement of DELIVERY_SABOTAGES[kind].statements) changed = (await client.query(statement)).rowCount;
@@ -82,8 +71,5 @@ export async function findDeliverySabotage(
     // The clients that follow the feeds have others: after a restoration, their cursors may be beyond the end.
     const received = deps.findings.takeNew().filter(({ name }) => name.startsWith('delivery-'));
     return [...findings.takeNew(), ...received, ...found];
-  } finally {
-    await client.query('rollback');
-    await client.query(RESTORE);
-  }
+  });
 }

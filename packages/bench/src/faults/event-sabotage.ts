@@ -76,13 +76,30 @@ export const EVENT_SABOTAGES = {
 
 export type EventSabotageKind = keyof typeof EVENT_SABOTAGES;
 
-const RESTORE = `
-  begin;
-  delete from events;
-  insert into events table undamaged_events;
-  update event_logs l set last_sequence = u.last_sequence from undamaged_logs u where u.account_id = l.account_id;
-  drop table undamaged_events, undamaged_logs;
-  commit`;
+/** SQL: restores a table from its copy. */
+const RESTORE = {
+  events: 'delete from events; insert into events table undamaged_events',
+  event_logs: `update event_logs l set last_sequence = u.last_sequence from undamaged_event_logs u where u.account_id = l.account_id`,
+  endpoints: `update endpoints e set url = u.url, delivered_to = u.delivered_to
+              from undamaged_endpoints u where u.endpoint_id = e.endpoint_id`,
+};
+
+/** Runs work that damages these tables, and restores them. A transaction that it left open is rolled back. */
+export async function restoringAfter<Result>(
+  client: pg.Client,
+  tables: readonly (keyof typeof RESTORE)[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  await client.query(tables.map((table) => `create table undamaged_${table} as table ${table}`).join(';'));
+  try {
+    return await work();
+  } finally {
+    await client.query('rollback');
+    const copies = tables.map((table) => `undamaged_${table}`).join();
+    await client.query(['begin', ...tables.map((table) => RESTORE[table]), `drop table ${copies}`, 'commit'].join(';'));
+  }
+}
+
 const READ_TIMEOUT_MS = 10_000;
 
 /**
@@ -96,8 +113,7 @@ export async function findEventSabotage(
   kind: EventSabotageKind,
 ): Promise<Finding[]> {
   const { senders } = deps.context;
-  await client.query('create table undamaged_events as table events; create table undamaged_logs as table event_logs');
-  try {
+  return restoringAfter(client, ['events', 'event_logs'], async () => {
     const { rowCount } = await client.query(EVENT_SABOTAGES[kind].statement);
     if (!rowCount) throw new Error(`there was no event for "${kind}"`);
     const { events, findings } = await readFeeds(deps);
@@ -105,10 +121,7 @@ export async function findEventSabotage(
     await copyObserved(client, { ...deps, feeds: { senders, events, publishedBefore: null } });
     const found = await verifyTables(client);
     return [...findings.takeNew(), ...found];
-  } finally {
-    await client.query('rollback');
-    await client.query(RESTORE);
-  }
+  });
 }
 
 /** Reads all feeds from the start as a client. @returns what was read, and what was found in it. */

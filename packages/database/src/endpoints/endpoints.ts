@@ -174,7 +174,7 @@ export async function requestTest(db: Knex, endpoint: EndpointKey): Promise<stri
 }
 
 /** Max events of one resend. */
-const MAX_RESENT = 10_000;
+export const MAX_RESENT = 10_000;
 
 /**
  * Delivers stored events of a range of sequences again, if their type is one of the endpoint's.

@@ -53,3 +53,8 @@ export function readEventTypes(names: readonly string[]): { types: EventType[] }
 export function createEndpointId(): string {
   return `ep_${randomBytes(12).toString('hex')}`;
 }
+
+/** Whether a text has the form of an endpoint id. */
+export function isEndpointId(text: string): boolean {
+  return /^ep_[0-9a-f]{24}$/.test(text);
+}

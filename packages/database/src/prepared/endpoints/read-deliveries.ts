@@ -51,7 +51,7 @@ export interface Deliveries {
   deliveries: Delivery[];
   /** Sequences of events that no longer exist. */
   removed: number[];
-  /** Its cursor after this round: each event up to here is among these, was tried before, or is of another type. */
+  /** Its cursor after this round: each event up to here is in this round, was tried before, or is of another type. */
   deliveredTo: number;
 }
 

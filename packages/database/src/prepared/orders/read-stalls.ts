@@ -16,7 +16,7 @@ export interface Stalls {
   /** Age of the oldest event that an enabled endpoint which is not failing was not tried with. */
   oldestUndeliveredEventSeconds: number;
   enabledEndpoints: number;
-  /** Enabled endpoints whose last attempt failed. */
+  /** Enabled endpoints without a success since an attempt failed. */
   failingEndpoints: number;
 }
 
@@ -62,12 +62,11 @@ select case when sees_all then (
     select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
   ) as next
   where e.disabled is null and e.failing_since is null
-) as "oldestUndeliveredEventSeconds", (
-  select count(*) from endpoints where disabled is null
-)::int as "enabledEndpoints", (
-  select count(*) from endpoints where disabled is null and failing_since is not null
-)::int as "failingEndpoints"
-from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role`,
+) as "oldestUndeliveredEventSeconds", counted.*
+from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
+cross join (
+  select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints" from endpoints where disabled is null
+) as counted`,
 };
 
 /** Its cost grows with the numbers of event logs and endpoints, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */

@@ -7,7 +7,7 @@ import { formatDuration } from '../../../components/numbers.ts';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { AttemptError } from './attempt-error.tsx';
 
-/** What became of a test event; waits for it. */
+/** The outcome of a test event; waits for it. */
 export function TestOutcome({ endpointId, eventId }: { endpointId: string; eventId: string }): ReactNode {
   const { t } = useTranslation('events');
   const accountId = useAccountId();
