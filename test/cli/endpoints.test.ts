@@ -40,7 +40,7 @@ beforeEach(async () => {
 const env = (more: object = {}) => ({
   DATABASE_URL: stack.database.url,
   SECRETS_KEY: stack.secretsKey.toString('base64'),
-  CALLBACK_ALLOW: '127.0.0.1',
+  CALLBACK_ALLOW: '127.0.0.1:*',
   ...more,
 });
 const endpoints = (...argv: string[]) => run(['endpoints', ...argv], env());

@@ -89,7 +89,7 @@ describe('an attempt fails', () => {
         socket.write('HTTP/1.1 200 OK\r\n');
         writeForever(socket, 'a: b\r\n', 500);
       }),
-      callWriting((socket) => writeForever(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 500)),
+      callWriting((socket) => writeForever(socket, 'HTTP/1.1 102 Processing\r\n\r\n', 2000)),
     ]);
     for (const { error, status, duration_ms } of attempts) {
       expect(error).toMatch(/^(timeout|invalid_response)$/);
@@ -97,6 +97,13 @@ describe('an attempt fails', () => {
       expect(duration_ms).toBeLessThan(25_000);
     }
     expect(attempts.filter(({ error }) => error === 'timeout').length).toBeGreaterThanOrEqual(3);
+  });
+
+  test('if interim responses never end', async () => {
+    const flood = 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000);
+    const attempt = await callWriting((socket) => writeForever(socket, flood, 1));
+    expect(attempt).toMatchObject({ error: 'invalid_response', status: null });
+    expect(attempt.duration_ms).toBeLessThan(10_000);
   });
 
   test('if no certificate that this machine trusts is shown', async () => {
@@ -111,7 +118,7 @@ describe('an attempt fails', () => {
     const url = `https://localhost:${await open(server)}/`;
     await withStack('postgres', async (tls) => {
       const adminPort = await freePort();
-      const env = { ...tls.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: 'localhost' };
+      const env = { ...tls.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: 'localhost:*' };
       const distrusting = await startApp('notifier', env);
       await untilReady(adminPort);
       expect(await callEndpoint(tls, url)).toMatchObject({ error: 'tls_failed', status: null });

@@ -28,7 +28,7 @@ const knex = () => stack.database.knex;
 
 async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
-  const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1' };
+  const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1:*' };
   const notifier = await startApp('notifier', env);
   running.push(notifier);
   await untilReady(adminPort);

@@ -115,7 +115,7 @@ afterAll(async () => {
 test('with a role for each app and an owner without superuser rights the acceptance story passes', async () => {
   const intake = await stack.intake();
   const worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
-  const portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1' });
+  const portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1:*' });
   const notifier = await stack.notifier();
   for (const { adminUrl } of [intake, worker, portal, notifier])
     await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);

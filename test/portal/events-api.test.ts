@@ -18,7 +18,7 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker();
   await stack.notifier();
-  portal = await stack.portal({ CALLBACK_ALLOW: '127.0.0.1' });
+  portal = await stack.portal({ CALLBACK_ALLOW: '127.0.0.1:*' });
 });
 beforeEach(async () => {
   receiver = await startEventReceiver();

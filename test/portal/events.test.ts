@@ -19,7 +19,7 @@ beforeAll(async () => {
   intake = await stack.intake({ BASE_PATH: '/api' });
   await stack.worker();
   await stack.notifier();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1' });
+  portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1:*' });
 });
 afterAll(async () => {
   await stack.close();

@@ -523,7 +523,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   }
   const dead = await breakTheBackground(intake, worker, account);
   await readEvents(intake, account);
-  const notifier = await start('notifier', 'notifier', { CALLBACK_ALLOW: '127.0.0.1' });
+  const notifier = await start('notifier', 'notifier', { CALLBACK_ALLOW: '127.0.0.1:*' });
   await until('events are delivered', async () => receiver.received.length > 3);
   receiver.respond((_received, response) => response.writeHead(410).end(body));
   await until('the endpoint is disabled', () => knex('endpoints').where({ disabled: 'gone' }).first());

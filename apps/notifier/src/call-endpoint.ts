@@ -3,10 +3,10 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { type DeliveryError, isAllowedHost } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
-import { HttpsProxyAgent } from 'https-proxy-agent';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import type { NotifierConfig } from './config.ts';
-import { AddressRefused, createLookup, isBlocked } from './filter-addresses.ts';
+import { AddressRefused, createAddressFilter } from './filter-addresses.ts';
+import { createProxyAgent, ProxyFailed } from './proxy-agent.ts';
 
 /** What an endpoint replied. Its body is discarded. */
 export interface CallResult {
@@ -30,6 +30,8 @@ const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 /** A connection is used again only if the response ends within these limits; otherwise it is closed. */
 const MAX_BODY_MS = 1000;
 const MAX_BODY_BYTES = 65_536;
+/** Max interim responses (1xx); more would let a receiver keep the event loop busy. */
+const MAX_INTERIM_RESPONSES = 10;
 const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as const, maxFreeSockets: 64 };
 
 /**
@@ -37,9 +39,9 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as con
  * With `CALLBACK_PROXY`, the proxy connects; it must refuse private addresses itself.
  */
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
-  const lookup = createLookup(config.CALLBACK_DNS);
+  const { lookup, isBlocked } = createAddressFilter({ servers: config.CALLBACK_DNS, denied: config.CALLBACK_DENY });
   const filteringAgent = config.CALLBACK_PROXY
-    ? new HttpsProxyAgent(config.CALLBACK_PROXY, KEEP_ALIVE)
+    ? createProxyAgent(new URL(config.CALLBACK_PROXY), KEEP_ALIVE, TIMEOUT_MS)
     : new RequestFilteringHttpsAgent(KEEP_ALIVE);
   const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
 
@@ -91,6 +93,11 @@ function post(
       ...headers,
     },
   });
+  let interimResponses = 0;
+  request.on('information', () => {
+    interimResponses += 1;
+    if (interimResponses > MAX_INTERIM_RESPONSES) request.destroy(new TooManyInterimResponses());
+  });
   request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
   // A reply with 101 ends in no other event.
   request.once('close', () => reject(signal.aborted ? signal.reason : new Error('closed')));
@@ -100,6 +107,10 @@ function post(
   });
   request.end(body);
   return promise;
+}
+
+class TooManyInterimResponses extends Error {
+  readonly code = 'ERR_HTTP_TOO_MANY_INTERIM_RESPONSES';
 }
 
 /** Reads a short body to its end, so that the connection can be used again; ends the connection of a longer one. */
@@ -127,6 +138,7 @@ const HOST_NOT_FOUND = /^(ENOTFOUND|ENODATA|EBADNAME|ESERVFAIL|EAI_|ETIMEOUT|ERE
 function errorOf(error: unknown): DeliveryError {
   const { code = '', name, message = '' } = error as { code?: string; name?: string; message?: string };
   if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'timeout';
+  if (error instanceof ProxyFailed) return 'proxy_failed';
   if (error instanceof AddressRefused || /is not allowed/.test(message)) return 'address_refused';
   if (HOST_NOT_FOUND.test(code)) return 'host_not_found';
   if (/^(HPE_|ERR_HTTP)/.test(code)) return 'invalid_response';

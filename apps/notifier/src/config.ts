@@ -14,8 +14,10 @@ import Joi from 'joi';
 
 /** The notifier's settings from the environment; times in milliseconds. */
 export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment {
-  /** Hosts for which http and private addresses are allowed. */
+  /** Hosts with a port or `*` for any, for which http and private addresses are allowed. */
   CALLBACK_ALLOW: string[];
+  /** Addresses and ranges (CIDR) that are not called, although they are public. */
+  CALLBACK_DENY: string[];
   /** The URL of a forward proxy through which all endpoints are called. */
   CALLBACK_PROXY?: string;
   /** Addresses of DNS servers in place of the system's. */
@@ -27,6 +29,15 @@ export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment,
 const proxy = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .message('{{#label}} must be the URL of a proxy such as http://proxy.internal:3128');
+
+const ranges = Joi.string()
+  .custom((text: string) => {
+    const found = text.split(',').map((range) => range.trim());
+    for (const range of found) Joi.assert(range, Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' }));
+    return found;
+  })
+  .message('{{#label}} must be a list of addresses and ranges such as 203.0.113.7,198.51.100.0/24')
+  .default([]);
 
 const dnsServers = Joi.string()
   .custom((text: string) => {
@@ -46,6 +57,7 @@ export function readConfig(env: NodeJS.ProcessEnv): NotifierConfig {
       ...databaseEnvironment,
       ...secretsEnvironment,
       CALLBACK_ALLOW: callbackHosts,
+      CALLBACK_DENY: ranges,
       CALLBACK_PROXY: proxy,
       CALLBACK_DNS: dnsServers,
       NOTIFIER_CONCURRENCY: wholeNumber(64, 2, 1000),

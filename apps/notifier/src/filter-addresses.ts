@@ -2,19 +2,15 @@ import dns from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /** Addresses to refuse that request-filtering-agent accepts as public. */
-const blocked = new BlockList();
-// IPv4-compatible and local-use NAT64 addresses, which a gateway may translate to private ones (RFC 4291, RFC 8215).
-blocked.addSubnet('::', 96, 'ipv6');
-blocked.addSubnet('64:ff9b:1::', 48, 'ipv6');
-// Site-local addresses (RFC 3879).
-blocked.addSubnet('fec0::', 10, 'ipv6');
-// The metadata service of Azure.
-blocked.addAddress('168.63.129.16', 'ipv4');
-
-export function isBlocked(address: string): boolean {
-  const family = isIP(address);
-  return family !== 0 && blocked.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
+const BLOCKED = [
+  // IPv4-compatible and local-use NAT64 addresses, which a gateway may translate to private ones (RFC 4291, RFC 8215).
+  '::/96',
+  '64:ff9b:1::/48',
+  // Site-local addresses (RFC 3879).
+  'fec0::/10',
+  // The metadata service of Azure.
+  '168.63.129.16/32',
+];
 
 /** The host has an address that is not called. */
 export class AddressRefused extends Error {
@@ -23,15 +19,32 @@ export class AddressRefused extends Error {
 
 const TIMEOUT_MS = 3000;
 
+/** Decides which addresses are called, beside the private ones, which request-filtering-agent refuses when it connects. */
+export interface AddressFilter {
+  isBlocked(address: string): boolean;
+  /** Resolves a host. Fails with `AddressRefused` if one of its addresses is blocked. */
+  lookup: LookupFunction;
+}
+
 /**
- * Resolves hosts with c-ares, which occupies no thread, so that a slow name server delays only its own hosts. Refuses a host with any
- * address of the list above; request-filtering-agent checks the rest when it connects, to the addresses of this look-up.
+ * Resolves hosts with c-ares, which occupies no thread, so that a slow name server delays only its own hosts. The connection is made to
+ * the addresses of this look-up.
  *
- * @param servers addresses of DNS servers; if empty, those of the system.
+ * @param options.servers addresses of DNS servers; if empty, those of the system.
+ * @param options.denied addresses and ranges (CIDR) that the operator denies.
  */
-export function createLookup(servers: readonly string[]): LookupFunction {
+export function createAddressFilter(options: {
+  servers: readonly string[];
+  denied: readonly string[];
+}): AddressFilter {
+  const blocked = new BlockList();
+  for (const range of [...BLOCKED, ...options.denied]) addRange(blocked, range);
+  const isBlocked = (address: string) => {
+    const family = isIP(address);
+    return family !== 0 && blocked.check(address, family === 6 ? 'ipv6' : 'ipv4');
+  };
   const resolver = new dns.promises.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
-  if (servers.length > 0) resolver.setServers(servers);
+  if (options.servers.length > 0) resolver.setServers(options.servers);
   const find = async (hostname: string) => {
     const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = found.flatMap((result, index) =>
@@ -42,10 +55,20 @@ export function createLookup(servers: readonly string[]): LookupFunction {
     if (addresses.some(({ address }) => isBlocked(address))) throw new AddressRefused('blocked address');
     return { first, addresses };
   };
-  return (hostname, options, callback) => {
-    find(hostname).then(
-      ({ first, addresses }) => (options.all ? callback(null, addresses) : callback(null, first.address, first.family)),
-      (error) => callback(error, '', 0),
-    );
+  return {
+    isBlocked,
+    lookup(hostname, { all }, callback) {
+      find(hostname).then(
+        ({ first, addresses }) => (all ? callback(null, addresses) : callback(null, first.address, first.family)),
+        (error) => callback(error, '', 0),
+      );
+    },
   };
+}
+
+/** Adds an address or a range. One of IPv4 also matches IPv6-mapped addresses. */
+function addRange(list: BlockList, range: string): void {
+  const [address = '', prefix] = range.split('/');
+  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+  list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family);
 }

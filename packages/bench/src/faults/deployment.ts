@@ -147,7 +147,7 @@ async function start(
         DATABASE_URL: postgres.url,
         QUEUE_URL: redis.url,
         SECRETS_KEY: secretsKey.toString('base64'),
-        CALLBACK_ALLOW: '127.0.0.1',
+        CALLBACK_ALLOW: '127.0.0.1:*',
         ...(port && { PORT: String(port) }),
       },
       log: join(logs, `${name}.log`),

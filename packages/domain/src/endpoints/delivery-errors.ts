@@ -8,6 +8,7 @@ export const DELIVERY_ERRORS = {
   host_not_found: 'The host name of the URL was not found.',
   tls_failed: 'The TLS connection failed; the certificate may be wrong or expired.',
   connection_failed: 'The connection failed or was closed before a reply.',
+  proxy_failed: 'The proxy of this service did not connect to the host. If that goes on, tell the operator.',
   invalid_response: 'The reply was not valid HTTP.',
 } as const;
 

@@ -16,7 +16,7 @@ export interface RefusedUrl {
  * Reads the URL of an endpoint: https, a public host name or address, port 443 or above 1023, without user, password and fragment.
  * Addresses behind a name are checked when connecting, not here.
  *
- * @param allowedHosts hosts, with or without port, for which http and private addresses are allowed.
+ * @param allowedHosts hosts for which http and private addresses are allowed, as `CALLBACK_ALLOW` lists them.
  * @returns the normalized URL, or what is wrong with it.
  */
 export function readEndpointUrl(text: string, allowedHosts: readonly string[]): { url: string } | RefusedUrl {
@@ -38,9 +38,9 @@ export function readEndpointUrl(text: string, allowedHosts: readonly string[]): 
   return { url: url.href };
 }
 
-/** Whether the operator allows http and private addresses for this URL. */
+/** Whether the operator allows http and private addresses for this URL. An entry without a port is for the default port of the scheme. */
 export function isAllowedHost(url: URL, allowedHosts: readonly string[]): boolean {
-  return allowedHosts.includes(url.hostname) || allowedHosts.includes(url.host);
+  return allowedHosts.includes(url.host) || allowedHosts.includes(`${url.hostname}:*`);
 }
 
 /** @returns the types without repetition, or those that are unknown. */

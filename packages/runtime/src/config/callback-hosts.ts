@@ -1,11 +1,14 @@
 import Joi from 'joi';
 
-const HOST = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const HOST = /^(?:[\w-]+(?:\.[\w-]+)*|\[[\da-f:.]+\])(?::(?:\d{1,5}|\*))?$/i;
 
 /** The value of `CALLBACK_ALLOW` under `npm start`, so that developers can receive events on their machine. */
-export const LOOPBACK_HOSTS = ['127.0.0.1', 'localhost', '[::1]'];
+export const LOOPBACK_HOSTS = ['127.0.0.1:*', 'localhost:*', '[::1]:*'];
 
-/** `CALLBACK_ALLOW`: hosts, with or without port, to which events may be delivered by http and at private addresses. Default: none. */
+/**
+ * `CALLBACK_ALLOW`: hosts to which events may be delivered by http and at private addresses. Each has a port, or `*` for any; without, it is
+ * 80 or 443. Default: none.
+ */
 export const callbackHosts: Joi.Schema = Joi.string()
   .custom((text: string) => {
     const hosts = text.split(',').map((host) => host.trim().toLowerCase());
