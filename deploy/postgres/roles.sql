@@ -114,6 +114,7 @@ begin
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;
   grant select, delete on rejected_deliveries to orders_worker;
   grant select (account_id, endpoint_number, attempt_number, at), delete on delivery_attempts to orders_worker;
+  grant select (account_id, endpoint_number, sequence), delete on waiting_deliveries to orders_worker;
   grant select (account_id, endpoint_number) on endpoints to orders_worker;
   grant select (day), delete on source_activity to orders_worker;
   grant select, insert, update, delete on workers to orders_worker;
@@ -173,7 +174,7 @@ begin
   -- The notifier: delivers events to endpoints. Nothing of orders, receipts, keys, signing secrets or people.
   grant select on event_logs, events to orders_notifier;
   grant select,
-    update (delivered_to, disabled, failing_since, is_slow, next_round_at, lease_id, lease_expires_at, test_event_id)
+    update (delivered_to, disabled, failing_since, is_slow, last_slow_at, next_round_at, lease_id, lease_expires_at, test_event_id)
     on endpoints to orders_notifier;
   grant select, insert, update, delete on waiting_deliveries to orders_notifier;
   grant insert on delivery_attempts to orders_notifier;

@@ -362,8 +362,9 @@ test('two requests for a test get the same event, and do not end a pause that th
   await send(subscription.account, 1);
   await failed(subscription, 1);
   await notifier.close();
-  const ids = [await requestTest(knex(), subscription.endpoint), await requestTest(knex(), subscription.endpoint)];
-  expect(ids[1]).toBe(ids[0]);
+  const first = await requestTest(knex(), subscription.endpoint);
+  expect(first?.isNew).toBe(true);
+  expect(await requestTest(knex(), subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
   subscription.receiver.respond(204);
   notifier = await stack.notifier();
   await received(subscription, 2);
@@ -408,6 +409,7 @@ test('a range of events is delivered again', async () => {
 test('a removed endpoint gets nothing', async () => {
   const subscription = await subscribe();
   expect(await removeEndpoint(knex(), subscription.endpoint)).toBe(true);
+  expect(await requestTest(knex(), subscription.endpoint)).toBeNull();
   const other = await subscribe();
   await send(subscription.account);
   await send(other.account);

@@ -1,9 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { editStoredOrder, eraseOrder, readEventLog, reviewOrders, setEvents, undoReview } from '@orders/database';
+import {
+  closeDatabase,
+  editStoredOrder,
+  eraseOrder,
+  openDatabase,
+  publishEvents,
+  readEventLog,
+  reviewOrders,
+  setEvents,
+  undoReview,
+} from '@orders/database';
 import { searchCustomer } from '@orders/domain';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import {
+  type RunningIntake,
+  type RunningWorker,
+  type Stack,
+  startStack,
+  type TestAccount,
+  withStack,
+} from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const BY = 'reviewer@shop.example';
@@ -360,6 +377,38 @@ describe('the feed', () => {
     const account = await stack.account();
     expect(await intake.api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
     expect(await intake.api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
+  });
+});
+
+test('a round of publishing has a total limit, and begins after the account that the last one reached', async () => {
+  await withStack('postgres', async (idle) => {
+    const { knex: db, url } = idle.database;
+    const accounts = [await idle.account(), await idle.account(), await idle.account()].map(({ id }) => id);
+    for (const id of accounts) {
+      await setEvents(db, id, true);
+      await db.raw(
+        `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
+         select ?, 'receipt.dead', gen_random_uuid(), 'x' from generate_series(1, 4)`,
+        [id],
+      );
+    }
+    const database = openDatabase({ url, poolSize: 1, prepared: true });
+    try {
+      const published = async () =>
+        (await db('event_logs').orderBy('account_id').select('last_sequence')).map(
+          ({ last_sequence }) => last_sequence,
+        );
+      const publish = (after: number) => publishEvents(database, { perAccount: 3, total: 5 }, after);
+      const [first = 0, second = 0, third = 0] = accounts;
+      expect(await publish(0)).toEqual({ count: 5, hasMore: true, lastAccountId: second });
+      expect(await published()).toEqual([3, 2, 0]);
+      expect(await publish(second)).toEqual({ count: 5, hasMore: true, lastAccountId: second });
+      expect(await published()).toEqual([4, 3, 3]);
+      expect(await publish(first)).toEqual({ count: 2, hasMore: false, lastAccountId: third });
+      expect(await publish(third)).toEqual({ count: 0, hasMore: false, lastAccountId: null });
+    } finally {
+      await closeDatabase(database);
+    }
   });
 });
 

@@ -81,7 +81,10 @@ test('a forward proxy connects by name, with its credentials', async () => {
   expect(await callEndpoint(stack, 'https://localhost:8443/hook')).toMatchObject({ error: null, status: 204 });
   expect(connects.at(-1)?.url).toBe('localhost:8443');
   const credentials = Buffer.from('user:p@ss').toString('base64');
-  expect(connects.at(-1)?.headers).toMatchObject({ host: 'localhost:8443', 'proxy-authorization': `Basic ${credentials}` });
+  expect(connects.at(-1)?.headers).toMatchObject({
+    host: 'localhost:8443',
+    'proxy-authorization': `Basic ${credentials}`,
+  });
 });
 
 test('the certificate behind a proxy must be that of the host', async () => {
@@ -112,7 +115,9 @@ test('an attempt ends in time, and its connection with it, if the proxy or the h
     socket.resume().once('end', () => socket.destroy());
     if (request.url?.startsWith('silent')) socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
   };
-  const attempts = await Promise.all(['hangs', 'silent'].map((name) => callEndpoint(stack, `https://${name}.example/`)));
+  const attempts = await Promise.all(
+    ['hangs', 'silent'].map((name) => callEndpoint(stack, `https://${name}.example/`)),
+  );
   for (const { error, duration_ms } of attempts) {
     expect(error).toMatch(/^(timeout|proxy_failed)$/);
     expect(duration_ms).toBeLessThan(25_000);

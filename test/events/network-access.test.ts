@@ -114,10 +114,20 @@ describe('an address inside the network is not called', () => {
 
 test('an address that the operator denies is not called', async () => {
   await withStack('postgres', async (denying) => {
-    await denying.notifier({ CALLBACK_ALLOW: '', CALLBACK_DNS: dns.address, CALLBACK_DENY: '8.8.8.0/24,2001:4860::/32' });
+    await denying.notifier({
+      CALLBACK_ALLOW: '',
+      CALLBACK_DNS: dns.address,
+      CALLBACK_DENY: '8.8.8.0/24,2001:4860::/32',
+    });
     dns.set('denied.example', ['8.8.8.8']);
     dns.set('denied-ipv6.example', ['2001:4860:4860::8888']);
-    for (const host of ['8.8.8.8', '[::ffff:8.8.8.8]', '[2001:4860:4860::8888]', 'denied.example', 'denied-ipv6.example'])
+    for (const host of [
+      '8.8.8.8',
+      '[::ffff:8.8.8.8]',
+      '[2001:4860:4860::8888]',
+      'denied.example',
+      'denied-ipv6.example',
+    ])
       expect(await callEndpoint(denying, `https://${host}/`)).toMatchObject({ error: 'address_refused', status: null });
   });
 });

@@ -1,10 +1,11 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { createKey, setRateLimit } from '@orders/database';
+import { createKey, setEvents, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import { type AttackResult, attack, attackRequest } from '../harness/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const isolation = useIsolation();
@@ -138,3 +139,44 @@ test('as many status requests as possible', async () => {
 });
 
 test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);
+
+test('pages of events that nobody reads', async () => {
+  const { stack, hostile, accomplice, polite, intakeUrl } = isolation;
+  const { knex } = stack.database;
+  // A page of 1 MiB.
+  const warnings = Array.from({ length: 100 }, () => ({ pointer: '/items', code: 'x'.repeat(100) }));
+  for (const { id } of [hostile, accomplice, polite]) {
+    await setEvents(knex, id, true);
+    await knex.raw(
+      `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)
+       select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'x', ?::jsonb from generate_series(1, 100) as n`,
+      [id, JSON.stringify({ warnings })],
+    );
+    await knex('event_logs').where({ account_id: id }).update({ last_sequence: 100 });
+  }
+  const headers = ({ key }: TestAccount) => ({ Authorization: `Bearer ${key}` });
+  const readPage = async (account: TestAccount) => {
+    const response = await fetch(`${intakeUrl}/ingest/events?limit=1000`, { headers: headers(account) });
+    await response.bytes();
+    return response.status;
+  };
+  for (const account of [hostile, accomplice]) {
+    for (let index = 0; index < 40; index++) {
+      const connection = openRaw(intakeUrl);
+      opened.push(connection);
+      connection.socket.once('data', () => connection.socket.pause());
+      const request = head('GET /ingest/events?limit=1000 HTTP/1.1', [
+        ['Host', 'x'],
+        ...Object.entries(headers(account)),
+      ]);
+      // The kernel takes the first three pages.
+      connection.socket.write(Buffer.concat(Array.from({ length: 8 }, () => request)));
+    }
+  }
+  await until('the pages of both accounts fill their share', async () => {
+    const statuses = await Promise.all([hostile, accomplice].map(readPage));
+    return statuses.every((status) => status === 503);
+  });
+  expect(await readPage(polite)).toBe(200);
+  await isolation.expectUnharmed(hold);
+});

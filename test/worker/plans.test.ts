@@ -182,7 +182,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('count a delivery', () => addSourceActivity(intake, [count]));
   await measure('store', () => store(1).then((id) => (known = id)));
   await measure('store again', await storeTwice());
-  await measure('publish events', () => publishEvents(worker, 1));
+  await measure('publish events', () => publishEvents(worker, { perAccount: 1, total: 10 }, 2));
   await measure('read events', () => readEvents(intake, accountId, published, 10));
   await measure('find an event log', () => findEventLog(intake, accountId));
   await measure('find the newest events', () => findNewestEvents(intake, [accountId]));

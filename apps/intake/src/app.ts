@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Database, FinalReceipt } from '@orders/database';
 import { type Channel, MAX_CANCEL_BYTES, Problem } from '@orders/domain';
+import { limitResponseMemory } from '@orders/http';
 import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
 import express, { type RequestHandler } from 'express';
@@ -35,7 +36,7 @@ import type { ReceiptReader } from './receipts/receipt-reader.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';
 import type { Waiters } from './receipts/waiters.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
-import { contextOf } from './request-context.ts';
+import { contextOf, senderOf } from './request-context.ts';
 import { createCanceller } from './routes/canceller.ts';
 import { getEvents } from './routes/get-events.ts';
 import { getStatus } from './routes/get-status.ts';
@@ -65,6 +66,9 @@ interface AppDeps {
   rejections: RejectionLog;
   tracing: Tracing | null;
 }
+
+/** Max bytes of pages of events that clients have not read yet, over all accounts. A page takes about 1 MiB. */
+const MAX_UNSENT_BYTES = 33_554_432;
 
 /** Builds the HTTP app. Handlers run in the order of the contract's checks (section 5); the first one that fails decides the reply. */
 export function createApp(deps: AppDeps): RequestListener {
@@ -152,7 +156,14 @@ export function createApp(deps: AppDeps): RequestListener {
     ],
   });
   route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, getStatus(reader, waiters)] });
-  route(EVENTS_PATH, { get: [authenticate, rateLimits.limitStatus, getEvents(database, deps.eventWaiters)] });
+  route(EVENTS_PATH, {
+    get: [
+      authenticate,
+      rateLimits.limitStatus,
+      limitResponseMemory({ maxBytes: MAX_UNSENT_BYTES, accountOf: (request) => senderOf(request).accountId }),
+      getEvents(database, deps.eventWaiters),
+    ],
+  });
   route('/openapi.json', { get: [serve(openApiDocument(basePath))] });
   app.use(docsPage(basePath));
 

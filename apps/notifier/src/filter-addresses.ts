@@ -33,10 +33,7 @@ export interface AddressFilter {
  * @param options.servers addresses of DNS servers; if empty, those of the system.
  * @param options.denied addresses and ranges (CIDR) that the operator denies.
  */
-export function createAddressFilter(options: {
-  servers: readonly string[];
-  denied: readonly string[];
-}): AddressFilter {
+export function createAddressFilter(options: { servers: readonly string[]; denied: readonly string[] }): AddressFilter {
   const blocked = new BlockList();
   for (const range of [...BLOCKED, ...options.denied]) addRange(blocked, range);
   const isBlocked = (address: string) => {

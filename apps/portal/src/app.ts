@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { isDeeperThan, Problem } from '@orders/domain';
-import { mediaTypeOf } from '@orders/http';
-import express, { type Express, Router } from 'express';
+import { limitResponseMemory, mediaTypeOf } from '@orders/http';
+import express, { type Express, type Request, Router } from 'express';
 import helmet from 'helmet';
 import { accountRoute } from './account-route.ts';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
-import { compressResponses } from './compress-responses.ts';
+import { COMPRESSOR_BYTES, compressResponses } from './compress-responses.ts';
+import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 import type { PortalDeps } from './deps.ts';
 import { helpPages } from './help/help-pages.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
-import { limitResponseMemory } from './limit-response-memory.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { accountRoutes } from './operator/account-routes.ts';
 import { queueBoard } from './operator/queue-board.ts';
@@ -32,6 +32,9 @@ const QUEUE_BOARD_POLICY = {
   baseUri: ["'self'"],
   styleSrc: ["'self'", "'sha256-r2N1TB/gHbBtBZFKg7ejmq1acVSREzucTAEw6ga4hoU='"],
 };
+
+/** Max bytes of unsent responses over all accounts. */
+const MAX_UNSENT_BYTES = 134_217_728;
 
 /** Max nesting of a JSON body; intake has the same limit for orders. */
 const MAX_DEPTH = 64;
@@ -57,7 +60,11 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     response.setHeader('Cache-Control', 'no-store');
     next();
   });
-  api.use(compressResponses(), limitResponseMemory());
+  const accountOf = (request: Request) => contextOf(request).accountId ?? NO_ACCOUNT_ID;
+  api.use(
+    compressResponses(),
+    limitResponseMemory({ maxBytes: MAX_UNSENT_BYTES, overheadBytes: COMPRESSOR_BYTES, accountOf }),
+  );
   // Raw bytes, read after the session check; each route parses them just before use.
   const rawBody = (limit: string) => express.raw({ type: isJson, limit, verify: rejectDeepNesting });
   api.use(sameOrigin);

@@ -23,7 +23,7 @@ import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
-import { PUBLISH_INTERVAL_MS, publishDueEvents } from './publish-events.ts';
+import { createPublisher, PUBLISH_INTERVAL_MS } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
 import { sweep } from './sweep.ts';
 import { createWriteBatch } from './write-batch.ts';
@@ -83,8 +83,10 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     if (hasAsked) sweepFailures.succeeded();
   }
 
+  const publishDueEvents = createPublisher(database, metrics);
+
   async function publishOnce(stopping: AbortSignal): Promise<void> {
-    await publishDueEvents(database, metrics, stopping);
+    await publishDueEvents(stopping);
     publishFailures.succeeded();
   }
 

@@ -12,6 +12,7 @@ export const MAINTENANCE_STEPS = [
   'prune_source_activity',
   'prune_events',
   'prune_delivery_attempts',
+  'remove_orphaned_deliveries',
   'remove_idempotency_keys',
   'roll_up_activity',
   'fill_search_terms',

@@ -51,12 +51,12 @@ export {
   listEndpoints,
   MAX_RESENT,
   pauseEndpoint,
-  pruneAttempts,
   removeEndpoint,
   requestTest,
   resendEvents,
   rotateEndpointSecret,
 } from './endpoints/endpoints.ts';
+export { pruneAttempts, removeOrphanedDeliveries } from './endpoints/prune-deliveries.ts';
 export { eraseOrder } from './erasure/erase-order.ts';
 export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-customer.ts';
 export { type EventLogState, pruneEvents, readEventLog, setEvents } from './events/event-logs.ts';

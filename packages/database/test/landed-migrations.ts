@@ -34,4 +34,5 @@ export const LANDED: Record<string, string> = {
   '032-dead-events': '7a980f28a90e02fadcb78d98f542fb56aa367cb2a435c118224ebcd88d02860e',
   '033-order-events': '4976edceabe1ddb5cef855641f3a7d8af209ea0c343dd39e086c1631ab23dab2',
   '034-endpoints': 'a7375082360a1247a84f6d8cddf180c5018a5cac479dc7c35a96e538f6403827',
+  '035-slow-endpoints': 'bee9d2d6753775425f1a628d94549ccfa1b8094d344e4c28520569e24166b44d',
 };

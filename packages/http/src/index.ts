@@ -3,6 +3,7 @@ export { requestIdOf, setCommonHeaders } from './common-headers.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
+export { limitResponseMemory } from './limit-response-memory.ts';
 export {
   type Preferences,
   readBearerKey,

@@ -10,8 +10,6 @@ import { type AttemptJson, attemptJson } from './describe-endpoint.ts';
 /** Longer than an attempt, which takes at most 15 seconds. */
 const TIMEOUT_MS = 20_000;
 const POLL_INTERVAL_MS = 200;
-/** No more are kept of an endpoint. */
-const MAX_ATTEMPTS = 1000;
 
 /**
  * Has a test event delivered, and waits for the outcome.
@@ -20,14 +18,14 @@ const MAX_ATTEMPTS = 1000;
  */
 export async function tryEndpoint(knex: Knex, endpointId: string): Promise<AttemptJson> {
   const endpoint = await requireEndpoint(knex, endpointId);
-  const eventId = await knex.transaction(async (trx) => {
+  const { eventId } = await knex.transaction(async (trx) => {
     const requested = await requestTest(trx, endpoint);
-    await recordEndpointAction(trx, 'endpoint_tested', await requireEndpoint(trx, endpointId));
+    if (!requested) throw new Failure('The endpoint was removed.');
+    if (requested.isNew) await recordEndpointAction(trx, 'endpoint_tested', endpoint);
     return requested;
   });
   for (const startedAt = performance.now(); performance.now() - startedAt < TIMEOUT_MS; ) {
-    const attempts = await listAttempts(knex, endpoint, { limit: MAX_ATTEMPTS });
-    const attempt = attempts.find(({ event_id }) => event_id === eventId);
+    const [attempt] = await listAttempts(knex, endpoint, { limit: 1, eventId });
     if (attempt) return attemptJson(attempt);
     await sleep(POLL_INTERVAL_MS);
   }

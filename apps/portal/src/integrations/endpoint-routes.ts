@@ -107,8 +107,10 @@ export function endpointRoutes(deps: PortalDeps): Router {
   router.post('/endpoints/:endpointId/test', async (request, response) => {
     const uuid = await transact(request, async (trx) => {
       const endpoint = await endpointOf(trx, request);
-      await recordEndpoint(trx, request, 'endpoint_tested', endpoint);
-      return requestTest(trx, endpoint);
+      const requested = await requestTest(trx, endpoint);
+      if (!requested) throw new Problem('endpoint_not_found');
+      if (requested.isNew) await recordEndpoint(trx, request, 'endpoint_tested', endpoint);
+      return requested.eventId;
     });
     response.status(202).json({ event_id: eventId(uuid) });
   });

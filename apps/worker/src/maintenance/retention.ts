@@ -10,6 +10,7 @@ import {
   removeLeftovers,
   removeOldIdempotencyKeys,
   removeOldSignIns,
+  removeOrphanedDeliveries,
 } from '@orders/database';
 import type { WorkerConfig } from '../config.ts';
 import type { Maintenance } from './maintenance.ts';
@@ -49,7 +50,8 @@ export async function retain(
   await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
   await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
   await step('prune_events', () => pruneEvents(knex, EVENT_RETENTION, stopping));
-  await step('prune_delivery_attempts', () => pruneAttempts(knex, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT));
+  await step('prune_delivery_attempts', () => pruneAttempts(knex, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT, stopping));
+  await step('remove_orphaned_deliveries', () => removeOrphanedDeliveries(knex, stopping));
   await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
   await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
   await step('remove_sign_ins', () => removeOldSignIns(knex));

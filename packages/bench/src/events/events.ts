@@ -76,7 +76,9 @@ async function writeBatches(services: Services, count: number): Promise<EventsRe
         const cost = await write[name]();
         if (number >= 0) costs[name].push(cost);
       }
-      const cost = await measureStatement(writer, () => publishEvents(database, BATCH));
+      const cost = await measureStatement(writer, () =>
+        publishEvents(database, { perAccount: BATCH, total: BATCH }, 0),
+      );
       if (number >= 0) costs.published.push(cost);
     }
     return costs;

@@ -19,7 +19,7 @@ export interface Endpoint {
   disabled: DisabledReason | null;
   /** When the first attempt since the last success failed; null while attempts succeed. */
   failing_since: Date | null;
-  /** Deliveries that wait for a retry, or were requested again. */
+  /** Deliveries that wait for a retry, or were requested again; at most 10,000. */
   waiting: number;
   /** Events that were not tried yet, of the next 10,000 of the log. */
   pending: number;
@@ -48,7 +48,9 @@ const MAX_COUNTED = 10_000;
 
 const SELECT = `
 select account_id, endpoint_number, endpoint_id, url, types, created_at, disabled, failing_since,
-       (select count(*)::int from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number) as waiting,
+       (select count(*)::int from (
+          select from waiting_deliveries w where w.account_id = e.account_id and w.endpoint_number = e.endpoint_number limit ${MAX_COUNTED}
+        ) as counted) as waiting,
        (select count(*)::int from (
           select type from events v where v.account_id = e.account_id and v.sequence > e.delivered_to
           order by sequence limit ${MAX_COUNTED}
@@ -101,6 +103,8 @@ export async function createEndpoint(
       types,
       sealed: seal(keys, accountId, secret),
       delivered_to: log.last_sequence,
+      // Until a round was quick, so that new endpoints which hang take no capacity of the others.
+      is_slow: true,
     });
     return { ...((await findEndpoint(trx, accountId, endpointId)) as Endpoint), secret };
   });
@@ -137,40 +141,48 @@ export async function pauseEndpoint(db: Knex, endpoint: EndpointKey): Promise<bo
   return (await rowOf(db, endpoint).whereNull('disabled').update({ disabled: 'paused' })) > 0;
 }
 
+/** Max waiting deliveries that become due at once when an endpoint is enabled or works again; the others keep their time. */
+export const MAX_HASTENED = 2000;
+
 /** Enables a disabled endpoint. It gets what it missed. @returns whether that changed anything. */
 export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
   return db.transaction(async (trx) => {
     const enabled = await rowOf(trx, endpoint)
       .whereNotNull('disabled')
-      .update({ disabled: null, failing_since: null, is_slow: false, next_round_at: trx.fn.now() });
+      .update({ disabled: null, failing_since: null, is_slow: true, next_round_at: trx.fn.now() });
+    if (enabled === 0) return false;
     const { account_id, endpoint_number } = endpoint;
-    if (enabled > 0)
-      await trx('waiting_deliveries').where({ account_id, endpoint_number }).update({ due_at: trx.fn.now() });
-    return enabled > 0;
+    await trx.raw(
+      `update waiting_deliveries set due_at = now()
+       where account_id = :account_id and endpoint_number = :endpoint_number and sequence = any(array(
+         select sequence from waiting_deliveries where account_id = :account_id and endpoint_number = :endpoint_number and due_at > now()
+         order by due_at limit ${MAX_HASTENED}
+       ))`,
+      { account_id, endpoint_number },
+    );
+    return true;
   });
 }
 
-/** Removes an endpoint with its attempts and everything that waits for it. @returns whether it still existed. */
+/** Removes an endpoint. A task of the worker removes its attempts and what waits for it. @returns whether it still existed. */
 export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
-  return db.transaction(async (trx) => {
-    const { account_id, endpoint_number } = endpoint;
-    const removed = await rowOf(trx, endpoint).delete();
-    for (const table of ['waiting_deliveries', 'delivery_attempts'])
-      await trx(table).where({ account_id, endpoint_number }).delete();
-    return removed > 0;
-  });
+  return (await rowOf(db, endpoint).delete()) > 0;
 }
 
 /**
  * Requests one attempt to deliver a test event, even while the endpoint is disabled.
  *
- * @returns the id of the event; of an earlier one that was not delivered yet, if there is one.
+ * @returns the id of the event, and whether it is new: an earlier one may not be delivered yet. Null if the endpoint was removed.
  */
-export async function requestTest(db: Knex, endpoint: EndpointKey): Promise<string> {
+export async function requestTest(
+  db: Knex,
+  endpoint: EndpointKey,
+): Promise<{ eventId: string; isNew: boolean } | null> {
+  const requested = randomUUID();
   const [row] = await rowOf(db, endpoint)
-    .update({ test_event_id: db.raw('coalesce(test_event_id, ?::uuid)', [randomUUID()]) })
+    .update({ test_event_id: db.raw('coalesce(test_event_id, ?::uuid)', [requested]) })
     .returning('test_event_id');
-  return row.test_event_id;
+  return row ? { eventId: row.test_event_id, isNew: row.test_event_id === requested } : null;
 }
 
 /** Max events of one resend. */
@@ -218,27 +230,4 @@ export async function listAttempts(
   if (before !== undefined) query.where('attempt_number', '<', before);
   if (eventId !== undefined) query.where('event_id', eventId);
   return query;
-}
-
-/**
- * Removes attempts older than `keptMs` milliseconds, and all but the newest `kept` of each endpoint.
- *
- * @returns the number of removed rows.
- */
-export async function pruneAttempts(db: Knex, keptMs: number, kept: number): Promise<number> {
-  const { rowCount } = await db.raw(
-    `with surplus as materialized (
-       select e.account_id, e.endpoint_number, (
-         select d.attempt_number from delivery_attempts d
-         where d.account_id = e.account_id and d.endpoint_number = e.endpoint_number
-         order by d.attempt_number desc offset :kept limit 1
-       ) as newest
-       from endpoints e
-     )
-     delete from delivery_attempts d using surplus s
-     where d.account_id = s.account_id and d.endpoint_number = s.endpoint_number
-       and (d.attempt_number <= s.newest or d.at < now() - :keptMs * interval '1 ms')`,
-    { keptMs, kept },
-  );
-  return rowCount;
 }

@@ -32,6 +32,7 @@ import * as duplicateEvents from './031-duplicate-events.ts';
 import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
+import * as slowEndpoints from './035-slow-endpoints.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -79,6 +80,7 @@ export const MIGRATIONS: readonly Migration[] = [
   deadEvents,
   orderEvents,
   endpoints,
+  slowEndpoints,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -50,7 +50,7 @@ returning e.account_id as "accountId", e.endpoint_number as "endpointNumber", e.
 /**
  * Leases endpoints that have something to deliver, those that wait longest first.
  *
- * @param isSlow whether those whose last round had no success or took long, or the others.
+ * @param isSlow whether those whose last round had no success, or of which one took long in the last minutes, or the others.
  */
 export async function claimEndpoints(
   database: Database,

@@ -1,6 +1,6 @@
 import type { DeliveryError } from '@orders/domain';
 import type { Database } from '../../connect.ts';
-import type { DisabledReason } from '../../endpoints/endpoints.ts';
+import { type DisabledReason, MAX_HASTENED } from '../../endpoints/endpoints.ts';
 import { run } from '../run.ts';
 import type { ClaimedEndpoint } from './claim-endpoints.ts';
 
@@ -36,12 +36,14 @@ export interface Round {
 
 /** An endpoint that has had no success for this time is disabled. */
 const MAX_FAILING = '5 days';
+/** After a round that took long, an endpoint counts as slow for this time, so that it cannot hold capacity of the others in every other round. */
+const SLOW_FOR = '5 minutes';
 
 const SETTLE = {
   name: 'settle-deliveries',
   // While an endpoint fails, it gets one attempt at a time, at intervals of a quarter of the time since it began to fail, between 5 seconds
-  // and 5 minutes. The first success makes all waiting deliveries due, each once:
-  // events that the receiver refuses then keep their schedule.
+  // and 5 minutes. The first success makes the waiting deliveries due that would be due soonest, each once: events that the receiver
+  // refuses then keep their schedule.
   text: `
 with attempts as materialized (
   select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])
@@ -57,7 +59,8 @@ with attempts as materialized (
 ), settled as (
   update endpoints e
   set lease_id = null, lease_expires_at = null, delivered_to = greatest(e.delivered_to, $13::bigint),
-      is_slow = $14::boolean or s.has_failure and not s.has_success,
+      is_slow = $14::boolean or s.has_failure and not s.has_success or coalesce(e.last_slow_at > now() - interval '${SLOW_FOR}', false),
+      last_slow_at = case when $14::boolean then now() else e.last_slow_at end,
       failing_since = case when s.has_success then null when s.has_failure then coalesce(e.failing_since, now()) else e.failing_since end,
       disabled = case when e.disabled is not null then e.disabled
                       when s.is_gone then 'gone'
@@ -82,10 +85,18 @@ with attempts as materialized (
   from settled s cross join attempts a
   where a.error is not null and a.sequence is not null
   on conflict (account_id, endpoint_number, sequence) do update set attempts = excluded.attempts, due_at = excluded.due_at
+), hastened as materialized (
+  select s.account_id, s.endpoint_number, w.sequence from settled s
+  cross join lateral (
+    select sequence from waiting_deliveries
+    where account_id = s.account_id and endpoint_number = s.endpoint_number and due_at > now()
+    order by due_at limit ${MAX_HASTENED}
+  ) as w
+  where s.has_recovered
 ), recovered as (
   update waiting_deliveries w set due_at = now(), is_hastened = true
-  from settled s
-  where s.has_recovered and not w.is_hastened and w.account_id = s.account_id and w.endpoint_number = s.endpoint_number and w.due_at > now()
+  from hastened h
+  where w.account_id = h.account_id and w.endpoint_number = h.endpoint_number and w.sequence = h.sequence and not w.is_hastened
     and w.sequence not in (select sequence from attempts where sequence is not null)
 ), logged as (
   insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, sequence, attempt, duration_ms, status, error)

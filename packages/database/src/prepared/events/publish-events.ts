@@ -5,23 +5,27 @@ import { run } from '../run.ts';
 const PUBLISH = {
   name: 'publish-events',
   // A confirmation is published once dispatchable_orders shows it: dispatched computes the same limit as the view. Each account gets at
-  // most $1 events a round, so that one with many does not delay the others. A statement whose snapshot is older than another publisher's
-  // commit finds the rows deleted, so none is published twice.
+  // most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
+  // round begins with the account after $3, so that the accounts which an earlier one did not reach come first. A statement whose snapshot
+  // is older than another publisher's commit finds the rows deleted, so none is published twice.
   text: `
 with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
 ), dispatched as materialized (
   select least(pg_snapshot_xmin(pg_current_snapshot()),
                (select min(confirmed_xid) from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds')) as xid
+), logs as materialized (
+  select account_id from event_logs order by account_id <= $3::int, account_id
 ), due as materialized (
   select u.ctid from publisher
-  cross join event_logs l
+  cross join logs l
   cross join lateral (
     select ctid from unpublished_events
     where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
     order by due_at, event_number limit $1::int
     for update
   ) as u
+  limit $2::int
 ), taken as (
   -- By ctid, so that what is not due is not read, whatever plan is chosen. The rows are locked, so an erasure does not change it.
   delete from unpublished_events u where u.ctid = any(array(select ctid from due))
@@ -43,17 +47,32 @@ with publisher as materialized (
     offset 0
   ) as r on true
 )
-select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int, false) as "hasMore" from counted`,
+select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int or sum(count) = $2::int, false) as "hasMore",
+       (select account_id from counted order by account_id <= $3::int desc, account_id desc limit 1) as "lastAccountId"
+from counted`,
 };
+
+/** What a round has published. */
+export interface PublishedRound {
+  count: number;
+  /** Whether there may be more that are due. */
+  hasMore: boolean;
+  /** The last account that the round reached; null if it published nothing. */
+  lastAccountId: number | null;
+}
 
 /**
  * Publishes events that are due: gives each the next sequence of its account. An event becomes visible in the transaction that counts its
  * sequence, under the lock of the account's row, so no earlier one can appear later. Does nothing while another process publishes.
  *
- * @param limit max events of each account.
- * @returns how many were published, and whether an account may have more that are due.
+ * @param limits max events of each account, and of all.
+ * @param after the account after which the round begins.
  */
-export async function publishEvents(database: Database, limit: number): Promise<{ count: number; hasMore: boolean }> {
-  const [row] = await run<{ count: number; hasMore: boolean }>(database, PUBLISH, [limit]);
-  return row as { count: number; hasMore: boolean };
+export async function publishEvents(
+  database: Database,
+  limits: { perAccount: number; total: number },
+  after: number,
+): Promise<PublishedRound> {
+  const [row] = await run<PublishedRound>(database, PUBLISH, [limits.perAccount, limits.total, after]);
+  return row as PublishedRound;
 }

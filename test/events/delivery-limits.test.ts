@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  enableEndpoint,
+  findEndpoint,
+  listAttempts,
+  pauseEndpoint,
+  pruneAttempts,
+  removeEndpoint,
+  removeOrphanedDeliveries,
+} from '@orders/database';
+import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
+import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+/** Makes a round of attempts slow. */
+const SLOW_MS = 2200;
+/** More than become due at once. */
+const WAITING = 3000;
+const MAX_HASTENED = 2000;
+
+let stack: Stack;
+let intake: RunningIntake;
+const closes: (() => Promise<void>)[] = [];
+const running = new AbortController().signal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+  await stack.worker();
+  await stack.notifier();
+});
+afterAll(async () => {
+  await stack.close();
+  for (const close of closes) await close();
+});
+
+const knex = () => stack.database.knex;
+
+async function subscribe() {
+  const subscribed = await subscribeTo(stack);
+  closes.push(subscribed.receiver.close);
+  return subscribed;
+}
+type Subscription = Awaited<ReturnType<typeof subscribe>>;
+
+let orders = 0;
+
+/** Sends an order and waits until its event is settled, whatever the outcome. */
+async function deliverOne({ account, endpoint }: Subscription): Promise<void> {
+  const before = (await listAttempts(knex(), endpoint, { limit: 1000 })).length;
+  await intake.api.order(account, { source_order_id: `order-${++orders}` });
+  await until('the event was attempted', async () => {
+    return (await listAttempts(knex(), endpoint, { limit: 1000 })).length > before;
+  });
+}
+
+const rowOf = ({ endpoint: { endpoint_number } }: Subscription) => knex()('endpoints').where({ endpoint_number });
+const isSlow = async (subscription: Subscription) => (await rowOf(subscription).select('is_slow'))[0]?.is_slow;
+const waiting = ({ endpoint: { endpoint_number } }: Subscription) =>
+  knex()('waiting_deliveries').where({ endpoint_number });
+
+/** Adds deliveries that are due in an hour. */
+async function addWaiting({ account, endpoint }: Subscription): Promise<void> {
+  await knex().raw(
+    `insert into waiting_deliveries (account_id, endpoint_number, sequence, due_at)
+     select ?, ?, 1000000 + n, now() + interval '1 hour' + n * interval '1 ms' from generate_series(1, ?::int) as n`,
+    [account.id, endpoint.endpoint_number, WAITING],
+  );
+}
+
+const dueLater = (subscription: Subscription) =>
+  waiting(subscription).whereRaw("due_at > now() + interval '30 minutes'");
+
+describe('an endpoint counts as slow', () => {
+  test('until its first quick round', async () => {
+    const subscription = await subscribe();
+    expect(await isSlow(subscription)).toBe(true);
+    await deliverOne(subscription);
+    expect(await isSlow(subscription)).toBe(false);
+  });
+
+  test('for five minutes after a slow round, however quick the next ones are', async () => {
+    const subscription = await subscribe();
+    const { receiver } = subscription;
+    receiver.respond((_received, response) => setTimeout(() => response.writeHead(204).end(), SLOW_MS));
+    await deliverOne(subscription);
+    expect(await isSlow(subscription)).toBe(true);
+    receiver.respond(204);
+    await deliverOne(subscription);
+    expect(await isSlow(subscription)).toBe(true);
+    await rowOf(subscription).update({ last_slow_at: knex().raw("now() - interval '6 minutes'") });
+    await deliverOne(subscription);
+    expect(await isSlow(subscription)).toBe(false);
+  });
+});
+
+describe('of many waiting deliveries, those that are due soonest become due at once', () => {
+  test('when an endpoint works again', async () => {
+    const subscription = await subscribe();
+    subscription.receiver.respond(500);
+    await deliverOne(subscription);
+    await addWaiting(subscription);
+    subscription.receiver.respond(204);
+    await rowOf(subscription).update({ next_round_at: knex().fn.now() });
+    await deliverOne(subscription);
+    await until('it works', async () => (await rowOf(subscription).whereNull('failing_since')).length === 1);
+    // The event that failed may be one of those that became due.
+    const later = (await dueLater(subscription)).length;
+    expect([WAITING - MAX_HASTENED, WAITING - MAX_HASTENED + 1]).toContain(later);
+  });
+
+  test('when an endpoint is enabled', async () => {
+    const subscription = await subscribe();
+    await pauseEndpoint(knex(), subscription.endpoint);
+    await addWaiting(subscription);
+    expect(await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)).toMatchObject({
+      waiting: WAITING,
+    });
+    await enableEndpoint(knex(), subscription.endpoint);
+    expect(await dueLater(subscription)).toHaveLength(WAITING - MAX_HASTENED);
+  });
+});
+
+test('the worker removes what removed endpoints left behind, and nothing else', async () => {
+  const [removed, kept] = [await subscribe(), await subscribe()];
+  for (const subscription of [removed, kept]) {
+    await deliverOne(subscription);
+    await pauseEndpoint(knex(), subscription.endpoint);
+    await addWaiting(subscription);
+  }
+  await removeEndpoint(knex(), removed.endpoint);
+  expect(await removeOrphanedDeliveries(knex(), running)).toBe(WAITING + 1);
+  expect(await waiting(removed)).toEqual([]);
+  expect(await listAttempts(knex(), removed.endpoint, { limit: 1 })).toEqual([]);
+  expect(await waiting(kept)).toHaveLength(WAITING);
+  expect(await listAttempts(knex(), kept.endpoint, { limit: 10 })).toHaveLength(1);
+});
+
+test('all but the newest attempts of an endpoint are removed, however many there are, and old ones', async () => {
+  const subscription = await subscribe();
+  const { account, endpoint } = subscription;
+  await pauseEndpoint(knex(), endpoint);
+  const add = (count: number, at: string) =>
+    knex().raw(
+      `insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, attempt, duration_ms)
+       select ?, ?, now() - ?::interval, gen_random_uuid(), 'receipt.written', n, 1 from generate_series(1, ?::int) as n`,
+      [account.id, endpoint.endpoint_number, at, count],
+    );
+  await add(25_000, '1 minute');
+  expect(await pruneAttempts(knex(), 3_600_000, 1000, running)).toBe(24_000);
+  const attempts = await listAttempts(knex(), endpoint, { limit: 2000 });
+  expect(attempts.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 1000 }, (_, index) => 25_000 - index));
+  expect(await pruneAttempts(knex(), 30_000, 1000, running)).toBeGreaterThanOrEqual(1000);
+  expect(await listAttempts(knex(), endpoint, { limit: 1 })).toEqual([]);
+});
