@@ -78,7 +78,7 @@ test('in development endpoints may be on this machine', async () => {
   await run(['events', 'enable', id], {}, local);
   const create = ['endpoints', 'create', id, 'http://localhost:8090/events'];
   expect(await run(create, {}, local)).toMatchObject({ code: 0 });
-  expect(await run(create, { CALLBACK_ALLOW: 'hooks.internal' }, local)).toMatchObject({ code: 2 });
+  expect(await run(create, { CALLBACK_ALLOW: 'localhost' }, local)).toMatchObject({ code: 2 });
   expect(await run(create, { NODE_ENV: 'production', DATABASE_URL: cli.url, SECRETS_KEY }, local)).toMatchObject({
     code: 2,
   });
@@ -111,7 +111,7 @@ test('the secrets key of npm start is never used on another database', async () 
 test('endpoints on this machine are allowed only with the database of npm start', async () => {
   await leave(await unreachable());
   const allowed = async (env: NodeJS.ProcessEnv) => (await readConfig(env, local)).CALLBACK_ALLOW;
-  expect(await allowed({})).toEqual(['127.0.0.1', 'localhost', '[::1]']);
+  expect(await allowed({})).toEqual(['127.0.0.1:*', 'localhost:*', '[::1]:*']);
   expect(await allowed({ CALLBACK_ALLOW: 'hooks.internal:8443' })).toEqual(['hooks.internal:8443']);
   expect(await allowed({ DATABASE_URL: cli.url })).toEqual([]);
   expect(await allowed({ DATABASE_URL: cli.url, CALLBACK_ALLOW: '10.1.2.3,[::1]' })).toEqual(['10.1.2.3', '[::1]']);

@@ -285,7 +285,7 @@ test('the state says why an endpoint was disabled, or that it fails', async () =
   receiver.respond(410);
   await stack.database.knex('endpoints').where({ endpoint_id }).update({ next_round_at: stack.database.knex.fn.now() });
   await stack.database.knex('waiting_deliveries').update({ due_at: stack.database.knex.fn.now() });
-  await until('it is disabled', async () => (await endpoints('list', id)).stdout.includes('disabled: gone'));
+  await until('it is disabled', async () => (await endpoints('list', id)).stdout.includes('disabled: replied 410'));
 });
 
 test('resend delivers a range of events again, with the ids that they had', async () => {

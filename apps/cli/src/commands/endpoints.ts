@@ -63,7 +63,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText(
       'after',
-      '\nPending events were not tried yet; waiting ones failed and are tried again. A disabled endpoint loses nothing.',
+      '\nPending events were not tried yet; waiting ones failed, or are sent again. A disabled endpoint loses nothing. Of each, at most 10,000 are counted.',
     )
     .action(async (reference: string, options) => {
       const all = await context.withDatabase(async (knex) => {

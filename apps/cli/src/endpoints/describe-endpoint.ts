@@ -1,4 +1,4 @@
-import type { DeliveryAttempt, Endpoint } from '@orders/database';
+import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database';
 import { DELIVERY_ERRORS, eventId } from '@orders/domain';
 import { count } from '../count.ts';
 import { details, table } from '../table.ts';
@@ -66,7 +66,13 @@ function typesOf({ types }: Endpoint): string {
   return types?.join(', ') ?? 'all';
 }
 
+const DISABLED_STATES: Record<DisabledReason, string> = {
+  paused: 'disabled',
+  gone: 'disabled: replied 410',
+  failing: 'disabled: no success for 5 days',
+};
+
 function stateOf({ disabled, failing_since }: Endpoint): string {
-  if (disabled) return disabled === 'paused' ? 'disabled' : `disabled: ${disabled}`;
+  if (disabled) return DISABLED_STATES[disabled];
   return failing_since ? 'failing' : 'enabled';
 }

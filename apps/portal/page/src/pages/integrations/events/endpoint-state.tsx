@@ -43,7 +43,7 @@ export function EndpointFacts({ endpoint: { waiting, pending, previous_until } }
   return (
     <>
       <p className="hint row event-facts">
-        <span>{t('waiting', { count: waiting })}</span>
+        <span>{t(waiting < MAX_COUNTED ? 'waiting' : 'waitingMany', { count: waiting })}</span>
         <span>{t(pending < MAX_COUNTED ? 'pending' : 'pendingMany', { count: pending })}</span>
       </p>
       {previous_until && <p className="hint">{t('rotate.until', { time: fullTime(previous_until) })}</p>}
