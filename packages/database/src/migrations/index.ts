@@ -33,6 +33,7 @@ import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
+import * as eventGuards from './036-event-guards.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderEvents,
   endpoints,
   slowEndpoints,
+  eventGuards,
 ];
 
 /** The schema is what this version needs once this one has run. */
