@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { type DeliveryError, isAllowedHost } from '@orders/domain';
+import { type DeliveryError, isExemptHost } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import type { NotifierConfig } from './config.ts';
@@ -46,7 +46,7 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
 
   function connectionOptions(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
-    if (isAllowedHost(url, config.CALLBACK_ALLOW)) {
+    if (isExemptHost(url, config.CALLBACK_ALLOW)) {
       return { agent: url.protocol === 'http:' ? unfilteredAgents['http:'] : unfilteredAgents['https:'] };
     }
     // An endpoint may have been allowed when it was created.

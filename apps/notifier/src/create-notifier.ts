@@ -34,14 +34,17 @@ export interface NotifierService extends Service {
 
 /** Interval at which Postgres is asked for endpoints, in milliseconds. */
 const CLAIM_INTERVAL_MS = 100;
-/** Wait after a claim, so that rounds that end together share one. An endpoint whose round has ended most likely has more. */
+/**
+ * A round that ends starts the next claim, because its endpoint probably has more events. This wait lets several rounds that end together
+ * share one claim.
+ */
 const MIN_CLAIM_INTERVAL_MS = 10;
 /**
  * Longer than a round: 15 s for its attempts, which run at the same time, and PG_QUERY_TIMEOUT (10 s by default) for each of its two
  * statements.
  */
 const LEASE_MS = 45_000;
-/** Share of the capacity for slow and failing endpoints. The others never use it. */
+/** Share of the capacity for new, slow and failing endpoints. The others never use it. */
 const SLOW_SHARE = 0.5;
 
 /** Creates the notifier; nothing connects before `start`. */
@@ -72,7 +75,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     config.ADMIN_TOKEN,
   );
   let claiming: Promise<void>[] = [];
-  let onRoundEnd = () => {};
+  const onRoundEnd = { fast: () => {}, slow: () => {} };
   let starting: Promise<void> | undefined;
   let adminPort = 0;
 
@@ -93,7 +96,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
         })
         .finally(() => {
           running.delete(round);
-          if (kind === 'fast') onRoundEnd();
+          onRoundEnd[kind]();
         });
       running.add(round);
     }
@@ -103,7 +106,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     const { signal } = stopping;
     while (!signal.aborted) {
       const roundEnd = Promise.withResolvers<void>();
-      if (kind === 'fast') onRoundEnd = roundEnd.resolve;
+      onRoundEnd[kind] = roundEnd.resolve;
       await claim(kind).catch(failures.failed);
       await sleep(MIN_CLAIM_INTERVAL_MS, null, { signal }).catch(() => {});
       await Promise.race([roundEnd.promise, sleep(CLAIM_INTERVAL_MS, null, { signal }).catch(() => {})]);

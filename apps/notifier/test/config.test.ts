@@ -40,6 +40,7 @@ test.each([
   ['CALLBACK_DENY', '203.0.113.7,'],
   ['CALLBACK_DNS', 'dns.internal'],
   ['CALLBACK_PROXY', 'proxy.internal:3128'],
+  ['CALLBACK_PROXY', 'http://user:%FF@proxy.internal:3128'],
   ['NOTIFIER_CONCURRENCY', '1'],
 ])('%s cannot be %s', (name, value) => {
   expect(() => read({ [name]: value })).toThrow(new RegExp(`^Configuration: ${name} must be [^\\n]+$`));

@@ -18,8 +18,8 @@ export { parseEmailAddress } from './email-address.ts';
 export { DELIVERY_ERRORS, type DeliveryError } from './endpoints/delivery-errors.ts';
 export {
   createEndpointId,
-  isAllowedHost,
   isEndpointId,
+  isExemptHost,
   readEndpointUrl,
   readEventTypes,
 } from './endpoints/read-endpoint.ts';

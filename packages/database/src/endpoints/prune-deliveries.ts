@@ -45,7 +45,7 @@ export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stop
 }
 
 /**
- * Removes what removed endpoints left behind: their attempts, and what waited for them.
+ * Deletes waiting deliveries and attempts of endpoints that no longer exist.
  *
  * @param stopping ends it between two chunks.
  * @returns the number of removed rows.
@@ -56,15 +56,32 @@ export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal):
     ['waiting_deliveries', 'sequence'],
     ['delivery_attempts', 'attempt_number'],
   ] as const) {
-    removed += await removeChunks(stopping, () =>
-      db.raw(
-        `delete from ${table} where (account_id, endpoint_number, ${key}) in (
-           select account_id, endpoint_number, ${key} from ${table} d
-           where not exists (select from endpoints e where e.account_id = d.account_id and e.endpoint_number = d.endpoint_number)
-           limit ${CHUNK_SIZE}
-         )`,
-      ),
+    // Reads one row of each endpoint.
+    const { rows } = await db.raw<{ rows: EndpointKey[] }>(
+      `with recursive present as (
+         (select account_id, endpoint_number from ${table} order by account_id, endpoint_number limit 1)
+         union all
+         select next.* from present p cross join lateral (
+           select account_id, endpoint_number from ${table}
+           where (account_id, endpoint_number) > (p.account_id, p.endpoint_number)
+           order by account_id, endpoint_number limit 1
+         ) as next
+       )
+       select account_id, endpoint_number from present p
+       where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
     );
+    for (const { account_id, endpoint_number } of rows) {
+      removed += await removeChunks(stopping, () =>
+        db.raw(
+          `delete from ${table}
+           where account_id = :account_id and endpoint_number = :endpoint_number and ${key} = any(array(
+             select ${key} from ${table} where account_id = :account_id and endpoint_number = :endpoint_number
+             order by ${key} limit ${CHUNK_SIZE}
+           ))`,
+          { account_id, endpoint_number },
+        ),
+      );
+    }
   }
   return removed;
 }

@@ -59,7 +59,7 @@ with attempts as materialized (
 ), settled as (
   update endpoints e
   set lease_id = null, lease_expires_at = null, delivered_to = greatest(e.delivered_to, $13::bigint),
-      is_slow = $14::boolean or s.has_failure and not s.has_success or coalesce(e.last_slow_at > now() - interval '${SLOW_FOR}', false),
+      is_slow = $14::boolean or s.has_failure and not s.has_success or not s.has_success and e.is_slow or coalesce(e.last_slow_at > now() - interval '${SLOW_FOR}', false),
       last_slow_at = case when $14::boolean then now() else e.last_slow_at end,
       failing_since = case when s.has_success then null when s.has_failure then coalesce(e.failing_since, now()) else e.failing_since end,
       disabled = case when e.disabled is not null then e.disabled
@@ -89,14 +89,14 @@ with attempts as materialized (
   select s.account_id, s.endpoint_number, w.sequence from settled s
   cross join lateral (
     select sequence from waiting_deliveries
-    where account_id = s.account_id and endpoint_number = s.endpoint_number and due_at > now()
+    where account_id = s.account_id and endpoint_number = s.endpoint_number and due_at > now() and not is_hastened
     order by due_at limit ${MAX_HASTENED}
   ) as w
   where s.has_recovered
 ), recovered as (
   update waiting_deliveries w set due_at = now(), is_hastened = true
   from hastened h
-  where w.account_id = h.account_id and w.endpoint_number = h.endpoint_number and w.sequence = h.sequence and not w.is_hastened
+  where w.account_id = h.account_id and w.endpoint_number = h.endpoint_number and w.sequence = h.sequence
     and w.sequence not in (select sequence from attempts where sequence is not null)
 ), logged as (
   insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, sequence, attempt, duration_ms, status, error)
