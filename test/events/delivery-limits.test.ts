@@ -94,7 +94,7 @@ describe('an endpoint counts as slow', () => {
   });
 });
 
-describe('of many waiting deliveries, those that are due soonest become due at once', () => {
+describe('the 2,000 waiting deliveries with the earliest due time become due', () => {
   test('when an endpoint works again', async () => {
     const subscription = await subscribe();
     subscription.receiver.respond(500);
@@ -121,7 +121,7 @@ describe('of many waiting deliveries, those that are due soonest become due at o
   });
 });
 
-test('the worker removes what removed endpoints left behind, and nothing else', async () => {
+test('the worker deletes waiting deliveries and attempts of endpoints that no longer exist, and no others', async () => {
   const [removed, kept] = [await subscribe(), await subscribe()];
   for (const subscription of [removed, kept]) {
     await deliverOne(subscription);
@@ -136,7 +136,7 @@ test('the worker removes what removed endpoints left behind, and nothing else', 
   expect(await listAttempts(knex(), kept.endpoint, { limit: 10 })).toHaveLength(1);
 });
 
-test('all but the newest attempts of an endpoint are removed, however many there are, and old ones', async () => {
+test('recent attempts of an endpoint are kept, at most the newest 1,000', async () => {
   const subscription = await subscribe();
   const { account, endpoint } = subscription;
   await pauseEndpoint(knex(), endpoint);

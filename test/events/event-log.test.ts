@@ -257,7 +257,7 @@ describe('a confirmation is published', () => {
   });
 });
 
-test('an undone rejection is told as a reopening', async () => {
+test('undoing a rejection publishes order.reopened', async () => {
   const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
@@ -265,7 +265,7 @@ test('an undone rejection is told as a reopening', async () => {
   expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
 });
 
-describe('the feed', () => {
+describe('the event log', () => {
   test('is read in pages without gaps', async () => {
     const account = await accountWithEvents();
     await intake.api.batch(

@@ -36,7 +36,7 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as con
 
 /**
  * Calls endpoints by https at public addresses, which are checked when connecting. Hosts in `CALLBACK_ALLOW` may be private and use http.
- * With `CALLBACK_PROXY`, the proxy connects; it must refuse private addresses itself.
+ * With `CALLBACK_PROXY`, the proxy connects to all other hosts, and must refuse private addresses itself.
  */
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const { lookup, isBlocked } = createAddressFilter({ servers: config.CALLBACK_DNS, denied: config.CALLBACK_DENY });
@@ -53,14 +53,15 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
     if (url.protocol !== 'https:') throw new AddressRefused('not https');
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isBlocked(host)) throw new AddressRefused('blocked address');
-    if (config.CALLBACK_PROXY && isIP(host) !== 0) throw new AddressRefused('an address behind a proxy');
+    if (config.CALLBACK_PROXY && isIP(host) !== 0)
+      throw new AddressRefused('an IP address cannot be called through the proxy');
     return { agent: filteringAgent, lookup };
   }
 
   return {
-    async call(address, headers, body) {
+    async call(endpointUrl, headers, body) {
       try {
-        const url = new URL(address);
+        const url = new URL(endpointUrl);
         const { status, retryAfter } = await post(url, connectionOptions(url), headers, body);
         const error = errorOfStatus(status);
         return { status, error, retryAfterMs: error === null ? 0 : parseRetryAfter(retryAfter, Date.now()) };
@@ -76,14 +77,14 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
 
 function post(
   url: URL,
-  agent: { agent: http.Agent; lookup?: LookupFunction },
+  connection: { agent: http.Agent; lookup?: LookupFunction },
   headers: Record<string, string>,
   body: string,
 ): Promise<{ status: number; retryAfter: string | undefined }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; retryAfter: string | undefined }>();
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const request = (url.protocol === 'http:' ? http : https).request(url, {
-    ...agent,
+    ...connection,
     method: 'POST',
     signal,
     headers: {
@@ -99,7 +100,7 @@ function post(
     if (interimResponses > MAX_INTERIM_RESPONSES) request.destroy(new TooManyInterimResponses());
   });
   request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
-  // A reply with 101 ends in no other event.
+  // After status 101, Node emits only `close`.
   request.once('close', () => reject(signal.aborted ? signal.reason : new Error('closed')));
   request.once('response', (response) => {
     resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });

@@ -90,7 +90,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     for (const endpoint of claimed) {
       const round = deliverRound(endpoint, leaseId)
         .catch(async (error: unknown) => {
-          metrics.outages.inc();
+          metrics.failedRounds.inc();
           logger.debug('round failed', { endpoint_id: endpoint.endpointId, error: describeError(error) });
           await failures.failed(error);
         })

@@ -13,12 +13,17 @@ async function removeChunks(stopping: AbortSignal, removeChunk: () => Promise<{ 
 }
 
 /**
- * Removes attempts older than `keptMs` milliseconds, and all but the newest `kept` of each endpoint.
+ * Removes attempts older than `maxAgeMs` milliseconds, and all but the newest `maxPerEndpoint` of each endpoint.
  *
  * @param stopping ends it between two chunks.
  * @returns the number of removed rows.
  */
-export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stopping: AbortSignal): Promise<number> {
+export async function pruneAttempts(
+  db: Knex,
+  maxAgeMs: number,
+  maxPerEndpoint: number,
+  stopping: AbortSignal,
+): Promise<number> {
   const endpoints: EndpointKey[] = await db('endpoints').select('account_id', 'endpoint_number');
   let removed = 0;
   for (const endpoint of endpoints) {
@@ -31,13 +36,13 @@ export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stop
              where account_id = :account_id and endpoint_number = :endpoint_number
              order by attempt_number limit ${CHUNK_SIZE}
            ) as oldest
-           where at < now() - :keptMs * interval '1 ms' or attempt_number <= (
+           where at < now() - :maxAgeMs * interval '1 ms' or attempt_number <= (
              select attempt_number from delivery_attempts
              where account_id = :account_id and endpoint_number = :endpoint_number
-             order by attempt_number desc offset :kept limit 1
+             order by attempt_number desc offset :maxPerEndpoint limit 1
            )
          ))`,
-        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, keptMs, kept },
+        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, maxAgeMs, maxPerEndpoint },
       ),
     );
   }

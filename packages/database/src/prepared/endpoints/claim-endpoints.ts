@@ -13,7 +13,8 @@ export interface ClaimedEndpoint {
   sealed: Buffer;
   /** After a rotation: the old secret, which signs too. */
   previousSealed: Buffer | null;
-  deliveredTo: number;
+  /** The last sequence of its log that needs no first attempt: each event up to it was tried, or is of another type. */
+  cursor: number;
   /** Whether no attempt has succeeded since one failed. */
   isFailing: boolean;
   testEventId: string | null;
@@ -43,14 +44,14 @@ update endpoints e set lease_id = $1::uuid, lease_expires_at = now() + $2::int *
 from ready r
 where e.account_id = r.account_id and e.endpoint_number = r.endpoint_number
 returning e.account_id as "accountId", e.endpoint_number as "endpointNumber", e.endpoint_id as "endpointId", e.url, e.types, e.sealed,
-          case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as "deliveredTo",
+          case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as cursor,
           e.failing_since is not null as "isFailing", e.test_event_id as "testEventId"`,
 };
 
 /**
  * Leases endpoints that have something to deliver, those that wait longest first.
  *
- * @param isSlow whether those whose last round had no success, or of which one took long in the last minutes, or the others.
+ * @param claim.isSlow true for endpoints that are new, were just enabled, fail, or were slow in the last minutes; false for all others.
  */
 export async function claimEndpoints(
   database: Database,
