@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
+  createEndpoint,
   enableEndpoint,
   findEndpoint,
   listAttempts,
@@ -7,9 +9,10 @@ import {
   pruneAttempts,
   removeEndpoint,
   removeOrphanedDeliveries,
+  requestTest,
 } from '@orders/database';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 /** Makes a round of attempts slow. */
@@ -91,6 +94,36 @@ describe('an endpoint counts as slow', () => {
     await rowOf(subscription).update({ last_slow_at: knex().raw("now() - interval '6 minutes'") });
     await deliverOne(subscription);
     expect(await isSlow(subscription)).toBe(false);
+  });
+});
+
+test('a test event gives an endpoint no precedence over others', async () => {
+  const subscription = await subscribe();
+  await rowOf(subscription).update({ next_round_at: knex().raw("now() - interval '1 hour'") });
+  await requestTest(knex(), subscription.endpoint);
+  await until('it is settled', async () => (await rowOf(subscription).whereNull('test_event_id')).length === 1);
+  expect(await rowOf(subscription).whereRaw("next_round_at > now() - interval '1 minute'")).toHaveLength(1);
+});
+
+test('one account uses at most a part of the capacity, also if it removes and creates endpoints', async () => {
+  await withStack('postgres', async (small) => {
+    // Eight for slow and new endpoints, two of them for one account.
+    await small.notifier({ NOTIFIER_CONCURRENCY: '16' });
+    const { knex: db } = small.database;
+    const hostile = await subscribeTo(small);
+    const honest = await subscribeTo(small);
+    closes.push(hostile.receiver.close, honest.receiver.close);
+    hostile.receiver.respond(() => {});
+    for (let count = 0; count < 20; count += 1) {
+      const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
+      const endpoint = await createEndpoint(db, small.secretsKey, options);
+      await requestTest(db, endpoint);
+      await sleep(20);
+      await removeEndpoint(db, endpoint);
+    }
+    await requestTest(db, honest.endpoint);
+    await until('the test of another account arrives', async () => honest.receiver.received.length === 1);
+    expect(hostile.receiver.received.length).toBeLessThanOrEqual(3);
   });
 });
 

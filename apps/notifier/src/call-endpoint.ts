@@ -1,6 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { type DeliveryError, isExemptHost } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
@@ -27,12 +28,14 @@ export interface EndpointCaller {
 /** From connecting to the status line. */
 const TIMEOUT_MS = 15_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-/** A connection is used again only if the response ends within these limits; otherwise it is closed. */
+/** A connection is used again only if the response ends within these limits; otherwise it is closed. The attempt ends with either. */
 const MAX_BODY_MS = 1000;
 const MAX_BODY_BYTES = 65_536;
 /** Max interim responses (1xx); more would let a receiver keep the event loop busy. */
 const MAX_INTERIM_RESPONSES = 10;
 const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as const, maxFreeSockets: 64 };
+/** In a finite-field key exchange the server chooses the group, and one of 10,000 bits takes half a second of the event loop. */
+const TLS = { ...KEEP_ALIVE, ciphers: `${DEFAULT_CIPHERS}:!DHE` };
 
 /**
  * Calls endpoints by https at public addresses, which are checked when connecting. Hosts in `CALLBACK_ALLOW` may be private and use http.
@@ -41,9 +44,9 @@ const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as con
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const { lookup, isBlocked } = createAddressFilter({ servers: config.CALLBACK_DNS, denied: config.CALLBACK_DENY });
   const filteringAgent = config.CALLBACK_PROXY
-    ? createProxyAgent(new URL(config.CALLBACK_PROXY), KEEP_ALIVE, TIMEOUT_MS)
-    : new RequestFilteringHttpsAgent(KEEP_ALIVE);
-  const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
+    ? createProxyAgent(new URL(config.CALLBACK_PROXY), TLS, TIMEOUT_MS)
+    : new RequestFilteringHttpsAgent(TLS);
+  const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(TLS) };
 
   function connectionOptions(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
     if (isExemptHost(url, config.CALLBACK_ALLOW)) {
@@ -99,12 +102,19 @@ function post(
     interimResponses += 1;
     if (interimResponses > MAX_INTERIM_RESPONSES) request.destroy(new TooManyInterimResponses());
   });
-  request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
-  // After status 101, Node emits only `close`.
-  request.once('close', () => reject(signal.aborted ? signal.reason : new Error('closed')));
+  let reply: { status: number; retryAfter: string | undefined } | undefined;
+  let failure = new Error('closed');
   request.once('response', (response) => {
-    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
+    reply = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
     discard(response);
+  });
+  request.on('error', (error) => {
+    failure = error;
+  });
+  // Not before the body has ended or the connection is closed, so that an endpoint never has more connections than attempts of a round.
+  request.once('close', () => {
+    if (reply) resolve(reply);
+    else reject(signal.aborted ? signal.reason : failure);
   });
   request.end(body);
   return promise;

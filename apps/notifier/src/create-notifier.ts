@@ -46,6 +46,8 @@ const MIN_CLAIM_INTERVAL_MS = 10;
 const LEASE_MS = 45_000;
 /** Share of the capacity for new, slow and failing endpoints. The others never use it. */
 const SLOW_SHARE = 0.5;
+/** An account that has this share of either half gets no more, however many endpoints it creates and removes. */
+const ACCOUNT_SHARE = 0.25;
 
 /** Creates the notifier; nothing connects before `start`. */
 export function createNotifier(config: NotifierConfig, { logger }: { logger: Logger }): NotifierService {
@@ -56,7 +58,8 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders notifier',
   });
-  const rounds = { fast: new Set<Promise<void>>(), slow: new Set<Promise<void>>() };
+  /** The running rounds, with their accounts. */
+  const rounds = { fast: new Map<Promise<void>, number>(), slow: new Map<Promise<void>, number>() };
   const metrics = createMetrics(() => rounds.fast.size + rounds.slow.size);
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
@@ -85,7 +88,15 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     const limit = limits[kind] - running.size;
     if (limit === 0) return;
     const leaseId = randomUUID();
-    const claimed = await claimEndpoints(database, { leaseId, leaseMs: LEASE_MS, isSlow: kind === 'slow', limit });
+    const perAccount = Math.ceil(limits[kind] * ACCOUNT_SHARE);
+    const claimed = await claimEndpoints(database, {
+      leaseId,
+      leaseMs: LEASE_MS,
+      isSlow: kind === 'slow',
+      limit,
+      perAccount,
+      except: accountsWith([...running.values()], perAccount),
+    });
     failures.succeeded();
     for (const endpoint of claimed) {
       const round = deliverRound(endpoint, leaseId)
@@ -98,7 +109,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
           running.delete(round);
           onRoundEnd[kind]();
         });
-      running.add(round);
+      running.set(round, endpoint.accountId);
     }
   }
 
@@ -137,10 +148,15 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
       await starting;
       await Promise.all(claiming);
       // Rounds that have not ended by then are repeated by another notifier once their leases expire.
-      await withTimeout(Promise.all([...rounds.fast, ...rounds.slow]), config.DRAIN_TIMEOUT * 0.8);
+      await withTimeout(Promise.all([...rounds.fast.keys(), ...rounds.slow.keys()]), config.DRAIN_TIMEOUT * 0.8);
       caller.close();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },
   };
+}
+
+/** The accounts that occur at least `count` times. */
+function accountsWith(accountIds: readonly number[], count: number): number[] {
+  return [...new Set(accountIds)].filter((id) => accountIds.filter((other) => other === id).length >= count);
 }

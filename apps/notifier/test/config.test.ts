@@ -37,6 +37,7 @@ test.each([
   ['CALLBACK_ALLOW', '*:8443'],
   ['CALLBACK_DENY', '203.0.113.0/33'],
   ['CALLBACK_DENY', 'hooks.internal'],
+  ['CALLBACK_DENY', '010.0.0.1'],
   ['CALLBACK_DENY', '203.0.113.7,'],
   ['CALLBACK_DNS', 'dns.internal'],
   ['CALLBACK_PROXY', 'proxy.internal:3128'],

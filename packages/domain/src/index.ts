@@ -22,6 +22,7 @@ export {
   isExemptHost,
   readEndpointUrl,
   readEventTypes,
+  withoutQuery,
 } from './endpoints/read-endpoint.ts';
 export { retryDelay } from './endpoints/retry-schedule.ts';
 export {

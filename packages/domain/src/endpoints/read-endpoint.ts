@@ -50,6 +50,11 @@ export function isExemptHost({ protocol, hostname, port }: URL, exemptHosts: rea
   return exemptHosts.includes(`${hostname}:${port || defaultPort}`) || exemptHosts.includes(`${hostname}:*`);
 }
 
+/** The URL of an endpoint for the audit trail, where nothing is removed: without its query, which may contain a secret. */
+export function withoutQuery(url: string): string {
+  return url.replace(/\?.*/, '');
+}
+
 /** @returns the types without repetition, or those that are unknown. */
 export function readEventTypes(names: readonly string[]): { types: EventType[] } | { unknown: string[] } {
   const unknown = names.filter((name) => !(EVENT_TYPES as readonly string[]).includes(name));

@@ -69,7 +69,8 @@ with attempts as materialized (
                       when s.has_failure and not s.has_success and e.failing_since < now() - interval '${DISABLE_AFTER}' then 'failing' end,
       test_event_id = case when not (e.test_event_id = any($15::uuid[])) then e.test_event_id end,
       next_round_at = case
-        when e.test_event_id = any($15::uuid[]) then e.next_round_at
+        -- Not the earlier time, or endpoints that have only tests would always be first.
+        when e.test_event_id = any($15::uuid[]) then greatest(e.next_round_at, now())
         when s.has_failure and not s.has_success then now() + greatest($16::bigint * interval '1 ms', least(greatest(
           (now() - coalesce(e.failing_since, now())) / 4, interval '5 seconds'), interval '5 minutes'))
         else now() + $16::bigint * interval '1 ms' end
