@@ -114,11 +114,12 @@ test('one account uses at most a part of the capacity, also if it removes and cr
     const honest = await subscribeTo(small);
     closes.push(hostile.receiver.close, honest.receiver.close);
     hostile.receiver.respond(() => {});
-    for (let count = 0; count < 20; count += 1) {
+    for (let count = 0; count < 12; count += 1) {
       const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
       const endpoint = await createEndpoint(db, small.secretsKey, options);
       await requestTest(db, endpoint);
-      await sleep(20);
+      // Longer than the interval at which the notifier claims endpoints.
+      await sleep(250);
       await removeEndpoint(db, endpoint);
     }
     await requestTest(db, honest.endpoint);
