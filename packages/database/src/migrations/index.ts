@@ -33,6 +33,8 @@ import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
+import * as keyAccess from './037-key-access.ts';
+import * as signedOnly from './038-signed-only.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -81,6 +83,8 @@ export const MIGRATIONS: readonly Migration[] = [
   orderEvents,
   endpoints,
   slowEndpoints,
+  keyAccess,
+  signedOnly,
 ];
 
 /** The schema is what this version needs once this one has run. */
