@@ -86,9 +86,9 @@ export function span(option: string): (text: string) => number {
   };
 }
 
-/** The lifetime of a key in seconds; null for `never`. */
-export function keyLifetime(text: string): number | null {
-  if (text === 'never') return null;
+/** The lifetime of a key in seconds; 0 for `never`, as commander takes null for a missing value. */
+export function keyLifetime(text: string): number {
+  if (text === 'never') return 0;
   const seconds = Math.floor(span('--expires')(text) / 1000);
   if (seconds < 1) throw new UsageError('--expires takes a time span such as 90d, at most 365d, or never.');
   return seconds;

@@ -113,12 +113,12 @@ function withAccess(command: Command): Command {
     .option('--expires <time>', 'how long it works, such as 90d, or never', keyLifetime);
 }
 
-function accessOf(options: { scopes?: KeyAccess['scopes']; addresses?: string[]; expires?: number | null }): KeyAccess {
+function accessOf(options: { scopes?: KeyAccess['scopes']; addresses?: string[]; expires?: number }): KeyAccess {
   const { scopes, addresses, expires } = options;
   return {
     ...(scopes && { scopes }),
     ...(addresses && { addresses }),
-    ...(expires !== undefined && { lifetime_seconds: expires }),
+    ...(expires !== undefined && { lifetime_seconds: expires || null }),
   };
 }
 
