@@ -33,6 +33,7 @@ import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
+import * as eventGuards from './036-event-guards.ts';
 import * as keyAccess from './037-key-access.ts';
 import * as signedOnly from './038-signed-only.ts';
 
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderEvents,
   endpoints,
   slowEndpoints,
+  eventGuards,
   keyAccess,
   signedOnly,
 ];
