@@ -10,6 +10,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     name: 'Corner Bakery',
     state: 'active',
     signing_enabled: false,
+    signed_only: false,
     rate_limit: null,
     resends: 'ignore',
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -91,6 +92,24 @@ test('resends sets whether an order that is sent again with other content waits;
   const details = await cli.knex('audit_events').where({ account_id, action: 'resends_hold_changed' }).pluck('details');
   expect(details).toEqual([{ resends: 'hold' }, { resends: 'ignore' }]);
   expect((await cli.run('accounts', 'resends', id, 'maybe')).code).toBe(2);
+});
+
+test('signed-only needs signing, which then cannot be disabled; only changes are recorded', async () => {
+  const { account_id } = await cli.json('accounts', 'create', 'Signing Shop');
+  const id = String(account_id);
+  expect(await cli.refused(1, 'accounts', 'signed-only', id, 'on')).toContain('Signing is not enabled');
+  await cli.json('signing', 'enable', id);
+  for (const what of ['on', 'on'])
+    expect((await cli.run('accounts', 'signed-only', id, what)).stdout).toBe(
+      `Account ${id} accepts signed deliveries only; intake applies it within 5 seconds.\n`,
+    );
+  expect((await cli.run('accounts', 'show', id)).stdout).toMatch(/^signing +signed only$/m);
+  expect(await cli.refused(1, 'signing', 'disable', id)).toContain(`orders accounts signed-only ${id} off`);
+  expect(await cli.json('accounts', 'signed-only', id, 'off')).toMatchObject({ signed_only: false });
+  await cli.json('signing', 'disable', id);
+  const details = await cli.knex('audit_events').where({ account_id, action: 'signed_only_changed' }).pluck('details');
+  expect(details).toEqual([{ signed_only: true }, { signed_only: false }]);
+  expect((await cli.run('accounts', 'signed-only', id, 'maybe')).code).toBe(2);
 });
 
 test('two accounts with the same name: the id is required', async () => {

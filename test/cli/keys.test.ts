@@ -32,6 +32,10 @@ describe('create', () => {
       expires_at: null,
       revoked_at: null,
       last_used_at: null,
+      scopes: ['send', 'cancel', 'read'],
+      addresses: [],
+      lifetime_seconds: null,
+      expires_soon: false,
       key: expect.stringMatching(/^oik_/),
     });
     expect(isApiKey(key.key)).toBe(true);
@@ -70,6 +74,74 @@ test('list shows keys of this account alone, by their last characters', async ()
     new RegExp(`^ +${rest.key_id} .*…${rest.last_four}`, 'm'),
   );
   expect(key.endsWith(rest.last_four)).toBe(true);
+});
+
+describe('scopes, addresses and expiry', () => {
+  const LIMITS = ['--scopes', 'read, send', '--addresses', '203.0.113.0/24,2001:db8::1', '--expires', '10d'];
+
+  test('are set by create, shown by list with a notice of the expiry, and recorded', async () => {
+    const { account_id } = await cli.json('accounts', 'create', 'Limited');
+    const id = String(account_id);
+    const made = await cli.json('keys', 'create', id, ...LIMITS);
+    const limits = { scopes: ['send', 'read'], addresses: ['203.0.113.0/24', '2001:db8::1'] };
+    expect(made).toMatchObject({ ...limits, lifetime_seconds: 864_000, expires_soon: true });
+    expect((Date.parse(made.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(10, 2);
+    await cli.run('keys', 'create', id, '--expires', '15d');
+    const { stdout } = await cli.run('keys', 'list', id);
+    expect(stdout).toContain(`Key ${made.key_id} has the scopes send, read only.\n`);
+    expect(stdout).toContain(`Key ${made.key_id} works from 203.0.113.0/24, 2001:db8::1 only.\n`);
+    expect(stdout.match(/ expires at /g)).toHaveLength(1);
+    expect(stdout).toContain(`Key ${made.key_id} expires at ${made.expires_at}. Replace it`);
+    expect(await cli.audit(account_id)).toContainEqual(
+      expect.objectContaining({
+        action: 'key_created',
+        details: { name: 'default', last_four: made.last_four, ...limits, expires_at: made.expires_at },
+      }),
+    );
+  });
+
+  test('are kept by replace, and the lifetime counts from then', async () => {
+    const old = await cli.json('keys', 'create', accountId, ...LIMITS);
+    await cli
+      .knex('api_keys')
+      .where({ key_id: old.key_id })
+      .update({ expires_at: new Date(Date.now() + 60_000) });
+    const made = await cli.json('keys', 'replace', String(old.key_id), '--grace', '1h');
+    const { scopes, addresses, lifetime_seconds } = old;
+    expect(made).toMatchObject({ scopes, addresses, lifetime_seconds });
+    expect((Date.parse(made.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(10, 2);
+    for (const words of [['replace'], ['update', '--expires', 'never']] as const)
+      expect(await cli.refused(1, 'keys', words[0], String(old.key_id), ...words.slice(1))).toContain(
+        `Key ${old.key_id} is replaced already`,
+      );
+  });
+
+  test('are changed by update, one by one', async () => {
+    const { account_id } = await cli.json('accounts', 'create', 'Changing');
+    const { key_id, last_four } = await cli.json('keys', 'create', String(account_id), ...LIMITS);
+    const update = (...words: string[]) => cli.json('keys', 'update', String(key_id), ...words);
+    expect(await update('--scopes', 'cancel')).toMatchObject({ scopes: ['cancel'], lifetime_seconds: 864_000 });
+    expect(await update('--addresses', 'any')).toMatchObject({ scopes: ['cancel'], addresses: [] });
+    expect(await update('--expires', 'never')).toMatchObject({ expires_at: null, lifetime_seconds: null });
+    expect(await update('--expires', '90d')).toMatchObject({ lifetime_seconds: 7_776_000, expires_soon: false });
+    expect(await cli.refused(2, 'keys', 'update', String(key_id))).toContain('Say what to change');
+    expect(await cli.refused(1, 'keys', 'update', '999999', '--expires', 'never')).toContain('No key has the id');
+    const changes = (await cli.audit(account_id)).filter(({ action }) => action === 'key_updated');
+    expect(changes).toHaveLength(4);
+    expect(changes[0]?.details).toMatchObject({ name: 'default', last_four, scopes: ['cancel'] });
+  });
+
+  test.each([
+    ['--scopes', 'send,write'],
+    ['--scopes', ''],
+    ['--expires', '0'],
+    ['--expires', '400d'],
+    ['--addresses', 'shop.example'],
+    ['--addresses', '203.0.113.0/33'],
+    ['--addresses', Array.from({ length: 21 }, (_, n) => `203.0.113.${n}`).join(',')],
+  ])('%s %j is a usage error', async (option, value) => {
+    expect(await cli.refused(2, 'keys', 'create', accountId, `${option}=${value}`)).toContain(`${option} takes`);
+  });
 });
 
 describe('replace', () => {

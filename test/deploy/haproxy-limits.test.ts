@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createKey } from '@orders/database';
 import { type Haproxy, startHaproxy } from '../harness/haproxy.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -37,12 +38,13 @@ describeWith('haproxy')('haproxy before intake', () => {
     sockets.push(socket.on('error', () => {}));
     return socket;
   }
-  const orderOf = (name: string) => {
+  const orderOf = (name: string, key = account.key) => {
     const body = JSON.stringify({ source_order_id: name });
     const head = [
       'POST /ingest/orders HTTP/1.1',
       'Host: x',
-      `Authorization: Bearer ${account.key}`,
+      `Authorization: Bearer ${key}`,
+      'X-Forwarded-For: 127.0.0.2',
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
       'Connection: close',
@@ -50,9 +52,9 @@ describeWith('haproxy')('haproxy before intake', () => {
     return { head: `${head.join('\r\n')}\r\n\r\n`, body };
   };
   /** @returns the status line of the reply, or an empty string if the connection was closed. */
-  async function send(localAddress: string, name: string): Promise<string> {
+  async function send(localAddress: string, name: string, key?: string): Promise<string> {
     const socket = open(localAddress);
-    const { head, body } = orderOf(name);
+    const { head, body } = orderOf(name, key);
     socket.write(head + body);
     const reply = await text(socket).catch(() => '');
     return reply.split('\r\n')[0] ?? '';
@@ -68,6 +70,12 @@ describeWith('haproxy')('haproxy before intake', () => {
     expect(await send('127.0.0.1', 'the same')).toBe('');
     for (const socket of halfOpen) socket.destroy();
     await until('the address is served again', async () => (await send('127.0.0.1', 'again')).includes('202'));
+  });
+
+  test('intake learns the address of the client, whatever the client claims', async () => {
+    const { key } = await createKey(stack.database.knex, account.id, 'limited', { addresses: ['127.0.0.2'] });
+    expect(await send('127.0.0.2', 'from there', key)).toBe('HTTP/1.1 202 Accepted');
+    expect(await send('127.0.0.3', 'from elsewhere', key)).toBe('HTTP/1.1 403 Forbidden');
   });
 
   test('intake receives a request only when its body is complete', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createKey } from '@orders/database';
 import { type Child, freePort, startChild } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
@@ -108,6 +109,18 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
       { 'x-forwarded-for': '127.0.0.3', 'x-forwarded-proto': 'https' },
     ]);
     expect(headers['strict-transport-security']).toBe('max-age=31536000');
+  });
+
+  test('tells intake the address of the client, so that a key limited to addresses cannot be used from another one', async () => {
+    const { key } = await createKey(stack.database.knex, account.id, 'limited', { addresses: ['127.0.0.3'] });
+    const send = (from: string) =>
+      ask(INTAKE, '/ingest/reconcile', {
+        headers: { ...asSender(), Authorization: `Bearer ${key}`, 'X-Forwarded-For': '127.0.0.3' },
+        body: '{"source_order_ids":["a"]}',
+        from,
+      });
+    expect((await send('127.0.0.3')).status).toBe(200);
+    expect(JSON.parse((await send('127.0.0.4')).body).code).toBe('address_not_allowed');
   });
 
   test('serves no other host', async () => {

@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listRejected, pruneRejected, type RejectedDelivery, rotateSigning, setSuspended } from '@orders/database';
+import {
+  createKey,
+  listRejected,
+  pruneRejected,
+  type RejectedDelivery,
+  rotateSigning,
+  setSignedOnly,
+  setSuspended,
+} from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { sign } from '../harness/sign.ts';
@@ -104,8 +112,22 @@ describe('the log of rejected deliveries', () => {
     expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
   });
 
+  test('lists requests whose key lacks the access, and unsigned ones of an account that accepts signed ones only', async () => {
+    const { knex } = stack.database;
+    const account = await stack.account({ signing: true });
+    const reader = await createKey(knex, account.id, 'reader', { scopes: ['read'] });
+    const elsewhere = await createKey(knex, account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
+    await setSignedOnly(knex, account.id, true);
+    const codes = [];
+    for (const key of [reader.key, elsewhere.key, account.key])
+      codes.push((await intake.api.order({ ...account, key }, ORDER)).body.code);
+    expect(codes).toEqual(['insufficient_scope', 'address_not_allowed', 'signature_required']);
+    expect(await logOf(account, 3)).toMatchObject(codes.toReversed().map((code) => ({ code, diagnosis: null })));
+  });
+
   test('has a case above for every code', () => {
-    const tested = new Set([...cases.map(([code]) => code), 'signing_unavailable', 'account_suspended']);
+    const ofAccess = ['address_not_allowed', 'insufficient_scope', 'signature_required'];
+    const tested = new Set([...cases.map(([code]) => code), 'signing_unavailable', 'account_suspended', ...ofAccess]);
     expect(tested).toEqual(new Set(Object.keys(REJECTIONS)));
   });
 

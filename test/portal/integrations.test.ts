@@ -64,6 +64,7 @@ describe('isolation', () => {
       (one) => one.get(`${base}/signing`),
       (one) => one.post(`${base}/signing/reveal`),
       (one) => one.post(`${base}/signing/rotate`, { overlap: 'none' }),
+      (one) => one.put(`${base}/signing/signed-only`, { signed_only: true }),
       (one) => one.post(`${base}/test-orders`),
       (one) => one.get(`${base}/receipts/${receipt}`),
       (one) => one.get(`${base}/rejected-deliveries`),
@@ -152,10 +153,49 @@ describe('keys', () => {
     { name: 'x'.repeat(201) },
     { name: 'a\u0000b' },
     { name: 'x', account_id: 1 },
-  ])('are not created with the name %j', async (body) => {
+    { name: 'x', scopes: [] },
+    { name: 'x', scopes: ['send', 'send'] },
+    { name: 'x', scopes: ['write'] },
+    { name: 'x', expires: '31d' },
+    { name: 'x', addresses: ['203.0.113.0/33'] },
+    { name: 'x', addresses: ['shop.example'] },
+    { name: 'x', addresses: Array.from({ length: 21 }, (_, n) => `203.0.113.${n}`) },
+  ])('are not created with %j', async (body) => {
     const { client, base } = await holder();
     expect(await client.post(`${base}/keys`, body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
+});
+
+test('a key is created with scopes, addresses and an expiry, which its replacement keeps', async () => {
+  const { client, base, account } = await holder();
+  const limits = { scopes: ['send'], addresses: ['127.0.0.1', '2001:db8::/32'] };
+  const made = (await client.post(`${base}/keys`, { name: 'till', ...limits, expires: '30d' })).body;
+  expect(made).toMatchObject({ ...limits, lifetime_seconds: 2_592_000, expires_soon: false });
+  const by = { ...account, key: made.key };
+  expect((await intake.api.order(by, { source_order_id: 'limited' })).status).toBe(202);
+  expect((await intake.api.reconcile(by, ['limited'])).body.code).toBe('insufficient_scope');
+  const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '1h' })).body;
+  expect(newer).toMatchObject({ ...limits, lifetime_seconds: 2_592_000 });
+  const again = await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '1h' });
+  expect(again.body.code).toBe('conflicting_state');
+  expect((await auditOf(account)).at(-1)?.details).toMatchObject({ ...limits, expires_at: made.expires_at });
+});
+
+test('deliveries must be signed once the account holder says so, which needs signing to be enabled', async () => {
+  const { client, base, account } = await holder({ signing: true });
+  const without = await holder();
+  const refused = await without.client.put(`${without.base}/signing/signed-only`, { signed_only: true });
+  expect(refused).toMatchObject({ status: 403, body: { code: 'signing_unavailable' } });
+  for (const signed_only of [true, true])
+    expect((await client.put(`${base}/signing/signed-only`, { signed_only })).body).toEqual({ signed_only });
+  expect((await client.get(`${base}/signing`)).body).toMatchObject({ secrets: [{}], signed_only: true });
+  expect((await intake.api.order(account, { source_order_id: 'unsigned' })).body.code).toBe('signature_required');
+  expect((await client.put(`${base}/signing/signed-only`, { signed_only: 'no' })).body.code).toBe('invalid_request');
+  await client.put(`${base}/signing/signed-only`, { signed_only: false });
+  expect((await auditOf(account)).map(({ action, details }) => [action, details])).toEqual([
+    ['signed_only_changed', { signed_only: false }],
+    ['signed_only_changed', { signed_only: true }],
+  ]);
 });
 
 describe('signing secrets', () => {
@@ -187,7 +227,7 @@ describe('signing secrets', () => {
 
   test('are not available to the account holder unless an operator enabled signing', async () => {
     const { client, base, account } = await holder();
-    expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [] });
+    expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [], signed_only: false });
     for (const [verb, body] of [['reveal'], ['rotate', { overlap: 'none' }]] as const)
       expect((await client.post(`${base}/signing/${verb}`, body)).body.code).toBe('signing_unavailable');
     expect(await auditOf(account)).toEqual([]);
@@ -292,6 +332,53 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
+  test('an account holder limits a key, sees that it expires soon, and requires signatures', async () => {
+    const { account, person } = await holder({ signing: true });
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What is the key for?').fill('warehouse');
+    await expectAccessible(page);
+    for (const name of ['Send orders', 'Cancel orders']) await dialog.getByLabel(name).uncheck();
+    await dialog.getByRole('radio', { name: 'in 30 days' }).check();
+    await dialog.getByLabel('Addresses from which').fill('127.0.0.1\n203.0.113.0/33');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    await dialog.getByText('Enter only valid IP addresses').waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('Addresses from which').fill('127.0.0.1, 203.0.113.0/24');
+    await dialog.getByRole('button', { name: 'Create a key' }).click();
+    const key = (await dialog.locator('pre').textContent()) as string;
+    expect((await intake.api.reconcile({ ...account, key }, ['a'])).status).toBe(200);
+    expect((await intake.api.order({ ...account, key }, {})).body.code).toBe('insufficient_scope');
+    await dialog.getByRole('button', { name: 'I have saved it' }).click();
+    const row = page.getByRole('row', { name: 'warehouse' });
+    for (const text of ['Only: Read the outcome of orders', 'Only from 127.0.0.1, 203.0.113.0/24', 'Expires '])
+      await row.getByText(text).waitFor();
+    expect(await page.getByText('Replace it before then').count()).toBe(0);
+    await stack.database
+      .knex('api_keys')
+      .where({ account_id: account.id, name: 'warehouse' })
+      .update({ expires_at: new Date(Date.now() + 13 * 86_400_000) });
+    await page.reload();
+    await page.getByText('The key warehouse').waitFor();
+    await expectAccessible(page);
+
+    await page.getByRole('link', { name: 'Webhook', exact: true }).click();
+    const signedOnly = page.getByRole('switch', { name: 'Accept signed deliveries only' });
+    await signedOnly.click();
+    await expectAccessible(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Accept signed only' }).click();
+    await page.getByRole('switch', { name: 'Accept signed deliveries only', checked: true }).waitFor();
+    await expectAccessible(page);
+    const isRefused = async () => (await intake.api.order(account, {})).body.code === 'signature_required';
+    await until('it is refused', isRefused);
+    await signedOnly.click();
+    await page.getByRole('switch', { name: 'Accept signed deliveries only', checked: false }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
     const { account, person } = await holder({ signing: true });
     const other = await stack.account({ signing: true });
@@ -369,8 +456,8 @@ test.each(['en', 'ar'])('every audit action on this page has a translation in %s
   const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
     with: { type: 'json' },
   });
-  const keys = ['key_created', 'key_replaced', 'key_revoked'];
-  const others = ['signing_secret_revealed', 'signing_secret_rotated', 'test_order_sent'];
+  const keys = ['key_created', 'key_updated', 'key_replaced', 'key_revoked'];
+  const others = ['signed_only_changed', 'signing_secret_revealed', 'signing_secret_rotated', 'test_order_sent'];
   expect([...keys, ...others].filter((action) => !texts.action[action])).toEqual([]);
 });
 

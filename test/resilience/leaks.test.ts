@@ -8,11 +8,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import {
   createEndpoint,
+  createKey,
   pruneEvents,
   revokeKey,
   rotateSigning,
   type Source,
   setEvents,
+  setSignedOnly,
   setSuspended,
   sqlstateOf,
 } from '@orders/database';
@@ -206,7 +208,7 @@ async function readEvents(intake: App, account: TestAccount): Promise<void> {
 async function refuseAll(
   intake: App,
   account: TestAccount,
-  others: Record<'suspended' | 'revoked' | 'plain', TestAccount>,
+  others: Record<'suspended' | 'revoked' | 'plain' | 'reader' | 'elsewhere' | 'signedOnly', TestAccount>,
 ) {
   const body = markedOrder();
   const key = bearer(account.key);
@@ -216,7 +218,8 @@ async function refuseAll(
   await post('/ingest/orders', { ...BESIDE, Authorization: `Basic ${SECRET['credentials of another scheme']}` });
   for (const wrong of [SECRET['a key of no account'], SECRET['what is no key'], others.revoked.key])
     await post('/ingest/orders', bearer(wrong));
-  await post('/ingest/orders', bearer(others.suspended.key));
+  for (const { key: refused } of [others.suspended, others.reader, others.elsewhere, others.signedOnly])
+    await post('/ingest/orders', { ...bearer(refused), 'X-Forwarded-For': PERSONAL.email });
   await post('/ingest/webhook', signed(others.plain.key, SECRET['a signature of another secret']));
   await post('/ingest/webhook', key);
   for (const wrong of [SECRET['a signature of another secret'], SECRET['what is no signature']])
@@ -450,11 +453,16 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   await knex.raw(VERBOSE_REJECTIONS);
   const account = await stack.account({ signing: true });
   await setEvents(knex, account.id, true);
+  const plain = await stack.account();
   const others = {
     suspended: await stack.account(),
     revoked: await stack.account(),
-    plain: await stack.account(),
+    plain,
+    reader: { ...plain, key: (await createKey(knex, plain.id, 'reader', { scopes: ['read'] })).key },
+    elsewhere: { ...plain, key: (await createKey(knex, plain.id, 'elsewhere', { addresses: ['203.0.113.7'] })).key },
+    signedOnly: await stack.account({ signing: true }),
   };
+  await setSignedOnly(knex, others.signedOnly.id, true);
   await setSuspended(knex, others.suspended.id, true);
   await revokeKey(knex, (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
   const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
@@ -472,6 +480,8 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     'a key': account.key,
     'a revoked key': others.revoked.key,
     'the key of a suspended account': others.suspended.key,
+    'a key without the scope': others.reader.key,
+    'a key for another address': others.elsewhere.key,
     'the key of an account without signing': others.plain.key,
     'a signing secret': account.secret as string,
     'the newer signing secret': newer?.secret as string,

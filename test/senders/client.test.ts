@@ -8,7 +8,7 @@ import {
   ProblemError,
   signBody,
 } from '@orders/client';
-import { setEvents, setSuspended } from '@orders/database';
+import { createKey, type KeyAccess, setEvents, setSignedOnly, setSuspended } from '@orders/database';
 import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
 import { type Child, freePort } from '@orders/test-services';
 import { lockTables, whoWait } from '../harness/barriers.ts';
@@ -257,6 +257,14 @@ describe('the client and the service', () => {
     const other = await stack.account();
     const suspended = await stack.account();
     await setSuspended(stack.database.knex, suspended.id, true);
+    const withKey = async (access: KeyAccess) => ({
+      ...other,
+      key: (await createKey(stack.database.knex, other.id, 'limited', access)).key,
+    });
+    const reader = await withKey({ scopes: ['read'] });
+    const elsewhere = await withKey({ addresses: ['203.0.113.7'] });
+    const signedOnly = await stack.account({ signing: true });
+    await setSignedOnly(stack.database.knex, signedOnly.id, true);
     const withEvents = await stack.account();
     await setEvents(stack.database.knex, withEvents.id, true);
     const { url } = intake.api;
@@ -277,7 +285,10 @@ describe('the client and the service', () => {
     const provoke: Record<ProblemCode, () => Promise<unknown>> = {
       missing_api_key: () => sending({ authorization: '' }).submitOrder(order),
       invalid_api_key: () => by({ apiKey: createApiKey() }).submitOrder(order),
+      address_not_allowed: () => clientOf(url, elsewhere).submitOrder(order),
       account_suspended: () => clientOf(url, suspended).submitOrder(order),
+      insufficient_scope: () => clientOf(url, reader).submitOrder(order),
+      signature_required: () => clientOf(url, signedOnly).submitOrder(order),
       signing_unavailable: () => clientOf(url, other).sendWebhook(order, { signingSecret: 'oss_none' }),
       missing_signature: () => sending({ 'x-service-signature': '' }).sendWebhook(order),
       invalid_signature: () => by({}).sendWebhook(order, { signingSecret: 'oss_wrong' }),

@@ -1,4 +1,13 @@
-import { type AccountRateLimit, isEndpointId, parseAccountRateLimit, parseEmailAddress } from '@orders/domain';
+import {
+  type AccountRateLimit,
+  isAddressRange,
+  isEndpointId,
+  KEY_SCOPES,
+  type KeyScope,
+  MAX_ADDRESS_RANGES,
+  parseAccountRateLimit,
+  parseEmailAddress,
+} from '@orders/domain';
 import { parseDuration } from '@orders/runtime';
 import { Option } from 'commander';
 import { UsageError } from './errors.ts';
@@ -75,6 +84,33 @@ export function span(option: string): (text: string) => number {
     } catch {}
     throw new UsageError(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
   };
+}
+
+/** The lifetime of a key in seconds; 0 for `never`, as commander takes null for a missing value. */
+export function keyLifetime(text: string): number {
+  if (text === 'never') return 0;
+  const seconds = Math.floor(span('--expires')(text) / 1000);
+  if (seconds < 1) throw new UsageError('--expires takes a time span such as 90d, at most 365d, or never.');
+  return seconds;
+}
+
+/** The scopes of a key, in the usual order. */
+export function keyScopes(text: string): KeyScope[] {
+  const chosen = text.split(',').map((scope) => scope.trim());
+  if (!chosen.every((scope) => (KEY_SCOPES as readonly string[]).includes(scope)))
+    throw new UsageError(`--scopes takes a list of ${KEY_SCOPES.join(', ')}, such as send,read.`);
+  return KEY_SCOPES.filter((scope) => chosen.includes(scope));
+}
+
+/** Addresses and ranges of a key; empty for `any`. */
+export function keyAddresses(text: string): string[] {
+  if (text === 'any') return [];
+  const ranges = [...new Set(text.split(',').map((range) => range.trim()))];
+  if (ranges.length > MAX_ADDRESS_RANGES || !ranges.every(isAddressRange))
+    throw new UsageError(
+      `--addresses takes up to ${MAX_ADDRESS_RANGES} addresses and ranges, such as 203.0.113.7,2001:db8::/32, or any.`,
+    );
+  return ranges;
 }
 
 /** An account's rate limit: `100/1s`, `none`, or `default`, which is null. */

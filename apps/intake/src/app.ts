@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Database, FinalReceipt } from '@orders/database';
-import { type Channel, MAX_CANCEL_BYTES, Problem } from '@orders/domain';
+import { type Channel, type KeyScope, MAX_CANCEL_BYTES, Problem } from '@orders/domain';
 import { limitResponseMemory } from '@orders/http';
 import type { Producer, RedisClient } from '@orders/queue';
 import { createTimeSlicer, type Logger, secretsKeysOf, type Tracing } from '@orders/runtime';
@@ -24,6 +24,7 @@ import {
   WEBHOOK_PATH,
 } from './paths.ts';
 import type { Authenticator } from './pipeline/authenticate.ts';
+import { checkAccess } from './pipeline/check-access.ts';
 import type { SourceFinder } from './pipeline/find-source.ts';
 import { createRateLimits } from './pipeline/limit-rate.ts';
 import { problemHandler } from './pipeline/problem-handler.ts';
@@ -91,7 +92,11 @@ export function createApp(deps: AppDeps): RequestListener {
   const writer = createReceiptWriter({ database, producer, graceMs: config.SWEEP_AFTER, fingerprint, slicer, metrics });
   const rateLimits = createRateLimits(config.RATE_LIMIT, deps.redis);
   const { authenticate } = deps.authenticator;
-  const authenticateAndLimit = [authenticate, rateLimits.limit];
+  const withKey = (scope: KeyScope, signedPath?: string) => [
+    authenticate,
+    checkAccess(scope, signedPath && basePath + signedPath),
+    rateLimits.limit,
+  ];
   const maxBytes = config.MAX_BODY_BYTES;
   const body = readBody(admission, 'order', maxBytes);
   const signed = verifySignature(database, secretsKeysOf(config));
@@ -103,6 +108,7 @@ export function createApp(deps: AppDeps): RequestListener {
 
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('strict routing').enable('case sensitive routing');
+  app.set('trust proxy', config.TRUST_PROXY);
   app.use(requestLifecycle({ logger, requests, seconds: requestSeconds, tracing: deps.tracing }));
 
   const route = (path: string, methods: { get?: RequestHandler[]; post?: RequestHandler[] }) => {
@@ -119,19 +125,21 @@ export function createApp(deps: AppDeps): RequestListener {
     });
   };
 
-  route(ORDERS_PATH, { post: [...authenticateAndLimit, requireJson, body, accept('rest')] });
+  route(ORDERS_PATH, { post: [...withKey('send', WEBHOOK_PATH), requireJson, body, accept('rest')] });
   route(BATCH_PATH, {
     post: [
-      ...authenticateAndLimit,
+      ...withKey('send', WEBHOOK_PATH),
       requireJsonOrLines,
       readBody(admission, 'batch', config.MAX_BATCH_BYTES),
       postBatch({ parser, slicer, writer, rateLimits, rejections: deps.rejections, metrics, logger, maxBytes }),
     ],
   });
-  route(WEBHOOK_PATH, { post: [...authenticateAndLimit, requireJson, body, signed, accept('webhook')] });
-  route(CANCEL_PATH, { post: [...authenticateAndLimit, requireJson, cancelBody, takeCancellations('rest')] });
+  route(WEBHOOK_PATH, { post: [...withKey('send'), requireJson, body, signed, accept('webhook')] });
+  route(CANCEL_PATH, {
+    post: [...withKey('cancel', WEBHOOK_CANCEL_PATH), requireJson, cancelBody, takeCancellations('rest')],
+  });
   route(WEBHOOK_CANCEL_PATH, {
-    post: [...authenticateAndLimit, requireJson, cancelBody, signed, takeCancellations('webhook')],
+    post: [...withKey('cancel'), requireJson, cancelBody, signed, takeCancellations('webhook')],
   });
   // A platform's media type is not checked: whatever it signed is kept.
   route(SOURCE_ROUTE, {
@@ -145,20 +153,23 @@ export function createApp(deps: AppDeps): RequestListener {
     ],
   });
   route(PREVIEW_PATH, {
-    post: [...authenticateAndLimit, requireJson, body, postPreview({ database, parser, rateLimits })],
+    post: [...withKey('send'), requireJson, body, postPreview({ database, parser, rateLimits })],
   });
   route(RECONCILE_PATH, {
     post: [
-      ...authenticateAndLimit,
+      ...withKey('read'),
       requireJson,
       readBody(admission, 'list', RECONCILE_MAX_BYTES),
       postReconcile({ database, parser, rateLimits }),
     ],
   });
-  route('/ingest/status/:receiptId', { get: [authenticate, rateLimits.limitStatus, getStatus(reader, waiters)] });
+  route('/ingest/status/:receiptId', {
+    get: [authenticate, checkAccess('read'), rateLimits.limitStatus, getStatus(reader, waiters)],
+  });
   route(EVENTS_PATH, {
     get: [
       authenticate,
+      checkAccess('read'),
       rateLimits.limitStatus,
       limitResponseMemory({ maxBytes: MAX_UNSENT_BYTES, accountOf: (request) => senderOf(request).accountId }),
       getEvents(database, deps.eventWaiters),

@@ -32,6 +32,8 @@ export interface IntakeConfig
   HOST: string;
   PORT: number;
   BASE_PATH: string;
+  /** Proxies whose `X-Forwarded-For` is trusted, in the form of Express' `trust proxy`. */
+  TRUST_PROXY: string;
   MAX_BODY_BYTES: number;
   MAX_BATCH_BYTES: number;
   MAX_IN_FLIGHT: number;
@@ -68,6 +70,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
         .pattern(/^(\/[\w.~-]+)+$/)
         .message('{{#label}} must be a path such as /api')
         .default(''),
+      TRUST_PROXY: Joi.string().default('loopback'),
       MAX_BODY_BYTES: wholeNumber(DEFAULT_MAX_BODY_BYTES),
       MAX_BATCH_BYTES: wholeNumber(DEFAULT_MAX_BATCH_BYTES),
       MAX_IN_FLIGHT: wholeNumber(1000),

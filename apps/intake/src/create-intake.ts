@@ -20,6 +20,7 @@ import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { exposeExpiringKeys } from './observability/expose-expiring-keys.ts';
 import { exposeLoad } from './observability/expose-load.ts';
 import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -98,6 +99,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const keys = secretsKeysOf(config);
   const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });
   const countUnreadable = exposeUnreadableSecrets(metrics.registry, database, keys, logger);
+  exposeExpiringKeys(metrics.registry, database);
   const shutdown = createGracefulShutdown(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, sources, activity, parser };

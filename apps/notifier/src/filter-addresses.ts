@@ -1,5 +1,6 @@
 import dns from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { createAddressMatcher } from '@orders/domain';
 
 /** Addresses to refuse that request-filtering-agent accepts as public. */
 const BLOCKED = [
@@ -34,12 +35,7 @@ export interface AddressFilter {
  * @param options.denied addresses and ranges (CIDR) that the operator denies.
  */
 export function createAddressFilter(options: { servers: readonly string[]; denied: readonly string[] }): AddressFilter {
-  const blocked = new BlockList();
-  for (const range of [...BLOCKED, ...options.denied]) addRange(blocked, range);
-  const isBlocked = (address: string) => {
-    const family = isIP(address);
-    return family !== 0 && blocked.check(address, family === 6 ? 'ipv6' : 'ipv4');
-  };
+  const isBlocked = createAddressMatcher([...BLOCKED, ...options.denied]);
   const resolver = new dns.promises.Resolver({ timeout: TIMEOUT_MS, tries: 2 });
   if (options.servers.length > 0) resolver.setServers(options.servers);
   const find = async (hostname: string) => {
@@ -61,11 +57,4 @@ export function createAddressFilter(options: { servers: readonly string[]; denie
       );
     },
   };
-}
-
-/** Adds an address or a range. An IPv4 range also matches IPv4-mapped IPv6 addresses. */
-function addRange(list: BlockList, range: string): void {
-  const [address = '', prefix] = range.split('/');
-  const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  list.addSubnet(address, prefix === undefined ? (family === 'ipv6' ? 128 : 32) : Number(prefix), family);
 }

@@ -8,16 +8,21 @@ export {
   lockAccount,
   setHoldResends,
   setRateLimit,
+  setSignedOnly,
   setSuspended,
 } from './accounts/accounts.ts';
 export {
   type ApiKey,
   createKey,
+  describeAccess,
   findKey,
+  isReplaced,
+  type KeyAccess,
   listKeys,
   type NewApiKey,
   replaceKey,
   revokeKey,
+  updateKey,
 } from './accounts/api-keys.ts';
 export { type AccountWithCounts, COUNTED_TO, listAccountsWithCounts } from './accounts/list-accounts-with-counts.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
@@ -86,6 +91,7 @@ export { createPartitions } from './partitions/create-partitions.ts';
 export { countInDefault } from './partitions/default-partitions.ts';
 export { dropOldPartitions, type Retention, removeLeftovers } from './partitions/drop-partitions.ts';
 export { countUnreadableSecrets } from './prepared/accounts/check-secrets.ts';
+export { countExpiringKeys } from './prepared/accounts/count-expiring-keys.ts';
 export { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './prepared/accounts/find-authenticated-keys.ts';
 export { findSecretsToDiagnose, touchSecret } from './prepared/accounts/secrets-in-use.ts';
 export {

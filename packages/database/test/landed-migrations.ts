@@ -36,4 +36,6 @@ export const LANDED: Record<string, string> = {
   '034-endpoints': 'a7375082360a1247a84f6d8cddf180c5018a5cac479dc7c35a96e538f6403827',
   '035-slow-endpoints': 'bee9d2d6753775425f1a628d94549ccfa1b8094d344e4c28520569e24166b44d',
   '036-event-guards': '717049c43dece747607a87dbb86fb6246e5b7aa0c78dbc022c624b9a66e32e33',
+  '037-key-access': '7cf33d2d641fa374ad920c360b3ae639d1e9af6e20a0dda1d86cf12087bce8a5',
+  '038-signed-only': 'bec32e15693599a00af490c3003f7555b42c610d429e6faa737defc35e56ebff',
 };

@@ -1,3 +1,4 @@
+export { createAddressMatcher, isAddressRange, MAX_ADDRESS_RANGES } from './address-ranges.ts';
 export { createApiKey, createSigningSecret, createSourceId, hashApiKey, isApiKey, isSourceId } from './api-key.ts';
 export { fieldAt, type OrderEdits } from './apply-edits.ts';
 export { ATTEMPT_ERRORS, type AttemptErrorCode, attemptErrorDetail } from './attempt-errors.ts';
@@ -46,6 +47,7 @@ export {
   MAX_SOURCE_ORDER_IDS,
 } from './interface-limits.ts';
 export { differenceJson, itemJson, warningJson } from './json-members.ts';
+export { KEY_SCOPES, type KeyScope } from './key-scopes.ts';
 export { isDeeperThan } from './measure-depth.ts';
 export { toAsciiDigits } from './normalize/digits.ts';
 export { LIMITS, MAX_ITEMS } from './normalize/limits.ts';

@@ -16,10 +16,26 @@ export const PROBLEMS = {
     detail: 'This API key is unknown, replaced, expired or revoked.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   },
+  address_not_allowed: {
+    status: 403,
+    title: 'Address not allowed',
+    detail: 'This API key does not work from the address of this request.',
+  },
   account_suspended: {
     status: 403,
     title: 'Account suspended',
     detail: 'The account of this API key is suspended. Ask the service operator.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Insufficient scope',
+    detail: 'This API key does not have the scope of this route.',
+    headers: { 'WWW-Authenticate': 'Bearer error="insufficient_scope"' },
+  },
+  signature_required: {
+    status: 403,
+    title: 'Signature required',
+    detail: 'This account accepts signed deliveries only. Send a signed request to the webhook route.',
   },
   signing_unavailable: {
     status: 403,

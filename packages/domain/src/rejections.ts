@@ -5,7 +5,10 @@ import type { ProblemCode } from './problems.ts';
  * an outage, are no fault of the sender's program.
  */
 export const REJECTIONS = {
+  address_not_allowed: [],
   account_suspended: [],
+  insufficient_scope: [],
+  signature_required: [],
   signing_unavailable: [],
   missing_signature: ['another_header'],
   invalid_signature: [

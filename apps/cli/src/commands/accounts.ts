@@ -7,6 +7,7 @@ import {
   lockAccount,
   setHoldResends,
   setRateLimit,
+  setSignedOnly,
   setSuspended,
 } from '@orders/database';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
@@ -14,12 +15,12 @@ import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends`. */
+/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends | signed-only`. */
 export function addAccountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('who may send orders');
 
@@ -143,6 +144,36 @@ export function addAccountCommands(program: Command, context: Context): void {
       });
       context.print(options, account, () => `Account ${account.account_id}: ${RESENDS[account.resends]}.`);
     });
+
+  accounts
+    .command('signed-only')
+    .description('set whether orders and cancellations must be signed; needs signing to be enabled')
+    .argument('<account>', 'id or exact name')
+    .addArgument(
+      new Argument('<what>', 'on: a key alone sends and cancels nothing; off: unsigned routes too').choices([
+        'on',
+        'off',
+      ]),
+    )
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders accounts signed-only "Corner Bakery" on')
+    .action(async (reference: string, what: 'on' | 'off', options) => {
+      const signedOnly = what === 'on';
+      const account = await update(reference, async (trx, id) => {
+        const before = await lockAccount(trx, id);
+        if (before?.signed_only === signedOnly) return;
+        if (signedOnly && !before?.signing_enabled)
+          throw new Failure(`Signing is not enabled for account ${id}: orders signing enable ${id}`);
+        await setSignedOnly(trx, id, signedOnly);
+        await recordAccountAction(trx, id, 'signed_only_changed', { signed_only: signedOnly });
+      });
+      const accepts = signedOnly ? 'signed deliveries only' : 'signed and unsigned deliveries';
+      context.print(
+        options,
+        account,
+        () => `Account ${account.account_id} accepts ${accepts}; intake applies it within 5 seconds.`,
+      );
+    });
 }
 
 const RESENDS: Record<Account['resends'], string> = {
@@ -161,7 +192,7 @@ function describe(account: Account): string {
     ['account', account.account_id],
     ['name', account.name],
     ['state', account.state],
-    ['signing', account.signing_enabled ? 'enabled' : 'not enabled'],
+    ['signing', signingText(account) ?? 'not enabled'],
     ['rate limit', limitText(account)],
     ['resends', account.resends],
     ['created', account.created_at],
@@ -174,7 +205,7 @@ function tabulate(accounts: readonly Account[]): string {
     { head: 'ID', cell: (account) => account.account_id, right: true },
     { head: 'NAME', cell: (account) => account.name, shrinks: true },
     { head: 'STATE', cell: (account) => account.state },
-    { head: 'SIGNING', cell: (account) => (account.signing_enabled ? 'enabled' : null) },
+    { head: 'SIGNING', cell: signingText },
     { head: 'LIMIT', cell: limitText },
     { head: 'RESENDS', cell: (account) => account.resends },
     { head: 'CREATED', cell: (account) => account.created_at },
@@ -191,6 +222,10 @@ function tabulateBusy(accounts: readonly BusyAccount[]): string {
     { head: 'DUPLICATE', cell: (account) => account.duplicate, right: true },
     { head: 'DEAD', cell: (account) => account.dead, right: true },
   ]);
+}
+
+function signingText({ signing_enabled, signed_only }: Account): string | null {
+  return signed_only ? 'signed only' : signing_enabled ? 'enabled' : null;
 }
 
 function limitText({ rate_limit }: Account): string {

@@ -1,30 +1,48 @@
-import { type ApiKey, createKey, findKey, listKeys, type NewApiKey, replaceKey, revokeKey } from '@orders/database';
+import {
+  type ApiKey,
+  createKey,
+  describeAccess,
+  findKey,
+  isReplaced,
+  type KeyAccess,
+  listKeys,
+  type NewApiKey,
+  replaceKey,
+  revokeKey,
+  updateKey,
+} from '@orders/database';
+import { KEY_SCOPES } from '@orders/domain';
 import type { Command } from 'commander';
-import { json, keyId, name, span } from '../arguments.ts';
+import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
 import { recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { Failure } from '../errors.ts';
+import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders keys create | list | replace | revoke`. */
+/** `orders keys create | list | update | replace | revoke`. */
 export function addKeyCommands(program: Command, context: Context): void {
   const keys = program.command('keys').description('the API keys of accounts');
 
-  keys
-    .command('create')
-    .description('make a key and print it, this once')
-    .argument('<account>', 'id or exact name')
-    .option('--name <name>', 'what the key is for', name('The name of a key'), 'default')
+  withAccess(
+    keys
+      .command('create')
+      .description('make a key and print it, this once')
+      .argument('<account>', 'id or exact name')
+      .option('--name <name>', 'what the key is for', name('The name of a key'), 'default'),
+  )
     .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders keys create "Corner Bakery" --name "shop back end"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ orders keys create "Corner Bakery" --name "shop back end"\n  $ orders keys create 12 --scopes send,read --expires 90d --addresses 203.0.113.0/24,2001:db8::/32',
+    )
     .action(async (reference: string, options) => {
       const key = await context.withDatabase(async (knex) => {
         const { account_id } = await requireAccount(knex, reference);
         return knex.transaction(async (trx) => {
-          const created = await createKey(trx, account_id, options.name);
-          await recordKeyAction(trx, 'key_created', created);
+          const created = await createKey(trx, account_id, options.name, accessOf(options));
+          await recordKeyAction(trx, 'key_created', created, describeAccess(created));
           return created;
         });
       });
@@ -41,6 +59,22 @@ export function addKeyCommands(program: Command, context: Context): void {
         listKeys(knex, (await requireAccount(knex, reference)).account_id),
       );
       context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'The account has no keys.'));
+    });
+
+  withAccess(
+    keys
+      .command('update')
+      .description('change what a key may do, from where, or for how long from now')
+      .argument('<key-id>', 'as keys list shows it', keyId),
+  )
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders keys update 12 --scopes read --addresses any --expires never')
+    .action(async (id: number, options) => {
+      const access = accessOf(options);
+      if (Object.keys(access).length === 0)
+        throw new UsageError('Say what to change: --scopes, --addresses or --expires.');
+      const key = await context.withDatabase((knex) => knex.transaction((trx) => update(trx, id, access)));
+      context.print(options, key, () => `${describe(key)}\nIntake applies it within 5 seconds.`);
     });
 
   keys
@@ -72,12 +106,42 @@ export function addKeyCommands(program: Command, context: Context): void {
     });
 }
 
+function withAccess(command: Command): Command {
+  return command
+    .option('--scopes <list>', `what it may do: some of ${KEY_SCOPES.join(',')}; all by default`, keyScopes)
+    .option('--addresses <list>', 'from which addresses and ranges (CIDR) it works, or any', keyAddresses)
+    .option('--expires <time>', 'how long it works, such as 90d, or never', keyLifetime);
+}
+
+function accessOf(options: { scopes?: KeyAccess['scopes']; addresses?: string[]; expires?: number }): KeyAccess {
+  const { scopes, addresses, expires } = options;
+  return {
+    ...(scopes && { scopes }),
+    ...(addresses && { addresses }),
+    ...(expires !== undefined && { lifetime_seconds: expires || null }),
+  };
+}
+
+async function update(trx: Knex, id: number, access: KeyAccess): Promise<ApiKey> {
+  const key = await updateKey(trx, id, access);
+  if (!key) throw await notCurrent(trx, id);
+  const { scopes, addresses, expires_at } = key;
+  await recordKeyAction(trx, 'key_updated', key, { scopes, addresses, expires_at });
+  return key;
+}
+
+/** Why a key can be neither replaced nor changed. */
+async function notCurrent(trx: Knex, id: number): Promise<Failure> {
+  const key = await findKey(trx, id);
+  if (!key) return noSuchKey(id);
+  const state = key.state === 'active' && isReplaced(key) ? 'replaced' : key.state;
+  return new Failure(`Key ${id} is ${state} already; make a new one: orders keys create ${key.account_id}`);
+}
+
 async function replace(trx: Knex, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
   const key = await replaceKey(trx, id, graceMs);
   const old = await findKey(trx, id);
-  if (!old) throw noSuchKey(id);
-  if (!key)
-    throw new Failure(`Key ${id} is ${old.state} already; make a new one: orders keys create ${old.account_id}`);
+  if (!old || !key) throw await notCurrent(trx, id);
   await recordKeyAction(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
   return { old, key };
 }
@@ -100,17 +164,23 @@ function noSuchKey(id: number): Failure {
 }
 
 function describeNew(key: NewApiKey): string {
-  const text = details([
-    ['key', key.key],
+  return `${describe(key, key.key)}\nKeep the key now: it cannot be shown again.`;
+}
+
+function describe(key: ApiKey, text?: string): string {
+  return details([
+    ['key', text],
     ['key id', key.key_id],
     ['account', key.account_id],
     ['name', key.name],
+    ['scopes', key.scopes.join(', ')],
+    ['addresses', key.addresses.length > 0 ? key.addresses.join(', ') : 'any'],
+    ['expires', key.expires_at ?? 'never'],
   ]);
-  return `${text}\nKeep the key now: it cannot be shown again.`;
 }
 
 function tabulate(keys: readonly ApiKey[]): string {
-  return table(keys, [
+  const rows = table(keys, [
     { head: 'ID', cell: (key) => key.key_id, right: true },
     { head: 'NAME', cell: (key) => key.name, shrinks: true },
     { head: 'KEY', cell: (key) => `…${key.last_four}` },
@@ -119,4 +189,16 @@ function tabulate(keys: readonly ApiKey[]): string {
     { head: 'EXPIRES', cell: (key) => key.expires_at },
     { head: 'LAST USED', cell: (key) => key.last_used_at },
   ]);
+  return [rows, ...keys.flatMap(notesOf)].join('\n');
+}
+
+/** The limits of a key that works, one per line. */
+function notesOf({ key_id, state, scopes, addresses, expires_at, expires_soon }: ApiKey): string[] {
+  if (state !== 'active') return [];
+  return [
+    scopes.length < KEY_SCOPES.length && `Key ${key_id} has the scopes ${scopes.join(', ')} only.`,
+    addresses.length > 0 && `Key ${key_id} works from ${addresses.join(', ')} only.`,
+    expires_soon &&
+      `Key ${key_id} expires at ${expires_at?.toISOString()}. Replace it (orders keys replace ${key_id} --grace 24h) or extend it (orders keys update ${key_id} --expires 90d).`,
+  ].filter((note) => note !== false);
 }

@@ -94,6 +94,10 @@ export function addSigningCommands(program: Command, context: Context): void {
         const account = await requireAccount(knex, reference);
         await knex.transaction(async (trx) => {
           const before = await lockAccount(trx, account.account_id);
+          if (before?.signed_only)
+            throw new Failure(
+              `Account ${account.account_id} accepts signed deliveries only, so without signing it could send nothing. First run: orders accounts signed-only ${account.account_id} off`,
+            );
           await disableSigning(trx, account.account_id);
           if (before?.signing_enabled) await recordAccountAction(trx, account.account_id, 'signing_disabled');
         });

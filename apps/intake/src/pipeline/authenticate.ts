@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type AuthenticatedKey, type Database, findAuthenticatedKeys, touchKey } from '@orders/database';
-import { hashApiKey, Problem } from '@orders/domain';
+import { createAddressMatcher, hashApiKey, Problem } from '@orders/domain';
 import { readBearerKey } from '@orders/http';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../request-context.ts';
@@ -10,22 +10,32 @@ export interface Authenticator {
   /**
    * Finds the account of a request by its Bearer key (RFC 6750).
    *
-   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `account_suspended`, or `overloaded` if too many unknown keys wait; a
-   * database error if the look-up fails.
+   * @throws {Problem} `missing_api_key`, `invalid_api_key`, `address_not_allowed`, `account_suspended`, or `overloaded` if too many
+   * unknown keys wait; a database error if the look-up fails.
    */
   authenticate: RequestHandler;
   /** The account of a request whose key is cached; undefined otherwise. */
   cachedAccount(request: IncomingMessage): number | undefined;
 }
 
+interface CachedKey extends AuthenticatedKey {
+  /** Null if the key works from every address. */
+  isAllowedFrom: ((address: string) => boolean) | null;
+}
+
 export function createAuthenticator(database: Database): Authenticator {
-  const keys = createCachedLookUp<AuthenticatedKey>({
+  const keys = createCachedLookUp<CachedKey>({
     idOf: (key) => hashApiKey(key).toString('base64'),
-    find: (hashes) =>
-      findAuthenticatedKeys(
+    async find(hashes) {
+      const found = await findAuthenticatedKeys(
         database,
         hashes.map((hash) => Buffer.from(hash, 'base64')),
-      ),
+      );
+      return found.map(
+        (key) =>
+          key && { ...key, isAllowedFrom: key.addresses.length > 0 ? createAddressMatcher(key.addresses) : null },
+      );
+    },
     // The time of last use is informative; a failure to store it must not fail the request.
     onFound: ({ accountId, keyId }) => void touchKey(database, accountId, keyId).catch(() => {}),
   });
@@ -38,6 +48,9 @@ export function createAuthenticator(database: Database): Authenticator {
       const context = contextOf(request);
       context.authenticated = authenticated;
       context.authenticateAgain = async () => (await keys.find(key, { isFresh: true })) ?? null;
+      const { isAllowedFrom } = authenticated;
+      // The client's address, by `trust proxy`.
+      if (isAllowedFrom && !isAllowedFrom(request.ip ?? '')) throw new Problem('address_not_allowed');
       if (authenticated.suspended) throw new Problem('account_suspended');
       next();
     },

@@ -1,6 +1,7 @@
-import { type ApiKey, createKey, findKey, listKeys, replaceKey, revokeKey } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { type ApiKey, createKey, describeAccess, findKey, listKeys, replaceKey, revokeKey } from '@orders/database';
+import { isAddressRange, KEY_SCOPES, type KeyScope, MAX_ADDRESS_RANGES, Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
+import Joi from 'joi';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-responses.ts';
@@ -10,7 +11,31 @@ import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText } from '../read-request.ts';
 import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
-const name = plainText(200).trim().required();
+const DAY_SECONDS = 86_400;
+/** The lifetimes that a new key can have, in seconds. */
+const LIFETIMES = { never: null, '30d': 30 * DAY_SECONDS, '90d': 90 * DAY_SECONDS, '365d': 365 * DAY_SECONDS };
+
+function addressRange(text: string, helpers: Joi.CustomHelpers): unknown {
+  return isAddressRange(text) ? text : helpers.error('string.ip');
+}
+
+const newKey = {
+  name: plainText(200).trim().required(),
+  scopes: Joi.array()
+    .items(Joi.valid(...KEY_SCOPES))
+    .unique()
+    .min(1)
+    .default([...KEY_SCOPES]),
+  expires: Joi.valid(...Object.keys(LIFETIMES)).default('never'),
+  addresses: Joi.array().items(Joi.string().custom(addressRange)).unique().max(MAX_ADDRESS_RANGES).default([]),
+};
+
+interface NewKey {
+  name: string;
+  scopes: KeyScope[];
+  expires: keyof typeof LIFETIMES;
+  addresses: string[];
+}
 
 /** The keys of an account. Only the response that creates a key contains its text. */
 export function keyRoutes(deps: PortalDeps): Router {
@@ -24,10 +49,11 @@ export function keyRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/keys', async (request, response) => {
-    const body = bodyOf<{ name: string }>(request, { name });
+    const { name, scopes, expires, addresses } = bodyOf<NewKey>(request, newKey);
     const key = await transact(request, async (trx) => {
-      const created = await createKey(trx, accountIdOf(request), body.name);
-      await record(trx, request, 'key_created', created);
+      const access = { scopes, addresses, lifetime_seconds: LIFETIMES[expires] };
+      const created = await createKey(trx, accountIdOf(request), name, access);
+      await record(trx, request, 'key_created', created, describeAccess(created));
       return created;
     });
     response.status(201).set(NO_TRANSFORM).json(key);

@@ -1,7 +1,8 @@
-import { listSigning, rotateSigning, showSigning } from '@orders/database';
+import { findAccount, listSigning, lockAccount, rotateSigning, setSignedOnly, showSigning } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
+import Joi from 'joi';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-responses.ts';
@@ -18,8 +19,28 @@ export function signingRoutes(deps: PortalDeps): Router {
   const router = Router();
 
   router.get('/signing', async (request, response) => {
-    const secrets = await runShortFairly(request, () => listSigning(knex, accountIdOf(request)));
-    response.json({ secrets });
+    const accountId = accountIdOf(request);
+    const [secrets, account] = await runShortFairly(request, async () => [
+      await listSigning(knex, accountId),
+      await findAccount(knex, accountId),
+    ]);
+    response.json({ secrets, signed_only: account?.signed_only === true });
+  });
+
+  router.put('/signing/signed-only', async (request, response) => {
+    const { signed_only } = bodyOf<{ signed_only: boolean }>(request, {
+      signed_only: Joi.boolean().strict().required(),
+    });
+    const accountId = accountIdOf(request);
+    await transact(request, async (trx) => {
+      // Locked, so that signing is not disabled meanwhile, and the audit entry matches the change.
+      const before = await lockAccount(trx, accountId);
+      if (before?.signed_only === signed_only) return;
+      if (signed_only && !before?.signing_enabled) throw new Problem('signing_unavailable');
+      await setSignedOnly(trx, accountId, signed_only);
+      await record(trx, request, 'signed_only_changed', { signed_only });
+    });
+    response.json({ signed_only });
   });
 
   // POST, because it writes an audit entry.
@@ -48,7 +69,7 @@ export function signingRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-function record(trx: Knex, request: Request, action: string, details: { overlap: Grace } | null = null) {
+function record(trx: Knex, request: Request, action: string, details: Record<string, unknown> | null = null) {
   const accountId = accountIdOf(request);
   return recordBy(trx, request, { accountId, action, subject: `account:${accountId}`, details });
 }

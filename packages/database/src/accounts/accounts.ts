@@ -6,6 +6,8 @@ export interface Account {
   name: string;
   state: 'active' | 'suspended';
   signing_enabled: boolean;
+  /** Whether only signed deliveries may send and cancel orders. */
+  signed_only: boolean;
   rate_limit: AccountRateLimit;
   /** Whether a resend with other content of an order in review is only shown, or holds the order until a decision. */
   resends: 'ignore' | 'hold';
@@ -21,7 +23,7 @@ case when a.rate_unlimited then '"none"'::jsonb
 /** Query for all accounts by id, for callers to narrow. */
 export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
   return db('accounts as a')
-    .select('a.account_id', 'a.name', 'a.created_at', 'a.suspended_at')
+    .select('a.account_id', 'a.name', 'a.signed_only', 'a.created_at', 'a.suspended_at')
     .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
     .select(
       db.raw(
@@ -86,4 +88,9 @@ export async function setRateLimit(db: Knex, accountId: number, limit: AccountRa
 /** Sets whether a resend with other content holds an order in review until a decision. */
 export async function setHoldResends(db: Knex, accountId: number, hold: boolean): Promise<void> {
   await db('accounts').where({ account_id: accountId }).update({ hold_resends: hold });
+}
+
+/** Sets whether an account accepts signed deliveries only, effective in intake within 5 seconds. Needs signing to be enabled. */
+export async function setSignedOnly(db: Knex, accountId: number, signedOnly: boolean): Promise<void> {
+  await db('accounts').where({ account_id: accountId }).update({ signed_only: signedOnly });
 }

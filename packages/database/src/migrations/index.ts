@@ -34,6 +34,8 @@ import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
 import * as eventGuards from './036-event-guards.ts';
+import * as keyAccess from './037-key-access.ts';
+import * as signedOnly from './038-signed-only.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -83,6 +85,8 @@ export const MIGRATIONS: readonly Migration[] = [
   endpoints,
   slowEndpoints,
   eventGuards,
+  keyAccess,
+  signedOnly,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -24,7 +24,7 @@ const without = (left: ProblemCode, codes: ProblemCode[]) => codes.filter((code)
 const keyDescription = (use: string) =>
   `You can send the header \`Idempotency-Key\`, 1 to 255 visible ASCII characters: ${use}`;
 
-export const orderOperation = acceptOperation('submitOrder', 'Send an order', [], []);
+export const orderOperation = acceptOperation('submitOrder', 'Send an order', [], ['signature_required']);
 
 const SIGNATURE_PARAMETER = {
   name: SIGNATURE_HEADER,
@@ -42,7 +42,12 @@ export const webhookOperation = acceptOperation(
   SIGNATURE_PROBLEMS,
 );
 
-export const cancelOperation = cancelOperationOf('cancelOrders', 'Cancel one order or several', [], []);
+export const cancelOperation = cancelOperationOf(
+  'cancelOrders',
+  'Cancel one order or several',
+  [],
+  ['signature_required'],
+);
 
 export const webhookCancelOperation = cancelOperationOf(
   'deliverCancellation',
@@ -71,7 +76,7 @@ export const batchOperation = {
       'BatchReply',
       { ...RATE_HEADERS, ...PREFERENCE_APPLIED },
     ),
-    ...refusals(without('validation_failed', BODY), {
+    ...refusals([...without('validation_failed', BODY), 'signature_required'], {
       unsupported_media_type: BATCH_TYPES,
       payload_too_large: 'The body is larger than this service accepts, or contains too many orders.',
       malformed_body: 'The body contains no order, or was sent as a JSON array and is not one.',

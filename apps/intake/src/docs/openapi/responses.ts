@@ -19,6 +19,7 @@ export const STATUS_RATE_HEADERS = {
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
 const REFUSAL_HEADERS: Record<number, object> = {
   401: { 'WWW-Authenticate': header('The authentication scheme, if the key was rejected') },
+  403: { 'WWW-Authenticate': header('The scope that the key lacks') },
   422: { 'Preference-Applied': header('`handling=strict`, if it was requested') },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
@@ -26,7 +27,13 @@ const REFUSAL_HEADERS: Record<number, object> = {
 
 /** Of every account. */
 export const SENDER_LIMITS: ProblemCode[] = ['account_suspended', 'rate_limited'];
-const AUTHENTICATION: ProblemCode[] = ['missing_api_key', 'invalid_api_key', ...SENDER_LIMITS];
+const AUTHENTICATION: ProblemCode[] = [
+  'missing_api_key',
+  'invalid_api_key',
+  'address_not_allowed',
+  'insufficient_scope',
+  ...SENDER_LIMITS,
+];
 const ALWAYS: ProblemCode[] = ['storage_unavailable', 'internal_error'];
 export const BODY: ProblemCode[] = [
   'unsupported_media_type',

@@ -7,6 +7,7 @@ import type {
   SigningSecret,
   SigningSecretRow,
 } from '@orders/database';
+import type { KeyScope } from '@orders/domain';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';
@@ -24,6 +25,27 @@ export type ResendsChoice = Account['resends'];
 export const GRACE_PERIODS = ['none', '1h', '24h', '7d'] as const;
 export type Grace = (typeof GRACE_PERIODS)[number];
 
+/** In the order shown; the same as `KEY_SCOPES` of `packages/domain`. */
+export const SCOPES = ['send', 'cancel', 'read'] as const satisfies KeyScope[];
+export type Scope = (typeof SCOPES)[number];
+
+/** The lifetimes of a new key, in the order shown. */
+export const LIFETIMES = ['never', '30d', '90d', '365d'] as const;
+export type Lifetime = (typeof LIFETIMES)[number];
+
+export interface KeyRequest {
+  name: string;
+  scopes: Scope[];
+  expires: Lifetime;
+  addresses: string[];
+}
+
+export interface Signing {
+  secrets: SecretRow[];
+  /** Whether the account accepts signed deliveries only. */
+  signed_only: boolean;
+}
+
 const POLL_INTERVAL_MS = 2000;
 
 const at = (accountId: number) => `/accounts/${accountId}`;
@@ -35,12 +57,11 @@ export function useKeys(accountId: number): UseQueryResult<Key[]> {
   });
 }
 
-/** The signing secrets without their texts. */
-export function useSigning(accountId: number): UseQueryResult<SecretRow[]> {
+/** The signing secrets without their texts, and whether deliveries must be signed. */
+export function useSigning(accountId: number): UseQueryResult<Signing> {
   return useQuery({
     queryKey: ['signing', accountId],
-    queryFn: async ({ signal }) =>
-      (await call<{ secrets: SecretRow[] }>('GET', `${at(accountId)}/signing`, { signal })).secrets,
+    queryFn: ({ signal }) => call<Signing>('GET', `${at(accountId)}/signing`, { signal }),
     refetchInterval: 10 * POLL_INTERVAL_MS,
   });
 }
@@ -78,10 +99,14 @@ export function saveResendsChoice(accountId: number, resends: ResendsChoice): Pr
   return call('PUT', `${at(accountId)}/resends`, { body: { resends } });
 }
 
+export function saveSignedOnly(accountId: number, signedOnly: boolean): Promise<unknown> {
+  return call('PUT', `${at(accountId)}/signing/signed-only`, { body: { signed_only: signedOnly } });
+}
+
 // Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
 
-export function createKey(accountId: number, name: string): Promise<NewKey> {
-  return call('POST', `${at(accountId)}/keys`, { body: { name } });
+export function createKey(accountId: number, key: KeyRequest): Promise<NewKey> {
+  return call('POST', `${at(accountId)}/keys`, { body: key });
 }
 
 export function replaceKey(accountId: number, keyId: number, grace: Grace): Promise<NewKey> {

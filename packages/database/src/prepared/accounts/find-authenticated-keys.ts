@@ -1,4 +1,4 @@
-import type { AccountRateLimit } from '@orders/domain';
+import type { AccountRateLimit, KeyScope } from '@orders/domain';
 import { RATE_LIMIT } from '../../accounts/accounts.ts';
 import { MAX_LIVE_SECRETS } from '../../accounts/signing-secrets.ts';
 import type { Database } from '../../connect.ts';
@@ -8,7 +8,12 @@ import { run } from '../run.ts';
 export interface AuthenticatedKey {
   accountId: number;
   keyId: number;
+  scopes: KeyScope[];
+  /** Addresses and ranges from which the key works; empty for all. */
+  addresses: string[];
   suspended: boolean;
+  /** Whether the account accepts signed deliveries only. */
+  signedOnly: boolean;
   rateLimit: AccountRateLimit;
   /** The account's live signing secrets, encrypted, at most the newest two; empty when signing is not enabled. */
   sealedSecrets: Buffer[];
@@ -17,14 +22,15 @@ export interface AuthenticatedKey {
 const FIND = {
   name: 'find-authenticated-keys',
   text: `
-select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", a.suspended_at is not null as suspended,
+select wanted.index::int as "index", k.account_id as "accountId", k.key_id as "keyId", k.scopes, k.addresses,
+       a.suspended_at is not null as suspended, a.signed_only as "signedOnly",
        ${RATE_LIMIT} as "rateLimit",
        array(select s.sealed from signing_secrets s
              where s.account_id = k.account_id and (s.expires_at is null or s.expires_at > now())
              order by s.secret_id desc limit ${MAX_LIVE_SECRETS}) as "sealedSecrets"
 from unnest($1::bytea[]) with ordinality as wanted(key_hash, index)
 cross join lateral (
-  select account_id, key_id from api_keys
+  select account_id, key_id, scopes, addresses from api_keys
   where key_hash = wanted.key_hash and revoked_at is null and (expires_at is null or expires_at > now())
   offset 0
 ) as k

@@ -1,6 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createKey, type Grace, type Key, type NewKey, replaceKey } from '../../api/integrations.ts';
+import { isProblem } from '../../api/client.ts';
+import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -8,22 +9,29 @@ import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { GraceChoice } from './grace-choice.tsx';
+import { addressesIn, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
 import { useAction } from './use-action.ts';
 
 interface DialogProps {
   onClose: () => void;
 }
 
-/** Asks for a name and creates a key. */
+/** Asks for a name and what the key may do, and creates it. */
 export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (key: NewKey) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [name, setName] = useState('');
-  const creating = useAction(async () => onDone(await createKey(accountId, name)));
+  const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
+  const creating = useAction(async () =>
+    onDone(await createKey(accountId, { name, ...access, addresses: addressesIn(access.addresses) })),
+  );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     creating.mutate();
   };
+  const isAddressRefused =
+    isProblem(creating.error, 'invalid_request') &&
+    creating.error.errors.some(({ pointer }) => pointer.startsWith('/addresses'));
   return (
     <Dialog title={t('keys.create')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
@@ -37,8 +45,13 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        {creating.error !== null && <ProblemNote error={creating.error} />}
-        <FormButtons submit={t('keys.create')} isBusy={creating.isPending || name.trim() === ''} onClose={onClose} />
+        <KeyAccessFields access={access} isAddressRefused={isAddressRefused} onChange={setAccess} />
+        {creating.error !== null && !isAddressRefused && <ProblemNote error={creating.error} />}
+        <FormButtons
+          submit={t('keys.create')}
+          isBusy={creating.isPending || name.trim() === '' || access.scopes.length === 0}
+          onClose={onClose}
+        />
       </form>
     </Dialog>
   );

@@ -7,6 +7,7 @@ import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { fullTime } from '../../components/time.tsx';
 import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
 import { KeysTable } from './keys-table.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
@@ -48,6 +49,15 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
       {keys.isError && <ProblemNote error={keys.error} retry={() => void keys.refetch()} />}
       {keys.isPending && <Skeleton shape="rows" count={2} />}
       {hasNone && <EmptyState title={t('keys.none')} text={t('keys.noneAbout')} action={create} />}
+      {keys.data?.map(
+        ({ key_id, name, last_four, expires_at, expires_soon }) =>
+          expires_soon &&
+          expires_at && (
+            <p key={key_id} className="note note-warn">
+              {t('keys.expiresSoon', { name, lastFour: last_four, time: fullTime(expires_at) })}
+            </p>
+          ),
+      )}
       {keys.data && !hasNone && (
         <KeysTable
           keys={keys.data}

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Key } from '../../api/integrations.ts';
+import { type Key, SCOPES } from '../../api/integrations.ts';
 import { Ago, fullTime } from '../../components/time.tsx';
 import '../../components/data-table.css';
 
@@ -74,6 +74,7 @@ function Rows(props: {
             <th scope="row">
               <KeyName name={key.name} lastFour={key.last_four} />
               <KeyState state={key} />
+              <KeyLimits limits={key} />
             </th>
             <td data-label={t('keys.created')}>
               <Ago at={key.created_at} />
@@ -84,7 +85,7 @@ function Rows(props: {
             <td className="cell-actions">
               {key.state === 'active' && (
                 <span className="row">
-                  {!key.expires_at && (
+                  {!isReplaced(key) && (
                     <button type="button" className="button" onClick={() => props.onReplace(key)}>
                       {t('keys.replace')}
                     </button>
@@ -102,13 +103,36 @@ function Rows(props: {
   );
 }
 
-/** When a replaced key stops working, or how one ended. */
-function KeyState({ state: { state, expires_at, revoked_at } }: { state: Key }): ReactNode {
+function isReplaced({ expires_at, lifetime_seconds }: Key): boolean {
+  return expires_at !== null && lifetime_seconds === null;
+}
+
+/** When a key stops working, or how it ended. */
+function KeyState({ state: key }: { state: Key }): ReactNode {
   const { t } = useTranslation('integrations');
+  const { state, expires_at, revoked_at } = key;
   if (state === 'revoked' && revoked_at)
     return <p className="hint">{t('keys.revoked', { time: fullTime(revoked_at) })}</p>;
   if (!expires_at) return null;
+  const text = isReplaced(key)
+    ? ({ active: 'keys.replacedUntil', ended: 'keys.replacedEnded' } as const)
+    : ({ active: 'keys.expires', ended: 'keys.expired' } as const);
+  return <p className="hint">{t(text[state === 'active' ? 'active' : 'ended'], { time: fullTime(expires_at) })}</p>;
+}
+
+/** The scopes of a key that lacks one, and its addresses. */
+function KeyLimits({ limits: { scopes, addresses } }: { limits: Key }): ReactNode {
+  const { t } = useTranslation('integrations');
   return (
-    <p className="hint">{t(state === 'expired' ? 'keys.expired' : 'keys.expires', { time: fullTime(expires_at) })}</p>
+    <>
+      {scopes.length < SCOPES.length && (
+        <p className="hint">
+          {t('keys.only', { scopes: scopes.map((scope) => t(`keys.scope.${scope}`)).join(' · ') })}
+        </p>
+      )}
+      {addresses.length > 0 && (
+        <p className="hint key-addresses">{t('keys.from', { addresses: addresses.join(', ') })}</p>
+      )}
+    </>
   );
 }

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
@@ -7,9 +7,11 @@ import {
   rotateSecret,
   type Secret,
   type SecretRow,
+  saveSignedOnly,
   useSigning,
 } from '../../api/integrations.ts';
 import { useAccountId, useSession } from '../../api/session.ts';
+import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
@@ -35,8 +37,13 @@ export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) =>
       </dl>
       {signing.isPending && <Skeleton count={2} />}
       {signing.isError && <ProblemNote error={signing.error} retry={() => void signing.refetch()} />}
-      {signing.data?.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
-      {signing.data && signing.data.length > 0 && <Secrets rows={signing.data} onSecret={onSecret} />}
+      {signing.data?.secrets.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
+      {signing.data && signing.data.secrets.length > 0 && (
+        <>
+          <Secrets rows={signing.data.secrets} onSecret={onSecret} />
+          <SignedOnly isOn={signing.data.signed_only} />
+        </>
+      )}
     </section>
   );
 }
@@ -101,6 +108,48 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
             show(null);
             void queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
           }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The switch for signed deliveries only. Turning it on asks first, as it stops senders that do not sign. */
+function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const [isAsking, setAsking] = useState(false);
+  const set = async (value: boolean) => {
+    await saveSignedOnly(accountId, value);
+    await queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
+  };
+  const turningOff = useMutation({ mutationFn: () => set(false) });
+  return (
+    <div className="stack-tight">
+      <div className="row">
+        <button
+          type="button"
+          role="switch"
+          className="switch"
+          aria-checked={isOn}
+          disabled={turningOff.isPending}
+          onClick={() => (isOn ? turningOff.mutate() : setAsking(true))}
+        >
+          <span className="switch-track" aria-hidden="true" />
+          {t('webhook.signedOnly')}
+        </button>
+        <HelpLink page="webhook-secret" anchor="signed-only" />
+      </div>
+      <p className="hint">{t('webhook.signedOnlyAbout')}</p>
+      {turningOff.isError && <ProblemNote error={turningOff.error} />}
+      {isAsking && (
+        <Confirm
+          title={t('webhook.signedOnlyTitle')}
+          text={t('webhook.signedOnlyWarning')}
+          label={t('webhook.signedOnlySubmit')}
+          action={() => set(true)}
+          onClose={() => setAsking(false)}
         />
       )}
     </div>

@@ -1,0 +1,294 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import {
+  createKey,
+  type KeyAccess,
+  type NewApiKey,
+  replaceKey,
+  setEvents,
+  setSignedOnly,
+  updateKey,
+} from '@orders/database';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain';
+import type { Api, Reply } from '../harness/api.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { lastSentBefore, until } from '../harness/until.ts';
+
+let stack: Stack;
+let intake: RunningIntake;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  intake = await stack.intake();
+});
+afterAll(() => stack.close());
+
+type Headers = Record<string, string>;
+type Route = [
+  name: string,
+  scope: KeyScope,
+  send: (api: Api, account: TestAccount, headers?: Headers) => Promise<Reply>,
+  signedRoute: string | null,
+];
+
+const ORDER = { source_order_id: 'access-1' };
+const WEBHOOK = '/ingest/webhook';
+const WEBHOOK_CANCEL = '/ingest/webhook/cancel';
+
+const ROUTES: Route[] = [
+  ['POST /ingest/orders', 'send', (api, by, headers) => api.order(by, ORDER, headers), WEBHOOK],
+  ['POST /ingest/orders/batch', 'send', (api, by, headers) => api.batch(by, [ORDER], headers), WEBHOOK],
+  ['POST /ingest/webhook', 'send', (api, by, headers) => api.webhook(by, ORDER, headers), null],
+  ['POST /ingest/preview', 'send', (api, by, headers) => api.preview(by, ORDER, headers), null],
+  ['POST /ingest/orders/cancel', 'cancel', (api, by, headers) => api.cancel(by, ORDER, headers), WEBHOOK_CANCEL],
+  ['POST /ingest/webhook/cancel', 'cancel', (api, by, headers) => api.webhookCancel(by, ORDER, headers), null],
+  ['POST /ingest/reconcile', 'read', (api, by, headers) => api.reconcile(by, [ORDER.source_order_id], headers), null],
+  ['GET /ingest/events', 'read', (api, by, headers) => api.events(by, '', headers), null],
+  [
+    'GET /ingest/status/{receipt_id}',
+    'read',
+    (api, by, headers) => api.status(by, '01a1f9bd-9a17-7354-8023-e51a3a7d2f89', headers),
+    null,
+  ],
+];
+
+/** An account that signs and has events, and one key of it. */
+async function accountWith(access: KeyAccess): Promise<TestAccount & { keyId: number }> {
+  const account = await stack.account({ signing: true });
+  await setEvents(stack.database.knex, account.id, true);
+  const { key, key_id: keyId } = await createKey(stack.database.knex, account.id, 'limited', access);
+  return { ...account, key, keyId };
+}
+
+/** Receipts and cancellations of an account. */
+async function countStored({ id }: TestAccount): Promise<number> {
+  const { rows } = await stack.database.knex.raw(
+    `select (select count(*) from receipts where account_id = :id)
+          + (select count(*) from orders where account_id = :id) as stored`,
+    { id },
+  );
+  return Number(rows[0].stored);
+}
+
+/** Whether a request got past the checks of access. */
+const isLetIn = ({ status, body }: Reply) => status < 300 || body.code === 'receipt_not_found';
+
+function expectRefused(reply: Reply, code: string): void {
+  expect({ status: reply.status, code: reply.body.code }).toEqual({ status: 403, code });
+  expect(reply.body.type).toBe(`/docs/senders/errors#${code}`);
+}
+
+test('the table below has every route that takes a key', async () => {
+  const { body } = await intake.api.send('GET', '/openapi.json');
+  const routes = Object.entries<Record<string, { security?: unknown[] }>>(body.paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, operation]) => operation.security?.length !== 0)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(new Set(routes)).toEqual(new Set(ROUTES.map(([name]) => name)));
+});
+
+describe('scopes', () => {
+  test.each(ROUTES)('%s needs the scope %s, and no other', async (_name, scope, send) => {
+    for (const one of KEY_SCOPES) {
+      const account = await accountWith({ scopes: [one] });
+      const reply = await send(intake.api, account);
+      if (one === scope) {
+        expect([reply.status, reply.body.code, isLetIn(reply)]).toEqual([reply.status, reply.body.code, true]);
+        continue;
+      }
+      expectRefused(reply, 'insufficient_scope');
+      expect(reply.headers['www-authenticate']).toBe(`Bearer error="insufficient_scope", scope="${scope}"`);
+      expect(await countStored(account)).toBe(0);
+    }
+  });
+
+  test('a key without the option has all', async () => {
+    const account = await accountWith({});
+    for (const [, , send] of ROUTES) expect(isLetIn(await send(intake.api, account))).toBe(true);
+  });
+
+  test('a missing scope is reported before the rate is counted and the body is read', async () => {
+    const account = await accountWith({ scopes: ['read'] });
+    const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'text/plain' };
+    const reply = await intake.api.send('POST', '/ingest/orders', headers, 'x');
+    expectRefused(reply, 'insufficient_scope');
+    expect(reply.headers).not.toHaveProperty('ratelimit');
+  });
+});
+
+describe('addresses', () => {
+  test.each<[addresses: string[], from: string, isAllowed: boolean]>([
+    [['203.0.113.7'], '203.0.113.7', true],
+    [['203.0.113.7'], '203.0.113.8', false],
+    [['198.51.100.0/24', '203.0.113.0/30'], '203.0.113.3', true],
+    [['203.0.113.0/30'], '203.0.113.4', false],
+    [['203.0.113.0/24'], '::ffff:203.0.113.9', true],
+    [['203.0.113.0/24'], '::ffff:cb00:7109', true],
+    [['2001:db8::/32'], '2001:db8:1::5', true],
+    [['2001:db8::/32'], '2001:db9::5', false],
+    [['2001:db8::/32'], '203.0.113.7', false],
+    [['0.0.0.0/0'], '2001:db8::1', false],
+    [['203.0.113.7'], 'unknown', false],
+    [['203.0.113.7'], '203.0.113.7:4711', false],
+  ])('a key for %j used from %s', async (addresses, from, isAllowed) => {
+    const account = await accountWith({ addresses });
+    const reply = await intake.api.reconcile(account, ['a'], { 'X-Forwarded-For': from });
+    if (isAllowed) expect(reply.status).toBe(200);
+    else expectRefused(reply, 'address_not_allowed');
+  });
+
+  test.each(ROUTES)('%s is refused from another address', async (_name, _scope, send) => {
+    const account = await accountWith({ addresses: ['203.0.113.7'] });
+    expectRefused(await send(intake.api, account, { 'X-Forwarded-For': '203.0.113.8' }), 'address_not_allowed');
+    expect(await countStored(account)).toBe(0);
+  });
+
+  test('of several forwarded addresses the last one that no trusted proxy has counts', async () => {
+    const account = await accountWith({ addresses: ['203.0.113.7'] });
+    const from = (text: string) => intake.api.reconcile(account, ['a'], { 'X-Forwarded-For': text });
+    expectRefused(await from('203.0.113.7, 198.51.100.1'), 'address_not_allowed');
+    expect((await from('198.51.100.1, 203.0.113.7')).status).toBe(200);
+    expect((await from('198.51.100.1, 203.0.113.7, 127.0.0.1')).status).toBe(200);
+  });
+
+  test('the header is ignored if it does not come from a proxy of TRUST_PROXY', async () => {
+    const untrusting = await stack.intake({ TRUST_PROXY: '192.0.2.0/24' });
+    const [account, local] = [
+      await accountWith({ addresses: ['203.0.113.7'] }),
+      await accountWith({ addresses: ['127.0.0.0/8'] }),
+    ];
+    const spoofed = { 'X-Forwarded-For': '203.0.113.7' };
+    expectRefused(await untrusting.api.order(account, ORDER, spoofed), 'address_not_allowed');
+    expect((await untrusting.api.order(local, ORDER, spoofed)).status).toBe(202);
+    await untrusting.close();
+  });
+
+  test('the address is checked before the account and the scope, and a wrong address does not tell the scope', async () => {
+    const account = await accountWith({ addresses: ['203.0.113.7'], scopes: ['read'] });
+    const reply = await intake.api.order(account, ORDER);
+    expectRefused(reply, 'address_not_allowed');
+    expect(reply.headers).not.toHaveProperty('www-authenticate');
+  });
+});
+
+describe('signed only', () => {
+  async function signedOnlyAccount(access: KeyAccess = {}): Promise<TestAccount> {
+    const account = await accountWith(access);
+    await setSignedOnly(stack.database.knex, account.id, true);
+    return account;
+  }
+
+  test.each(ROUTES)('%s', async (_name, _scope, send, signedRoute) => {
+    const account = await signedOnlyAccount();
+    const reply = await send(intake.api, account);
+    if (signedRoute === null) return expect(isLetIn(reply)).toBe(true);
+    expectRefused(reply, 'signature_required');
+    expect(reply.body.detail).toMatch(new RegExp(` ${signedRoute}\\.$`));
+    expect(await countStored(account)).toBe(0);
+  });
+
+  test('a stolen key sends nothing: a webhook needs the secret too', async () => {
+    const account = await signedOnlyAccount();
+    const reply = await intake.api.webhook({ ...account, secret: 'oss_guessed' }, ORDER);
+    expect([reply.status, reply.body.code]).toEqual([401, 'invalid_signature']);
+  });
+
+  test('the detail names the route below BASE_PATH', async () => {
+    const based = await stack.intake({ BASE_PATH: '/api' });
+    const reply = await based.api.cancel(await signedOnlyAccount(), ORDER);
+    expect(reply.body.detail).toMatch(/ \/api\/ingest\/webhook\/cancel\.$/);
+    await based.close();
+  });
+
+  test('a missing scope is reported first', async () => {
+    expectRefused(await intake.api.order(await signedOnlyAccount({ scopes: ['read'] }), ORDER), 'insufficient_scope');
+  });
+
+  test('another account may still send with a key alone', async () => {
+    await signedOnlyAccount();
+    expect((await intake.api.order(await accountWith({}), ORDER)).status).toBe(202);
+  });
+});
+
+test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([
+  ['scope', ({ keyId }) => updateKey(stack.database.knex, keyId, { scopes: ['read'] }), 'insufficient_scope'],
+  [
+    'range',
+    ({ keyId }) => updateKey(stack.database.knex, keyId, { addresses: ['203.0.113.7'] }),
+    'address_not_allowed',
+  ],
+  ['setting', ({ id }) => setSignedOnly(stack.database.knex, id, true), 'signature_required'],
+])('a changed %s works within 5 seconds for a key that was just used', async (_what, change, code) => {
+  const account = await accountWith({});
+  const send = () => intake.api.order(account, {});
+  expect((await send()).status).toBe(422);
+  await change(account);
+  const changedAt = Date.now();
+  const lastAt = await lastSentBefore('it is refused', async () => {
+    const reply = await send();
+    if (reply.status === 422) return false;
+    expectRefused(reply, code);
+    return true;
+  });
+  expect(lastAt - changedAt).toBeLessThan(5000);
+});
+
+describe('an expiry', () => {
+  test('ends a key as any other end does', async () => {
+    const account = await accountWith({ lifetime_seconds: 1 });
+    expect((await intake.api.order(account, ORDER)).status).toBe(202);
+    const reply = await until('it has expired', async () => {
+      const sent = await intake.api.order(account, ORDER);
+      return sent.status !== 202 && sent;
+    });
+    expect([reply.status, reply.body.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  test('is counted for operators in the last three days, while the key is in use and not replaced', async () => {
+    const { knex } = stack.database;
+    const counting = async () => {
+      const own = await stack.intake();
+      const text = await (await fetch(`${own.adminUrl}/metrics`)).text();
+      await own.close();
+      return Number(/^intake_expiring_api_keys (\d+)$/m.exec(text)?.[1]);
+    };
+    const before = await counting();
+    const day = 86_400;
+    const soon = await accountWith({ lifetime_seconds: 2 * day });
+    await accountWith({ lifetime_seconds: 2 * day });
+    const late = await accountWith({ lifetime_seconds: 4 * day });
+    const endless = await accountWith({});
+    for (const one of [soon, late, endless]) await intake.api.order(one, ORDER);
+    await until('the uses are stored', async () => {
+      const keys = [soon.keyId, late.keyId, endless.keyId];
+      return (await knex('api_keys').whereIn('key_id', keys).whereNull('last_used_at')).length === 0;
+    });
+    expect((await counting()) - before).toBe(1);
+    await replaceKey(knex, soon.keyId, day * 1000);
+    expect((await counting()) - before).toBe(0);
+  });
+});
+
+test('a replacement has the scopes, the addresses and the lifetime of the key, counted from now', async () => {
+  const { knex } = stack.database;
+  const access: KeyAccess = { scopes: ['cancel'], addresses: ['203.0.113.0/24'], lifetime_seconds: 86_400 };
+  const { keyId, id } = await accountWith(access);
+  await knex('api_keys')
+    .where({ key_id: keyId })
+    .update({ expires_at: knex.raw("now() + interval '1 hour'") });
+  const created = (await replaceKey(knex, keyId, 60_000)) as NewApiKey;
+  expect(created).toMatchObject({ ...access, account_id: id });
+  expect(Number(created.expires_at) - Number(created.created_at)).toBe(86_400_000);
+  expect(await replaceKey(knex, keyId, 0)).toBeNull();
+  expect(await updateKey(knex, keyId, { lifetime_seconds: null })).toBeNull();
+});
+
+test('rejected requests are listed for the account', async () => {
+  const account = await accountWith({ scopes: ['read'] });
+  await intake.api.order(account, ORDER);
+  const listed = await until('it is listed', async () => {
+    const rows = await stack.database.knex('rejected_deliveries').where({ account_id: account.id });
+    return rows.length > 0 && rows;
+  });
+  expect(listed).toMatchObject([{ code: 'insufficient_scope', key_id: account.keyId }]);
+});
