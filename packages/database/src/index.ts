@@ -35,6 +35,7 @@ export {
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
+export { type ChainEnd, type ChainedEvent, findChainEnd, readChain, verifyChain } from './audit-chain.ts';
 export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
 export { closeRequests } from './cancellations/close-requests.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
@@ -94,6 +95,7 @@ export {
   listOpenRequests,
   type OpenRequests,
 } from './prepared/cancellations/list-requests.ts';
+export { chainAuditEvents } from './prepared/chain-audit.ts';
 export { type ClaimedEndpoint, claimEndpoints } from './prepared/endpoints/claim-endpoints.ts';
 export { type Deliveries, type Delivery, readDeliveries } from './prepared/endpoints/read-deliveries.ts';
 export { type Attempt, type Round, settleDeliveries } from './prepared/endpoints/settle-deliveries.ts';

@@ -33,6 +33,8 @@ import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
+import * as auditEventIds from './040-audit-event-ids.ts';
+import * as auditChain from './041-audit-chain.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -81,6 +83,8 @@ export const MIGRATIONS: readonly Migration[] = [
   orderEvents,
   endpoints,
   slowEndpoints,
+  auditEventIds,
+  auditChain,
 ];
 
 /** The schema is what this version needs once this one has run. */

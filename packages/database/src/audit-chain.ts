@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
+
+/** The end of the chain, or of a verified part of it. */
+export interface ChainEnd {
+  /** 0 if the chain is empty. */
+  position: number;
+  /** SHA-256 in hex; of zeros if the chain is empty. */
+  hash: string;
+}
+
+/** An audit event with its place in the chain. */
+export interface ChainedEvent extends ChainEnd {
+  event_id: number;
+  account_id: number | null;
+  at: Date;
+  actor: string;
+  action: string;
+  subject: string;
+  details: Record<string, unknown> | null;
+  /** Whether details were erased, when and by whom. */
+  erased: { at: string; by: string | null } | null;
+}
+
+/** What is wrong in the chain, in words. */
+export interface ChainFault {
+  fault: string;
+}
+
+const START: ChainEnd = { position: 0, hash: '00'.repeat(32) };
+const VERIFY_CHUNK = 1000;
+/** Details can be megabytes. */
+const READ_CHUNK = 50;
+
+/** SQL: what an erasure leaves of `details`, as `kept_audit_details` of migration 041. Here again, because verify trusts no stored function. */
+export const KEPT_DETAILS = `
+case when jsonb_typeof(details) = 'object' then
+  details - 'reason' - 'changes' || case when jsonb_typeof(details -> 'changes') = 'array' then jsonb_build_object('changes', (
+    select coalesce(jsonb_agg(jsonb_build_object('pointer', c.change -> 'pointer', 'before', null, 'after', null) order by c.place), '[]')
+    from jsonb_array_elements(details -> 'changes') with ordinality as c(change, place))) else '{}' end
+else details end`;
+
+// The erasure has an event of its own, which was recorded after it in the same transaction.
+const ERASURE = `
+select x.actor from audit_events x
+where x.action = 'order_erased' and x.subject = e.subject and x.account_id = e.account_id and x.at >= c.erased_at
+order by x.event_id limit 1`;
+
+const VERIFY = `
+select c.position, c.event_id, encode(c.hash, 'hex') as hash, e.event_id is not null as exists,
+       encode(sha256(convert_to(jsonb_build_array(
+         c.position, e.event_id, e.account_id, extract(epoch from e.at)::text, e.actor, e.action, e.subject,
+         e.kept, encode(c.details_hash, 'hex'))::text, 'UTF8')), 'hex') as entry_hash,
+       case when c.salt is null then e.details is not distinct from e.kept and exists (${ERASURE})
+            else sha256(convert_to(c.salt::text || coalesce(e.details::text, ''), 'UTF8')) = c.details_hash end as details_hold
+from audit_chain c
+left join lateral (
+  select *, ${KEPT_DETAILS} as kept from audit_events where event_id = c.event_id offset 0
+) as e on true
+where c.position > :after and c.position <= :to
+order by c.position limit ${VERIFY_CHUNK}`;
+
+interface VerifiedRow {
+  position: number;
+  event_id: number;
+  hash: string;
+  exists: boolean;
+  entry_hash: string;
+  details_hold: boolean;
+}
+
+/** The end of the chain. */
+export async function findChainEnd(db: Knex): Promise<ChainEnd> {
+  return (await chainEnds(db).orderBy('position', 'desc').first()) ?? START;
+}
+
+function chainEnds(db: Knex) {
+  return db<ChainEnd>('audit_chain').select('position', db.raw("encode(hash, 'hex') as hash"));
+}
+
+/**
+ * Verifies the chain, and that each event has a place in it or waits for one.
+ *
+ * @param from the position of the first entry to verify; the hash of the one before is taken as it is.
+ * @param expected a hash that was noted elsewhere.
+ * @param onProgress is called with the last verified position after each thousand entries.
+ * @returns the number of verified entries and the end, or the first fault.
+ */
+export async function verifyChain(
+  db: Knex,
+  { from, expected, onProgress }: { from: number; expected?: ChainEnd; onProgress: (position: number) => void },
+): Promise<(ChainEnd & { entries: number }) | ChainFault> {
+  const end = await findChainEnd(db);
+  if (expected && expected.position > end.position)
+    return { fault: `the chain ends at ${end.position}, before the expected position ${expected.position}` };
+  if (from > 1 && from > end.position) return { fault: `the chain ends at ${end.position}, before position ${from}` };
+  let last = from === 1 ? START : await chainEnds(db).where({ position: from - 1 }).first();
+  if (!last) return { fault: `position ${from - 1} is missing` };
+  while (last.position < end.position) {
+    const { rows }: { rows: VerifiedRow[] } = await db.raw(VERIFY, { after: last.position, to: end.position });
+    if (rows.length === 0) return { fault: `position ${last.position + 1} is missing` };
+    for (const row of rows) {
+      const fault = faultOf(row, last);
+      if (fault) return { fault };
+      last = { position: row.position, hash: row.hash };
+    }
+    onProgress(last.position);
+  }
+  if (expected) {
+    const stored = await chainEnds(db).where({ position: expected.position }).first();
+    if (stored?.hash !== expected.hash)
+      return { fault: `position ${expected.position} has another hash than the expected one` };
+  }
+  const fault = await findUnchained(db);
+  return fault ? { fault } : { entries: end.position - from + 1, ...last };
+}
+
+function faultOf(row: VerifiedRow, last: ChainEnd): string | null {
+  const entry = `entry ${row.event_id} at position ${row.position}`;
+  if (row.position === last.position) return `${entry} is there twice`;
+  if (row.position !== last.position + 1) return `position ${last.position + 1} is missing`;
+  if (!row.exists) return `${entry} is missing`;
+  const hash = createHash('sha256').update(Buffer.from(last.hash, 'hex')).update(Buffer.from(row.entry_hash, 'hex'));
+  if (hash.digest('hex') !== row.hash) return `${entry} was changed, or is out of order`;
+  if (!row.details_hold) return `${entry} was changed: its details`;
+  return null;
+}
+
+// Each statement sees an event and its place, or its wait, together.
+const UNCHAINED = `
+select event_id, exists from (
+  (select e.event_id, true as exists from audit_events e
+   where e.event_id > :after and e.event_id <= :to
+     and not exists (select from audit_chain c where c.event_id = e.event_id)
+     and not exists (select from unchained_audit_events q where q.event_id = e.event_id)
+     and not exists (select from audit_chain_state s where e.event_id > s.existing_after and e.event_id <= s.existing_to)
+   order by e.event_id limit 1)
+  union all
+  (select q.event_id, false from unchained_audit_events q
+   where q.event_id > :after and q.event_id <= :to
+     and not exists (select from audit_events e where e.event_id = q.event_id)
+   order by q.event_id limit 1)
+) as found
+order by event_id limit 1`;
+const UNCHAINED_CHUNK = 20_000;
+
+async function findUnchained(db: Knex): Promise<string | null> {
+  const { rows: ends } = await db.raw(
+    'select coalesce(min(event_id), 0) - 1 as first, coalesce(max(event_id), 0) as last from audit_events',
+  );
+  const { first, last } = ends[0];
+  for (let after = Number(first); after < Number(last); after += UNCHAINED_CHUNK) {
+    const { rows } = await db.raw(UNCHAINED, { after, to: after + UNCHAINED_CHUNK });
+    const [found]: { event_id: number; exists: boolean }[] = rows;
+    if (found?.exists) return `entry ${found.event_id} was inserted: it has no place in the chain and waits for none`;
+    if (found) return `entry ${found.event_id} is missing: it was removed before it had a place in the chain`;
+  }
+  return null;
+}
+
+const READ = `
+select c.position, e.event_id, e.account_id, e.at, e.actor, e.action, e.subject, e.details,
+       case when c.erased_at is not null then json_build_object('at', c.erased_at, 'by', (${ERASURE})) end as erased,
+       encode(c.hash, 'hex') as hash
+from audit_chain c
+cross join lateral (select * from audit_events where event_id = c.event_id offset 0) as e
+where c.position > :after
+order by c.position limit ${READ_CHUNK}`;
+
+/** Entries in the order of the chain, after a position, at most 50. */
+export async function readChain(db: Knex, after: number): Promise<ChainedEvent[]> {
+  const { rows } = await db.raw(READ, { after });
+  return rows;
+}
