@@ -142,8 +142,16 @@ describe('verify notices', () => {
   });
 
   test.each([
-    ['a changed actor', "update audit_events set actor = 'eve' where event_id = :id", /^entry \d+ at position 3 was changed/],
-    ['a changed time', 'update audit_events set at = now() where event_id = :id', /^entry \d+ at position 3 was changed/],
+    [
+      'a changed actor',
+      "update audit_events set actor = 'eve' where event_id = :id",
+      /^entry \d+ at position 3 was changed/,
+    ],
+    [
+      'a changed time',
+      'update audit_events set at = now() where event_id = :id',
+      /^entry \d+ at position 3 was changed/,
+    ],
     ['another account', 'update audit_events set account_id = 2 where event_id = :id', /^entry \d+ at position 3 was/],
     [
       'changed details',
@@ -157,7 +165,7 @@ describe('verify notices', () => {
     ],
     [
       'more than an erasure removes',
-      "update audit_events set details = null where event_id = :id",
+      'update audit_events set details = null where event_id = :id',
       /^entry \d+ at position 3 was changed/,
     ],
     [
@@ -236,7 +244,9 @@ describe('verify notices', () => {
   });
 
   test('--from begins there, and only there', async () => {
-    await knex('audit_events').where({ event_id: (await ids())[1] as number }).update({ actor: 'eve' });
+    await knex('audit_events')
+      .where({ event_id: (await ids())[1] as number })
+      .update({ actor: 'eve' });
     expect(await verified('--from', '3')).toMatch(/^5:/);
     expect(await faultOf('--from', '2')).toMatch(/^entry \d+ at position 2/);
     expect(await faultOf('--from', '9')).toBe('the chain ends at 5, before position 9.');
@@ -277,7 +287,9 @@ describe('export', () => {
       hash: expect.stringMatching(/^[\da-f]{64}$/),
     });
     expect(await exported('--after', '118')).toEqual(all.slice(118));
-    expect((await audit('export', '--after', '121')).stderr).toMatch(/^The chain ends at 120: was the database restored/);
+    expect((await audit('export', '--after', '121')).stderr).toMatch(
+      /^The chain ends at 120: was the database restored/,
+    );
   });
 
   test('--follow goes on with new entries, and ends with 0 when it is interrupted', async () => {

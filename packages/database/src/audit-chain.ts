@@ -71,11 +71,14 @@ interface VerifiedRow {
 
 /** The end of the chain. */
 export async function findChainEnd(db: Knex): Promise<ChainEnd> {
-  return (await chainEnds(db).orderBy('position', 'desc').first()) ?? START;
+  return (await findEnd(db)) ?? START;
 }
 
-function chainEnds(db: Knex) {
-  return db<ChainEnd>('audit_chain').select('position', db.raw("encode(hash, 'hex') as hash"));
+/** The given position with its hash, or the last one. */
+async function findEnd(db: Knex, position?: number): Promise<ChainEnd | undefined> {
+  const query = db('audit_chain').select('position', db.raw("encode(hash, 'hex') as hash"));
+  if (position !== undefined) query.where({ position });
+  return query.orderBy('position', 'desc').first();
 }
 
 /**
@@ -94,7 +97,7 @@ export async function verifyChain(
   if (expected && expected.position > end.position)
     return { fault: `the chain ends at ${end.position}, before the expected position ${expected.position}` };
   if (from > 1 && from > end.position) return { fault: `the chain ends at ${end.position}, before position ${from}` };
-  let last = from === 1 ? START : await chainEnds(db).where({ position: from - 1 }).first();
+  let last = from === 1 ? START : await findEnd(db, from - 1);
   if (!last) return { fault: `position ${from - 1} is missing` };
   while (last.position < end.position) {
     const { rows }: { rows: VerifiedRow[] } = await db.raw(VERIFY, { after: last.position, to: end.position });
@@ -107,7 +110,7 @@ export async function verifyChain(
     onProgress(last.position);
   }
   if (expected) {
-    const stored = await chainEnds(db).where({ position: expected.position }).first();
+    const stored = await findEnd(db, expected.position);
     if (stored?.hash !== expected.hash)
       return { fault: `position ${expected.position} has another hash than the expected one` };
   }

@@ -63,6 +63,7 @@ export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-
 export { type EventLogState, pruneEvents, readEventLog, setEvents } from './events/event-logs.ts';
 export { createFailureLog } from './failure-log.ts';
 export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
+export { recordAuditWithin } from './limited-audit.ts';
 export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
 export { MIGRATIONS, type Migration } from './migrations/index.ts';

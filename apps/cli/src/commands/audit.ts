@@ -52,7 +52,11 @@ export function addAuditCommands(program: Command, context: Context): void {
       );
       if ('fault' in outcome) throw new Failure(`The audit trail does not hold: ${outcome.fault}.`);
       const { entries, position, hash } = outcome;
-      context.print({}, outcome, () => `${plural(entries, 'entry', 'entries')} verified; the last is ${position}:${hash}`);
+      context.print(
+        {},
+        outcome,
+        () => `${plural(entries, 'entry', 'entries')} verified; the last is ${position}:${hash}`,
+      );
     });
 
   audit
