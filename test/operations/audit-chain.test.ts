@@ -7,6 +7,7 @@ import { chainAuditEvents, closeDatabase, type Database, openDatabase, recordAud
 import { baseEnvironment } from '@orders/test-services';
 import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
+import { whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
@@ -130,6 +131,80 @@ describe('the chain', () => {
       expect(await verified()).toMatch(/^1:/);
     },
   );
+});
+
+describe('an erasure', () => {
+  const changes = [
+    { pointer: '/customer/phone', before: '+971501234567', after: null },
+    { pointer: '/items', before: null, after: [] },
+  ];
+  const erase = (trx: Knex) =>
+    trx.raw(
+      `update audit_events set details = details - 'reason' || '{"changes":[{"pointer":"/customer/phone","before":null,"after":null},
+         {"pointer":"/items","before":null,"after":null}]}' where subject = 'order:1'`,
+    );
+  const recordErasure = (trx: Knex) =>
+    recordAudit(trx, { ...entry('order:1'), actor: 'operator:eve', action: 'order_erased' });
+  beforeEach(async () => {
+    await record('order:0');
+    await recordAudit(knex, entry('order:1', { reason: 'Aisha called', changes }));
+    await record('order:2');
+  });
+
+  test('of chained entries is marked with time and actor, and the chain holds with the same hashes', async () => {
+    await chainAll();
+    const noted = await verified();
+    await knex.transaction(async (trx) => {
+      await erase(trx);
+      // While details are erased, no event is chained.
+      await record('order:3');
+      expect(await chainAuditEvents(pool, 500)).toBe(0);
+      await recordErasure(trx);
+    });
+    await chainAll();
+    expect(await verified('--expect', noted)).toMatch(/^5:/);
+    const [first, erased] = await exported();
+    expect(first).toMatchObject({ erased: null });
+    expect(erased).toMatchObject({
+      details: { changes: changes.map(({ pointer }) => ({ pointer, before: null, after: null })) },
+      erased: { at: expect.stringMatching(/^\d{4}-/), by: 'operator:eve' },
+    });
+    // Nothing is left by which somebody could guess what was erased.
+    expect(await knex('audit_chain').where({ position: 2 })).toMatchObject([{ salt: null }]);
+    await knex('audit_events').where({ subject: 'order:1', action: 'order_edited' }).update({ details: '{}' });
+    expect(await faultOf()).toMatch(/^entry \d+ at position 2 was changed/);
+  });
+
+  test('without a record of it is a fault', async () => {
+    await chainAll();
+    await erase(knex);
+    expect(await faultOf()).toMatch(/^entry \d+ at position 2 was changed: its details/);
+  });
+
+  test('of entries without a place does not show', async () => {
+    await knex.transaction(async (trx) => {
+      await erase(trx);
+      await recordErasure(trx);
+    });
+    await chainAll();
+    expect(await verified()).toMatch(/^4:/);
+    expect((await exported()).map(({ erased }) => erased)).toEqual([null, null, null, null]);
+  });
+
+  test('that begins while the entries are chained waits for their place', async () => {
+    const chaining = await knex.transaction();
+    await chaining.raw('select chain_audit_events(500)');
+    const erasing = knex.transaction(async (trx) => {
+      await erase(trx);
+      await recordErasure(trx);
+    });
+    await whoWait(knex, 1, 'transactionid');
+    await chaining.commit();
+    await erasing;
+    await chainAll();
+    expect(await verified()).toMatch(/^4:/);
+    expect((await exported())[1]).toMatchObject({ erased: { by: 'operator:eve' } });
+  });
 });
 
 const row = (subject: string) => ({ account_id: 1, actor: 'x', action: 'order_edited', subject });
