@@ -115,6 +115,22 @@ describe('the chain', () => {
     expect((await exported()).map(({ subject }) => subject)).toEqual(subjects(11));
   });
 
+  test('ids that a stranger chose, lower ones before the chain is complete and huge ones, do not stop it', async () => {
+    await knex.raw('alter table audit_events disable trigger queue_audit_events');
+    await record(...subjects(3));
+    await knex.raw('alter table audit_events enable trigger queue_audit_events');
+    await knex.raw('update audit_chain_state set existing_to = (select max(event_id) from audit_events) + 100');
+    const [first] = (await knex('audit_events').orderBy('event_id').pluck('event_id')) as [number];
+    expect(await chainAuditEvents(pool, 1)).toBe(1);
+    for (const id of [first - 1, first + 50, '9223372036854775807', '-9223372036854775807'])
+      await knex.raw(
+        `insert into audit_events (event_id, actor, action, subject) overriding system value values (?, 'x', 'y', 'z')`,
+        [id],
+      );
+    await chainAll();
+    expect(await verified()).toMatch(/^7:/);
+  });
+
   test('a round ends after 16 MB of details', async () => {
     const details = { text: 'x'.repeat(6_000_000) };
     for (const subject of subjects(4)) await recordAudit(knex, entry(subject, details));

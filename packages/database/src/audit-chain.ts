@@ -129,36 +129,42 @@ function faultOf(row: VerifiedRow, last: ChainEnd): string | null {
   return null;
 }
 
-// Each statement sees an event and its place, or its wait, together.
-const UNCHAINED = `
-select event_id, exists from (
-  (select e.event_id, true as exists from audit_events e
-   where e.event_id > :after and e.event_id <= :to
-     and not exists (select from audit_chain c where c.event_id = e.event_id)
-     and not exists (select from unchained_audit_events q where q.event_id = e.event_id)
-     and not exists (select from audit_chain_state s where e.event_id > s.existing_after and e.event_id <= s.existing_to)
-   order by e.event_id limit 1)
-  union all
-  (select q.event_id, false from unchained_audit_events q
-   where q.event_id > :after and q.event_id <= :to
-     and not exists (select from audit_events e where e.event_id = q.event_id)
-   order by q.event_id limit 1)
-) as found
-order by event_id limit 1`;
+// Ids as text: a role that may insert can choose one that is no safe integer.
+const FIRST_ID = '-9223372036854775808';
 const UNCHAINED_CHUNK = 20_000;
 
+// An event and its place, or its wait, become visible together.
+const UNCHAINED = `
+with chunk as materialized (
+  select event_id from audit_events where event_id > :after::bigint order by event_id limit ${UNCHAINED_CHUNK}
+)
+select max(event_id)::text as last, min(event_id) filter (
+  where not exists (select from audit_chain c where c.event_id = chunk.event_id)
+    and not exists (select from unchained_audit_events q where q.event_id = chunk.event_id)
+    and not exists (select from audit_chain_state s where chunk.event_id > s.existing_after and chunk.event_id <= s.existing_to)
+)::text as inserted
+from chunk`;
+
+const REMOVED = `
+select q.event_id::text as removed from unchained_audit_events q
+where not exists (select from audit_events e where e.event_id = q.event_id)
+order by q.event_id limit 1`;
+
+interface Chunk {
+  last: string | null;
+  inserted: string | null;
+}
+
 async function findUnchained(db: Knex): Promise<string | null> {
-  const { rows: ends } = await db.raw(
-    'select coalesce(min(event_id), 0) - 1 as first, coalesce(max(event_id), 0) as last from audit_events',
-  );
-  const { first, last } = ends[0];
-  for (let after = Number(first); after < Number(last); after += UNCHAINED_CHUNK) {
-    const { rows } = await db.raw(UNCHAINED, { after, to: after + UNCHAINED_CHUNK });
-    const [found]: { event_id: number; exists: boolean }[] = rows;
-    if (found?.exists) return `entry ${found.event_id} was inserted: it has no place in the chain and waits for none`;
-    if (found) return `entry ${found.event_id} is missing: it was removed before it had a place in the chain`;
+  let after: string | null = FIRST_ID;
+  while (after !== null) {
+    const chunks: { rows: [Chunk] } = await db.raw(UNCHAINED, { after });
+    const { last, inserted }: Chunk = chunks.rows[0];
+    if (inserted) return `entry ${inserted} was inserted: it has no place in the chain and waits for none`;
+    after = last;
   }
-  return null;
+  const { rows } = await db.raw(REMOVED);
+  return rows[0] ? `entry ${rows[0].removed} is missing: it was removed before it had a place in the chain` : null;
 }
 
 const READ = `

@@ -8,8 +8,8 @@ import { Failure } from '../errors.ts';
 
 const VERIFY_HELP = `
 Prints the number of entries, and position and hash of the last one. Note these regularly at a place that the owner of
-the database cannot change, and give them as --expect: only so is it noticed if the end of the chain was cut off, or all
-of it was written anew.
+the database cannot change, and give them as --expect: only this shows that the end of the chain was cut off, or that all
+hashes were computed again.
 
 Exit codes: 0 the chain holds; 1 it does not, and one line names the first entry that is changed, missing, there twice
 or out of order; 2 usage error.

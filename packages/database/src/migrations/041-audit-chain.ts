@@ -80,7 +80,9 @@ begin
       select event_id from audit_events where event_id > state.existing_after and event_id <= state.existing_to
       order by event_id limit max_rows
     ) as existing;
-  else
+    if ids is null then update audit_chain_state set existing_after = existing_to; end if;
+  end if;
+  if ids is null then
     -- The event is looked up for each row, so that no plan reads all events. A row without an event stays, for the alert and for verify.
     select array_agg(event_id order by event_id) into ids from (
       select q.event_id from unchained_audit_events q
@@ -104,12 +106,9 @@ begin
     exit when bytes > 16000000;
   end loop;
 
-  if state.existing_after < state.existing_to then
-    update audit_chain_state
-    set existing_after = case when chained = 0 then existing_to else ids[chained] end;
-  else
-    delete from unchained_audit_events q using unnest(ids[:chained]) as done(event_id) where q.event_id = done.event_id;
-  end if;
+  update audit_chain_state set existing_after = ids[chained] where existing_after < existing_to and chained > 0;
+  -- Also of an event from before the chain: a role that may insert can choose a lower id.
+  delete from unchained_audit_events q using unnest(ids[:chained]) as done(event_id) where q.event_id = done.event_id;
   return chained;
 end
 $$;
