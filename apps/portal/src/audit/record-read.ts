@@ -2,7 +2,7 @@ import { recordAuditWithin } from '@orders/database';
 import type { Request, RequestHandler } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { digestOf } from '../sign-in/network-of.ts';
+import { digestOf } from '../sign-in/counter-keys.ts';
 
 /** Pages poll, so there is at most one entry per operator, account and kind within this time. */
 const WINDOW_MS = 10 * 60_000;

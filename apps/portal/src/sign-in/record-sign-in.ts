@@ -4,7 +4,7 @@ import type { Request } from 'express';
 import type { Knex } from 'knex';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { digestOf, networkOf } from './network-of.ts';
+import { digestOf, networkOf } from './counter-keys.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**

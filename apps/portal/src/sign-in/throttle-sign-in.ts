@@ -2,7 +2,7 @@ import { forgetSignInAttempts, returnSignInAttempt, takeSignInAttempt } from '@o
 import { Problem } from '@orders/domain';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
-import { digestOf, networkOf } from './network-of.ts';
+import { digestOf, networkOf } from './counter-keys.ts';
 import type { SignInRecord } from './record-sign-in.ts';
 
 const WINDOW_MS = 15 * 60_000;
