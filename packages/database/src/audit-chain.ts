@@ -58,7 +58,7 @@ left join lateral (
   select *, ${KEPT_DETAILS} as kept from audit_events where event_id = c.event_id offset 0
 ) as e on true
 where c.position > :after and c.position <= :to
-order by c.position limit ${VERIFY_CHUNK}`;
+order by c.position`;
 
 interface VerifiedRow {
   position: number;
@@ -100,7 +100,9 @@ export async function verifyChain(
   let last = from === 1 ? START : await findEnd(db, from - 1);
   if (!last) return { fault: `position ${from - 1} is missing` };
   while (last.position < end.position) {
-    const { rows }: { rows: VerifiedRow[] } = await db.raw(VERIFY, { after: last.position, to: end.position });
+    // A range and no limit, so that no plan hashes more than a chunk.
+    const to = Math.min(last.position + VERIFY_CHUNK, end.position);
+    const { rows }: { rows: VerifiedRow[] } = await db.raw(VERIFY, { after: last.position, to });
     if (rows.length === 0) return { fault: `position ${last.position + 1} is missing` };
     for (const row of rows) {
       const fault = faultOf(row, last);
@@ -171,10 +173,9 @@ const READ = `
 select c.position, e.event_id, e.account_id, e.at, e.actor, e.action, e.subject, e.details,
        case when c.erased_at is not null then json_build_object('at', c.erased_at, 'by', (${ERASURE})) end as erased,
        encode(c.hash, 'hex') as hash
-from audit_chain c
+from (select * from audit_chain where position > :after order by position limit ${READ_CHUNK}) as c
 cross join lateral (select * from audit_events where event_id = c.event_id offset 0) as e
-where c.position > :after
-order by c.position limit ${READ_CHUNK}`;
+order by c.position`;
 
 /** Entries in the order of the chain, after a position, at most 50. */
 export async function readChain(db: Knex, after: number): Promise<ChainedEvent[]> {

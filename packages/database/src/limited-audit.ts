@@ -24,13 +24,16 @@ export async function recordAuditWithin(
   entry: AuditEntry,
   missedKey?: string,
 ): Promise<void> {
+  async function isWithin(connection: Knex, { key, max, windowMs }: AuditLimit): Promise<boolean> {
+    const { attempts } = await takeSignInAttempt(connection, key, windowMs);
+    if (attempts <= max) return true;
+    if (missedKey !== undefined) await takeSignInAttempt(connection, missedKey, MISSED_WINDOW_MS);
+    return false;
+  }
+  // Only the last counter is locked with the entry: maintenance removes expired ones, and two locks could deadlock with it.
+  for (const limit of limits.slice(0, -1)) if (!(await isWithin(db, limit))) return;
   await db.transaction(async (trx) => {
-    for (const { key, max, windowMs } of limits) {
-      const { attempts } = await takeSignInAttempt(trx, key, windowMs);
-      if (attempts <= max) continue;
-      if (missedKey !== undefined) await takeSignInAttempt(trx, missedKey, MISSED_WINDOW_MS);
-      return;
-    }
+    for (const limit of limits.slice(-1)) if (!(await isWithin(trx, limit))) return;
     const [missed] = missedKey === undefined ? [] : await takeMissed(trx, missedKey);
     await recordAudit(trx, {
       ...entry,
