@@ -72,6 +72,12 @@ async function exported(...argv: string[]): Promise<Record<string, unknown>[]> {
 describe('the chain', () => {
   test('an empty one holds', async () => {
     expect(await verified()).toBe(`0:${'0'.repeat(64)}`);
+    // Without work, a round writes nothing.
+    const round = await knex.transaction();
+    await round.raw('select chain_audit_events(500)');
+    const { rows } = await round.raw('select pg_current_xact_id_if_assigned() as xid');
+    await round.commit();
+    expect(rows).toEqual([{ xid: null }]);
   });
 
   test('entries of concurrent writers and chainers each get one place, without a gap', async () => {

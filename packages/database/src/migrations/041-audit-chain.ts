@@ -69,6 +69,10 @@ declare
   bytes bigint := 0;
   chained integer := 0;
 begin
+  -- Without work, no row is locked, which would write to the WAL.
+  if not exists (select from unchained_audit_events) and not exists (select from audit_chain_state where existing_after < existing_to) then
+    return 0;
+  end if;
   select * into state from audit_chain_state for update skip locked;
   if not found then return 0; end if;
   select c.position, c.hash into place, last_hash from audit_chain c order by c.position desc limit 1;
