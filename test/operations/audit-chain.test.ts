@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { runCli } from '@orders/cli';
 import { chainAuditEvents, closeDatabase, type Database, openDatabase, recordAudit } from '@orders/database';
 import { baseEnvironment } from '@orders/test-services';
 import type { Knex } from 'knex';
-import { run } from '../cli/run.ts';
+import { NOWHERE, run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
@@ -424,7 +426,28 @@ describe('export', () => {
     expect(await closed).toEqual([0, null]);
   });
 
-  test('waits for a slow reader, and is not complete when it is interrupted', async () => {
+  test('waits for a slow reader', async () => {
+    await recordAudit(knex, ...subjects(120).map((subject) => entry(subject, { text: 'x'.repeat(5000) })));
+    await chainAll();
+    let lines = 0;
+    let buffered = 0;
+    const stdout = new Writable({
+      highWaterMark: 1,
+      write(_chunk, _encoding, done) {
+        lines += 1;
+        buffered = Math.max(buffered, this.writableLength);
+        setImmediate(done);
+      },
+    });
+    const stderr = { write: () => {} };
+    const env = { DATABASE_URL: db.url };
+    expect(await runCli(['audit', 'export'], { stdout, stderr, env, localDirectory: NOWHERE })).toBe(0);
+    expect(lines).toBe(120);
+    // One line waits, and not all of them.
+    expect(buffered).toBeLessThan(10_000);
+  });
+
+  test('is not complete when it is interrupted', async () => {
     await recordAudit(knex, ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })));
     await chainAll();
     const child = start();
