@@ -91,7 +91,7 @@ const failed = (subscription: Subscription, count: number) =>
   });
 
 describe('an event is delivered', () => {
-  test('as the feed shows it, signed by Standard Webhooks', async () => {
+  test('as it is in the event log, signed by Standard Webhooks', async () => {
     const subscription = await subscribe();
     await send(subscription.account);
     await received(subscription, 1);
@@ -203,7 +203,7 @@ describe('an attempt that fails', () => {
     expect(endpoint.seconds).toBeGreaterThan(3000);
   });
 
-  test('stops new events while the endpoint fails, and everything follows once it works', async () => {
+  test('makes an endpoint get few attempts, and every event once it works', async () => {
     const subscription = await subscribe();
     subscription.receiver.respond(500);
     const ids = await send(subscription.account, 150);
@@ -223,7 +223,7 @@ describe('an attempt that fails', () => {
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
   });
 
-  test('of one event alone does not delay the others', async () => {
+  test('of one event does not delay other events', async () => {
     const subscription = await subscribe();
     const ids = await send(subscription.account, 1);
     await received(subscription, 1);
@@ -277,7 +277,7 @@ describe('events that the receiver refuses', () => {
     await until('it does not count as failing', async () => (await stateOf(subscription)).failing_since === null);
   });
 
-  test('are made due by a success only once', async () => {
+  test('are retried early only after the first recovery', async () => {
     const subscription = await subscribe();
     const waiting = () =>
       knex()('waiting_deliveries').where({ endpoint_number: subscription.endpoint.endpoint_number });
@@ -336,7 +336,7 @@ describe('an endpoint is disabled', () => {
     await until('it is disabled', async () => (await stateOf(subscription)).disabled === 'failing');
   });
 
-  test('by a person, and gets a test event nevertheless', async () => {
+  test('by a person, and still gets test events', async () => {
     const subscription = await subscribe();
     expect(await pauseEndpoint(knex(), subscription.endpoint)).toBe(true);
     await send(subscription.account);

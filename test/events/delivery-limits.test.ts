@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
+  createEndpoint,
   enableEndpoint,
   findEndpoint,
   listAttempts,
@@ -7,9 +9,10 @@ import {
   pruneAttempts,
   removeEndpoint,
   removeOrphanedDeliveries,
+  requestTest,
 } from '@orders/database';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 /** Makes a round of attempts slow. */
@@ -94,7 +97,38 @@ describe('an endpoint counts as slow', () => {
   });
 });
 
-describe('of many waiting deliveries, those that are due soonest become due at once', () => {
+test('a test event gives an endpoint no precedence over others', async () => {
+  const subscription = await subscribe();
+  await rowOf(subscription).update({ next_round_at: knex().raw("now() - interval '1 hour'") });
+  await requestTest(knex(), subscription.endpoint);
+  await until('it is settled', async () => (await rowOf(subscription).whereNull('test_event_id')).length === 1);
+  expect(await rowOf(subscription).whereRaw("next_round_at > now() - interval '1 minute'")).toHaveLength(1);
+});
+
+test('one account uses at most a part of the capacity, also if it removes and creates endpoints', async () => {
+  await withStack('postgres', async (small) => {
+    // Eight for slow and new endpoints, two of them for one account.
+    await small.notifier({ NOTIFIER_CONCURRENCY: '16' });
+    const { knex: db } = small.database;
+    const hostile = await subscribeTo(small);
+    const honest = await subscribeTo(small);
+    closes.push(hostile.receiver.close, honest.receiver.close);
+    hostile.receiver.respond(() => {});
+    for (let count = 0; count < 12; count += 1) {
+      const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
+      const endpoint = await createEndpoint(db, small.secretsKey, options);
+      await requestTest(db, endpoint);
+      // Longer than the interval at which the notifier claims endpoints.
+      await sleep(250);
+      await removeEndpoint(db, endpoint);
+    }
+    await requestTest(db, honest.endpoint);
+    await until('the test of another account arrives', async () => honest.receiver.received.length === 1);
+    expect(hostile.receiver.received.length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe('the 2,000 waiting deliveries with the earliest due time become due', () => {
   test('when an endpoint works again', async () => {
     const subscription = await subscribe();
     subscription.receiver.respond(500);
@@ -121,7 +155,7 @@ describe('of many waiting deliveries, those that are due soonest become due at o
   });
 });
 
-test('the worker removes what removed endpoints left behind, and nothing else', async () => {
+test('the worker deletes waiting deliveries and attempts of endpoints that no longer exist, and no others', async () => {
   const [removed, kept] = [await subscribe(), await subscribe()];
   for (const subscription of [removed, kept]) {
     await deliverOne(subscription);
@@ -136,7 +170,7 @@ test('the worker removes what removed endpoints left behind, and nothing else', 
   expect(await listAttempts(knex(), kept.endpoint, { limit: 10 })).toHaveLength(1);
 });
 
-test('all but the newest attempts of an endpoint are removed, however many there are, and old ones', async () => {
+test('recent attempts of an endpoint are kept, at most the newest 1,000', async () => {
   const subscription = await subscribe();
   const { account, endpoint } = subscription;
   await pauseEndpoint(knex(), endpoint);

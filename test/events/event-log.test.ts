@@ -257,7 +257,7 @@ describe('a confirmation is published', () => {
   });
 });
 
-test('an undone rejection is told as a reopening', async () => {
+test('undoing a rejection publishes order.reopened', async () => {
   const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
@@ -265,7 +265,7 @@ test('an undone rejection is told as a reopening', async () => {
   expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
 });
 
-describe('the feed', () => {
+describe('the event log', () => {
   test('is read in pages without gaps', async () => {
     const account = await accountWithEvents();
     await intake.api.batch(
@@ -409,6 +409,36 @@ test('a round of publishing has a total limit, and begins after the account that
     } finally {
       await closeDatabase(database);
     }
+  });
+});
+
+test('events that take very long to publish delay no other account for long', async () => {
+  await withStack('redis', async (slow) => {
+    const { knex: db } = slow.database;
+    const { api } = await slow.intake();
+    const first = await slow.worker();
+    // Warnings of 160 characters each, which are read for each event.
+    const field = () =>
+      Array.from({ length: 5 }, () => randomUUID())
+        .join('')
+        .slice(0, 160);
+    const heavy = await slow.account();
+    await setEvents(db, heavy.id, true);
+    const order = { source_order_id: 'x', ...Object.fromEntries(Array.from({ length: 1000 }, () => [field(), 1])) };
+    const accepted = await api.order(heavy, order);
+    await api.final(heavy, accepted.body.receipt_id);
+    await first.close();
+    await db.raw(
+      `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
+       select ?, 'receipt.written', ?, 'x' from generate_series(1, 500)`,
+      [heavy.id, accepted.body.receipt_id],
+    );
+    const other = await slow.account();
+    await setEvents(db, other.id, true);
+    await slow.worker({ PG_QUERY_TIMEOUT: '500ms' });
+    await api.order(other, { source_order_id: 'y' });
+    await until('the event of the other account', async () => (await api.events(other)).body.events.length === 1);
+    await until('all events', async () => (await readEventLog(db, heavy.id)).last_sequence === 501);
   });
 });
 

@@ -5,7 +5,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Child, freePort } from '@orders/test-services';
 import { callEndpoint } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
@@ -13,25 +13,9 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
 import { until } from '../harness/until.ts';
 
-/** What the proxy does with each CONNECT. */
-let onConnect: (request: IncomingMessage, socket: Socket) => void;
-const connects: IncomingMessage[] = [];
-/** Open connections to the proxy. */
-const sockets = new Set<Socket>();
-const proxy = createHttpServer().on('connect', (request, socket) => {
-  connects.push(request);
-  socket.on('error', () => {});
-  onConnect(request, socket as Socket);
-});
-proxy.on('connection', (socket: Socket) => {
-  sockets.add(socket);
-  socket.once('close', () => sockets.delete(socket));
-});
-
 let directory: string;
+let certificate: { key: Buffer; cert: Buffer };
 let receiver: Server;
-let stack: Stack;
-let notifier: Child;
 
 async function open(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
@@ -42,26 +26,15 @@ async function open(server: Server): Promise<number> {
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-proxy-'));
   await makeCertificates((name) => join(directory, name));
-  receiver = createHttpsServer({
-    key: await readFile(join(directory, 'server.key')),
-    cert: await readFile(join(directory, 'server.crt')),
-  }).on('request', (request, response) => request.resume().on('end', () => response.writeHead(204).end()));
+  const [key, cert] = await Promise.all(['server.key', 'server.crt'].map((name) => readFile(join(directory, name))));
+  certificate = { key: key as Buffer, cert: cert as Buffer };
+  receiver = createHttpsServer(certificate).on('request', (request, response) =>
+    request.resume().on('end', () => response.writeHead(204).end()),
+  );
   await open(receiver);
-  stack = await startStack('postgres');
-  const adminPort = await freePort();
-  notifier = await startApp('notifier', {
-    ...stack.env,
-    ADMIN_PORT: String(adminPort),
-    CALLBACK_PROXY: `http://user:p%40ss@127.0.0.1:${await open(proxy)}`,
-    NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt'),
-  });
-  await untilReady(adminPort);
 });
 afterAll(async () => {
-  await notifier.stop();
-  await stack.close();
   receiver.close();
-  proxy.close();
   await rm(directory, { recursive: true });
 });
 
@@ -74,53 +47,93 @@ function tunnel(_request: IncomingMessage, socket: Socket): void {
   target.on('error', () => socket.destroy());
 }
 
-const noConnections = () => until('no connection to the proxy is left', async () => sockets.size === 0);
+describe.each(['http', 'https'])('a forward proxy that is reached by %s', (scheme) => {
+  /** What the proxy does with each CONNECT. */
+  let onConnect: (request: IncomingMessage, socket: Socket) => void;
+  const connects: IncomingMessage[] = [];
+  /** Open connections to the proxy. */
+  const sockets = new Set<Socket>();
+  let proxy: Server;
+  let stack: Stack;
+  let notifier: Child;
 
-test('a forward proxy connects by name, with its credentials', async () => {
-  onConnect = tunnel;
-  expect(await callEndpoint(stack, 'https://localhost:8443/hook')).toMatchObject({ error: null, status: 204 });
-  expect(connects.at(-1)?.url).toBe('localhost:8443');
-  const credentials = Buffer.from('user:p@ss').toString('base64');
-  expect(connects.at(-1)?.headers).toMatchObject({
-    host: 'localhost:8443',
-    'proxy-authorization': `Basic ${credentials}`,
+  beforeAll(async () => {
+    proxy = scheme === 'http' ? createHttpServer() : createHttpsServer(certificate);
+    proxy.on('connect', (request: IncomingMessage, socket: Socket) => {
+      connects.push(request);
+      // Reads, so that it notices when the notifier ends the connection.
+      socket
+        .on('error', () => {})
+        .resume()
+        .once('end', () => socket.destroy());
+      onConnect(request, socket);
+    });
+    proxy.on('connection', (socket: Socket) => {
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+    stack = await startStack('postgres');
+    const adminPort = await freePort();
+    notifier = await startApp('notifier', {
+      ...stack.env,
+      ADMIN_PORT: String(adminPort),
+      CALLBACK_PROXY: `${scheme}://user:p%40ss@localhost:${await open(proxy)}`,
+      NODE_EXTRA_CA_CERTS: join(directory, 'ca.crt'),
+    });
+    await untilReady(adminPort);
   });
-});
+  afterAll(async () => {
+    await notifier.stop();
+    await stack.close();
+    proxy.close();
+  });
 
-test('the certificate behind a proxy must be that of the host', async () => {
-  onConnect = tunnel;
-  expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'tls_failed', status: null });
-});
+  const noConnections = () => until('no connection to the proxy is left', async () => sockets.size === 0);
 
-test.each(['127.0.0.1', '[::1]', '8.8.8.8'])('a proxy is not asked for the address %s', async (host) => {
-  const before = connects.length;
-  expect(await callEndpoint(stack, `https://${host}/`)).toMatchObject({ error: 'address_refused' });
-  expect(connects).toHaveLength(before);
-});
+  test('connects by name, with its credentials', async () => {
+    onConnect = tunnel;
+    expect(await callEndpoint(stack, 'https://localhost:8443/hook')).toMatchObject({ error: null, status: 204 });
+    expect(connects.at(-1)?.url).toBe('localhost:8443');
+    const credentials = Buffer.from('user:p@ss').toString('base64');
+    expect(connects.at(-1)?.headers).toMatchObject({
+      host: 'localhost:8443',
+      'proxy-authorization': `Basic ${credentials}`,
+    });
+  });
 
-test.each([403, 407, 410, 503])('the reply %s of a proxy is not that of the endpoint', async (status) => {
-  onConnect = (_request, socket) => socket.end(`HTTP/1.1 ${status} No\r\nRetry-After: 3600\r\n\r\n`);
-  expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'proxy_failed', status: null });
-  await noConnections();
-});
+  test('does not replace the check of the certificate of the endpoint', async () => {
+    onConnect = tunnel;
+    expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'tls_failed', status: null });
+  });
 
-test('a proxy that closes the connection fails the attempt', async () => {
-  onConnect = (_request, socket) => socket.destroy();
-  expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'proxy_failed', status: null });
-});
+  test.each(['127.0.0.1', '[::1]', '8.8.8.8'])('is not asked for the address %s', async (host) => {
+    const before = connects.length;
+    expect(await callEndpoint(stack, `https://${host}/`)).toMatchObject({ error: 'address_refused' });
+    expect(connects).toHaveLength(before);
+  });
 
-test('an attempt ends in time, and its connection with it, if the proxy or the host behind it hangs', async () => {
-  onConnect = (request, socket) => {
-    // Reads, so that it notices when the notifier ends the connection.
-    socket.resume().once('end', () => socket.destroy());
-    if (request.url?.startsWith('silent')) socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
-  };
-  const attempts = await Promise.all(
-    ['hangs', 'silent'].map((name) => callEndpoint(stack, `https://${name}.example/`)),
-  );
-  for (const { error, duration_ms } of attempts) {
-    expect(error).toMatch(/^(timeout|proxy_failed)$/);
-    expect(duration_ms).toBeLessThan(25_000);
-  }
-  await noConnections();
+  test.each([403, 407, 410, 503])('fails an attempt with `proxy_failed` if it replies %s', async (status) => {
+    onConnect = (_request, socket) => socket.write(`HTTP/1.1 ${status} No\r\nRetry-After: 3600\r\n\r\n`);
+    expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'proxy_failed', status: null });
+    await noConnections();
+  });
+
+  test('fails an attempt if it closes the connection', async () => {
+    onConnect = (_request, socket) => socket.destroy();
+    expect(await callEndpoint(stack, 'https://hooks.example/')).toMatchObject({ error: 'proxy_failed', status: null });
+  });
+
+  test('holds no connection beyond the time of an attempt, if it or the host behind it hangs', async () => {
+    onConnect = (request, socket) => {
+      if (request.url?.startsWith('silent')) socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+    };
+    const attempts = await Promise.all(
+      ['hangs', 'silent'].map((name) => callEndpoint(stack, `https://${name}.example/`)),
+    );
+    for (const { error, duration_ms } of attempts) {
+      expect(error).toMatch(/^(timeout|proxy_failed)$/);
+      expect(duration_ms).toBeLessThan(25_000);
+    }
+    await noConnections();
+  });
 });

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
@@ -5,11 +6,13 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createEndpoint, listAttempts, setEvents } from '@orders/database';
 import { freePort } from '@orders/test-services';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { type Stack, startStack, withStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
+import { until } from '../harness/until.ts';
 
 let stack: Stack;
 const closes: (() => Promise<unknown>)[] = [];
@@ -129,6 +132,75 @@ describe('an attempt fails', () => {
       await trusting.stop();
     });
   });
+});
+
+test('a server that wants a finite-field key exchange gets no handshake', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-dhe-'));
+  closes.push(() => rm(directory, { recursive: true }));
+  const file = (name: string) => join(directory, name);
+  const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+  const request = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-keyout',
+    file('key'),
+    '-out',
+    file('crt'),
+    ...names,
+  ];
+  execFileSync('openssl', request, { stdio: 'pipe' });
+  const options = {
+    key: await readFile(file('key')),
+    cert: await readFile(file('crt')),
+    maxVersion: 'TLSv1.2' as const,
+  };
+  const listen = (ciphers: string) =>
+    open(
+      createHttpsServer({ ...options, ciphers, dhparam: 'auto' }, (received, response) =>
+        received.resume().on('end', () => response.writeHead(204).end()),
+      ),
+    );
+  const [finite, elliptic] = [await listen('DHE-RSA-AES128-GCM-SHA256'), await listen('ECDHE-RSA-AES128-GCM-SHA256')];
+  await withStack('postgres', async (tls) => {
+    const adminPort = await freePort();
+    const env = { ...tls.env, ADMIN_PORT: String(adminPort), NODE_EXTRA_CA_CERTS: file('crt') };
+    const notifier = await startApp('notifier', { ...env, CALLBACK_ALLOW: 'localhost:*' });
+    await untilReady(adminPort);
+    expect(await callEndpoint(tls, `https://localhost:${finite}/`)).toMatchObject({
+      error: 'tls_failed',
+      status: null,
+    });
+    expect(await callEndpoint(tls, `https://localhost:${elliptic}/`)).toMatchObject({ error: null, status: 204 });
+    await notifier.stop();
+  });
+});
+
+test('bodies that never end hold at most one connection for each attempt of a round', async () => {
+  let connections = 0;
+  let most = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    most = Math.max(most, connections);
+    socket.once('close', () => {
+      connections -= 1;
+    });
+    socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nx'));
+  });
+  const { knex } = stack.database;
+  const { id: accountId } = await stack.account();
+  await setEvents(knex, accountId, true);
+  const url = `http://127.0.0.1:${await open(server)}/`;
+  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId, url, types: null });
+  await knex.raw(
+    `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)
+     select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'x', '{}' from generate_series(1, 30) as n`,
+    [accountId],
+  );
+  await until('each is delivered', async () => (await listAttempts(knex, endpoint, { limit: 100 })).length === 30);
+  expect(most).toBeLessThanOrEqual(11);
 });
 
 describe('an attempt succeeds', () => {

@@ -94,7 +94,7 @@ async function measure(name: string): Promise<number> {
   return times[Math.ceil(ORDERS * 0.99) - 1] as number;
 }
 
-test('dead and slow endpoints, and a million pending events, do not delay the events of another account', async () => {
+test('endpoints that are down or slow, and a million pending events, do not delay the events of another account', async () => {
   const without = Math.min(await measure('quiet-1'), await measure('quiet-2'));
   const bound = Math.max(MAX_P99_MS, 2 * without);
 

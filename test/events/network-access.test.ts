@@ -163,6 +163,9 @@ describe('the URL of an endpoint', () => {
     expect(readEndpointUrl('http://127.0.0.1:9000/', ['127.0.0.1'])).toMatchObject({ error: expect.any(String) });
     expect(readEndpointUrl('http://hooks/', ['hooks'])).toEqual({ url: 'http://hooks/' });
     expect(readEndpointUrl('https://hooks:443/', ['hooks'])).toEqual({ url: 'https://hooks/' });
+    expect(readEndpointUrl('https://hooks/', ['hooks:443'])).toEqual({ url: 'https://hooks/' });
+    expect(readEndpointUrl('http://hooks/', ['hooks:80'])).toEqual({ url: 'http://hooks/' });
+    expect(readEndpointUrl('http://hooks/', ['hooks:443'])).toMatchObject({ error: expect.any(String) });
     expect(readEndpointUrl('http://hooks:8080/', ['hooks:8080'])).toEqual({ url: 'http://hooks:8080/' });
     expect(readEndpointUrl('http://hooks:8081/', ['hooks:8080'])).toMatchObject({ error: expect.any(String) });
     expect(readEndpointUrl('ftp://hooks/', ['hooks'])).toMatchObject({ error: expect.any(String) });

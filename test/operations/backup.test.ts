@@ -147,8 +147,8 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     for (const sql of AFTER_RESTORE) await knex.raw(sql);
     // A reader waits for the next event at the cursor that it has, and endpoints have nothing to do.
     expect((await api.events(account, `after=${lastGiven}`)).body).toMatchObject({ events: [], more: false });
-    await knex('endpoints').update({ delivered_to: Math.max(...before.keys()) });
-    const claim = { leaseId: randomUUID(), leaseMs: 1000, isSlow: false, limit: 10 };
+    await knex('endpoints').update({ delivered_to: Math.max(...before.keys()), is_slow: false });
+    const claim = { leaseId: randomUUID(), leaseMs: 1000, isSlow: false, limit: 10, perAccount: 10, except: [] };
     expect(await claimEndpoints(stack.openDatabase(), claim)).toEqual([]);
 
     const stored = new Set(await knex('receipts').pluck('receipt_id'));

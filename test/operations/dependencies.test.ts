@@ -37,6 +37,14 @@ test('tests and Compose use the same images, named by their major version', () =
   for (const image of services) expect(image).toMatch(/:\d+$/);
 });
 
+test('workflows use each action by the commit of a version', () => {
+  const used = globSync('.github/workflows/*.yml', { cwd: ROOT }).flatMap(
+    (path) => read(path).match(/uses: .*/g) ?? [],
+  );
+  expect(used.length).toBeGreaterThan(5);
+  for (const line of used) expect(line).toMatch(/^uses: (\.\/\S+|\S+@[\da-f]{40} # v\d+\.\d+\.\d+)$/);
+});
+
 test('the deployed version is that of the root package, and the changelog begins with it', () => {
   const { version } = JSON.parse(read('package.json'));
   expect(read('deploy/kubernetes/example/orders/kustomization.yaml')).toContain(`newTag: ${version}\n`);

@@ -220,6 +220,23 @@ describe('an endpoint', () => {
     ]);
   });
 
+  test('gets one test at a time, with one entry in the activity log', async () => {
+    const one = await holder();
+    const { path, subject } = await register(one);
+    let reply = () => {};
+    receiver.respond((_received, response) => {
+      reply = () => response.writeHead(204).end();
+    });
+    const first = await one.client.post(`${path}/test`);
+    await until('the test arrives', async () => receiver.received.length === 1);
+    expect((await one.client.post(`${path}/test`)).body).toEqual(first.body);
+    reply();
+    receiver.respond(204);
+    await attemptsOf(one.client, path, 1);
+    expect((await auditOf(one)).filter(({ action }) => action === 'endpoint_tested')).toMatchObject([{ subject }]);
+    expect((await one.client.post(`${path}/test`)).body).not.toEqual(first.body);
+  });
+
   test('gets one event or a range again', async () => {
     const one = await holder();
     const { client } = one;

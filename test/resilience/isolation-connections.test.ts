@@ -138,8 +138,6 @@ test('as many status requests as possible', async () => {
   expect(replies['429 rate_limited']).toBeGreaterThan(0);
 });
 
-test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);
-
 test('pages of events that nobody reads', async () => {
   const { stack, hostile, accomplice, polite, intakeUrl } = isolation;
   const { knex } = stack.database;
@@ -180,3 +178,5 @@ test('pages of events that nobody reads', async () => {
   expect(await readPage(polite)).toBe(200);
   await isolation.expectUnharmed(hold);
 });
+
+test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);

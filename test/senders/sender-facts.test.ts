@@ -89,13 +89,13 @@ test('the codes, sizes and situations of a cancellation are complete', () => {
   expect(guide).toContain(`1 to ${grouped(MAX_CANCELLATIONS)} cancellations`);
 });
 
-test('the types of events are complete, and so are the sizes and times of the feed', () => {
+test('the types of events are complete, and so are the sizes and times of the event log', () => {
   const types = rows(part(page('events'), 'What each type means')).map(([type]) => type);
   expect(types).toEqual([...EVENT_TYPES]);
   const max = grouped(MAX_EVENTS);
   expect(page('limits')).toContain(`| A page of [events](events.md) | ${max} events, and about 1 MiB |`);
   expect(page('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
-  expect(page('endpoints')).toContain(`\`limit\`, 1 to ${max}`);
+  expect(page('routes')).toContain(`\`limit\`, 1 to ${max}`);
   expect(page('errors')).toContain(`\`limit\` is 1 to ${max}`);
 });
 

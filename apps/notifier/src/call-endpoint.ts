@@ -1,7 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { type DeliveryError, isAllowedHost } from '@orders/domain';
+import { DEFAULT_CIPHERS } from 'node:tls';
+import { type DeliveryError, isExemptHost } from '@orders/domain';
 import { VERSION } from '@orders/runtime';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import type { NotifierConfig } from './config.ts';
@@ -27,40 +28,43 @@ export interface EndpointCaller {
 /** From connecting to the status line. */
 const TIMEOUT_MS = 15_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-/** A connection is used again only if the response ends within these limits; otherwise it is closed. */
+/** A connection is used again only if the response ends within these limits; otherwise it is closed. The attempt ends with either. */
 const MAX_BODY_MS = 1000;
 const MAX_BODY_BYTES = 65_536;
 /** Max interim responses (1xx); more would let a receiver keep the event loop busy. */
 const MAX_INTERIM_RESPONSES = 10;
 const KEEP_ALIVE = { keepAlive: true, timeout: 20_000, scheduling: 'lifo' as const, maxFreeSockets: 64 };
+/** In a finite-field key exchange the server chooses the group, and one of 10,000 bits takes half a second of the event loop. */
+const TLS = { ...KEEP_ALIVE, ciphers: `${DEFAULT_CIPHERS}:!DHE` };
 
 /**
  * Calls endpoints by https at public addresses, which are checked when connecting. Hosts in `CALLBACK_ALLOW` may be private and use http.
- * With `CALLBACK_PROXY`, the proxy connects; it must refuse private addresses itself.
+ * With `CALLBACK_PROXY`, the proxy connects to all other hosts, and must refuse private addresses itself.
  */
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const { lookup, isBlocked } = createAddressFilter({ servers: config.CALLBACK_DNS, denied: config.CALLBACK_DENY });
   const filteringAgent = config.CALLBACK_PROXY
-    ? createProxyAgent(new URL(config.CALLBACK_PROXY), KEEP_ALIVE, TIMEOUT_MS)
-    : new RequestFilteringHttpsAgent(KEEP_ALIVE);
-  const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(KEEP_ALIVE) };
+    ? createProxyAgent(new URL(config.CALLBACK_PROXY), TLS, TIMEOUT_MS)
+    : new RequestFilteringHttpsAgent(TLS);
+  const unfilteredAgents = { 'http:': new http.Agent(KEEP_ALIVE), 'https:': new https.Agent(TLS) };
 
   function connectionOptions(url: URL): { agent: http.Agent; lookup?: LookupFunction } {
-    if (isAllowedHost(url, config.CALLBACK_ALLOW)) {
+    if (isExemptHost(url, config.CALLBACK_ALLOW)) {
       return { agent: url.protocol === 'http:' ? unfilteredAgents['http:'] : unfilteredAgents['https:'] };
     }
     // An endpoint may have been allowed when it was created.
     if (url.protocol !== 'https:') throw new AddressRefused('not https');
     const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
     if (isBlocked(host)) throw new AddressRefused('blocked address');
-    if (config.CALLBACK_PROXY && isIP(host) !== 0) throw new AddressRefused('an address behind a proxy');
+    if (config.CALLBACK_PROXY && isIP(host) !== 0)
+      throw new AddressRefused('an IP address cannot be called through the proxy');
     return { agent: filteringAgent, lookup };
   }
 
   return {
-    async call(address, headers, body) {
+    async call(endpointUrl, headers, body) {
       try {
-        const url = new URL(address);
+        const url = new URL(endpointUrl);
         const { status, retryAfter } = await post(url, connectionOptions(url), headers, body);
         const error = errorOfStatus(status);
         return { status, error, retryAfterMs: error === null ? 0 : parseRetryAfter(retryAfter, Date.now()) };
@@ -76,14 +80,14 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
 
 function post(
   url: URL,
-  agent: { agent: http.Agent; lookup?: LookupFunction },
+  connection: { agent: http.Agent; lookup?: LookupFunction },
   headers: Record<string, string>,
   body: string,
 ): Promise<{ status: number; retryAfter: string | undefined }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; retryAfter: string | undefined }>();
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const request = (url.protocol === 'http:' ? http : https).request(url, {
-    ...agent,
+    ...connection,
     method: 'POST',
     signal,
     headers: {
@@ -98,12 +102,19 @@ function post(
     interimResponses += 1;
     if (interimResponses > MAX_INTERIM_RESPONSES) request.destroy(new TooManyInterimResponses());
   });
-  request.once('error', (error) => reject(signal.aborted ? signal.reason : error));
-  // A reply with 101 ends in no other event.
-  request.once('close', () => reject(signal.aborted ? signal.reason : new Error('closed')));
+  let reply: { status: number; retryAfter: string | undefined } | undefined;
+  let failure = new Error('closed');
   request.once('response', (response) => {
-    resolve({ status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] });
+    reply = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] };
     discard(response);
+  });
+  request.on('error', (error) => {
+    failure = error;
+  });
+  // Not before the body has ended or the connection is closed, so that an endpoint never has more connections than attempts of a round.
+  request.once('close', () => {
+    if (reply) resolve(reply);
+    else reject(signal.aborted ? signal.reason : failure);
   });
   request.end(body);
   return promise;

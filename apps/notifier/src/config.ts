@@ -14,13 +14,13 @@ import Joi from 'joi';
 
 /** The notifier's settings from the environment; times in milliseconds. */
 export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment {
-  /** Hosts with a port or `*` for any, for which http and private addresses are allowed. */
+  /** Hosts that may use http and private addresses: `host`, `host:port` or `host:*`. */
   CALLBACK_ALLOW: string[];
   /** Addresses and ranges (CIDR) that are not called, although they are public. */
   CALLBACK_DENY: string[];
-  /** The URL of a forward proxy through which all endpoints are called. */
+  /** The URL of a forward proxy. All hosts except those in `CALLBACK_ALLOW` are called through it. */
   CALLBACK_PROXY?: string;
-  /** Addresses of DNS servers in place of the system's. */
+  /** Addresses of DNS servers in place of the system's, for hosts that are called directly and are not in `CALLBACK_ALLOW`. */
   CALLBACK_DNS: string[];
   /** Max endpoints that are served at the same time. */
   NOTIFIER_CONCURRENCY: number;
@@ -28,12 +28,21 @@ export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment,
 
 const proxy = Joi.string()
   .uri({ scheme: ['http', 'https'] })
+  .custom((text: string) => {
+    const { username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return text;
+  })
   .message('{{#label}} must be the URL of a proxy such as http://proxy.internal:3128');
 
 const ranges = Joi.string()
   .custom((text: string) => {
     const found = text.split(',').map((range) => range.trim());
-    for (const range of found) Joi.assert(range, Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' }));
+    for (const range of found) {
+      Joi.assert(range, Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' }));
+      // Joi takes an IPv4 address with leading zeros.
+      if (isIP(range.replace(/\/.*/, '')) === 0) throw new Error('not an address');
+    }
     return found;
   })
   .message('{{#label}} must be a list of addresses and ranges such as 203.0.113.7,198.51.100.0/24')

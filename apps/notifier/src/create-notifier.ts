@@ -34,15 +34,20 @@ export interface NotifierService extends Service {
 
 /** Interval at which Postgres is asked for endpoints, in milliseconds. */
 const CLAIM_INTERVAL_MS = 100;
-/** Wait after a claim, so that rounds that end together share one. An endpoint whose round has ended most likely has more. */
+/**
+ * A round that ends starts the next claim, because its endpoint probably has more events. This wait lets several rounds that end together
+ * share one claim.
+ */
 const MIN_CLAIM_INTERVAL_MS = 10;
 /**
  * Longer than a round: 15 s for its attempts, which run at the same time, and PG_QUERY_TIMEOUT (10 s by default) for each of its two
  * statements.
  */
 const LEASE_MS = 45_000;
-/** Share of the capacity for slow and failing endpoints. The others never use it. */
+/** Share of the capacity for new, slow and failing endpoints. The others never use it. */
 const SLOW_SHARE = 0.5;
+/** An account that has this share of either half gets no more, however many endpoints it creates and removes. */
+const ACCOUNT_SHARE = 0.25;
 
 /** Creates the notifier; nothing connects before `start`. */
 export function createNotifier(config: NotifierConfig, { logger }: { logger: Logger }): NotifierService {
@@ -53,7 +58,8 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders notifier',
   });
-  const rounds = { fast: new Set<Promise<void>>(), slow: new Set<Promise<void>>() };
+  /** The running rounds, with their accounts. */
+  const rounds = { fast: new Map<Promise<void>, number>(), slow: new Map<Promise<void>, number>() };
   const metrics = createMetrics(() => rounds.fast.size + rounds.slow.size);
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
@@ -72,7 +78,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     config.ADMIN_TOKEN,
   );
   let claiming: Promise<void>[] = [];
-  let onRoundEnd = () => {};
+  const onRoundEnd = { fast: () => {}, slow: () => {} };
   let starting: Promise<void> | undefined;
   let adminPort = 0;
 
@@ -82,20 +88,28 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     const limit = limits[kind] - running.size;
     if (limit === 0) return;
     const leaseId = randomUUID();
-    const claimed = await claimEndpoints(database, { leaseId, leaseMs: LEASE_MS, isSlow: kind === 'slow', limit });
+    const perAccount = Math.ceil(limits[kind] * ACCOUNT_SHARE);
+    const claimed = await claimEndpoints(database, {
+      leaseId,
+      leaseMs: LEASE_MS,
+      isSlow: kind === 'slow',
+      limit,
+      perAccount,
+      except: accountsWith([...running.values()], perAccount),
+    });
     failures.succeeded();
     for (const endpoint of claimed) {
       const round = deliverRound(endpoint, leaseId)
         .catch(async (error: unknown) => {
-          metrics.outages.inc();
+          metrics.failedRounds.inc();
           logger.debug('round failed', { endpoint_id: endpoint.endpointId, error: describeError(error) });
           await failures.failed(error);
         })
         .finally(() => {
           running.delete(round);
-          if (kind === 'fast') onRoundEnd();
+          onRoundEnd[kind]();
         });
-      running.add(round);
+      running.set(round, endpoint.accountId);
     }
   }
 
@@ -103,7 +117,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     const { signal } = stopping;
     while (!signal.aborted) {
       const roundEnd = Promise.withResolvers<void>();
-      if (kind === 'fast') onRoundEnd = roundEnd.resolve;
+      onRoundEnd[kind] = roundEnd.resolve;
       await claim(kind).catch(failures.failed);
       await sleep(MIN_CLAIM_INTERVAL_MS, null, { signal }).catch(() => {});
       await Promise.race([roundEnd.promise, sleep(CLAIM_INTERVAL_MS, null, { signal }).catch(() => {})]);
@@ -134,10 +148,15 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
       await starting;
       await Promise.all(claiming);
       // Rounds that have not ended by then are repeated by another notifier once their leases expire.
-      await withTimeout(Promise.all([...rounds.fast, ...rounds.slow]), config.DRAIN_TIMEOUT * 0.8);
+      await withTimeout(Promise.all([...rounds.fast.keys(), ...rounds.slow.keys()]), config.DRAIN_TIMEOUT * 0.8);
       caller.close();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },
   };
+}
+
+/** The accounts that occur at least `count` times. */
+function accountsWith(accountIds: readonly number[], count: number): number[] {
+  return [...new Set(accountIds)].filter((id) => accountIds.filter((other) => other === id).length >= count);
 }

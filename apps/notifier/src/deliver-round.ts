@@ -14,9 +14,9 @@ import { Webhook } from 'standardwebhooks';
 import type { EndpointCaller } from './call-endpoint.ts';
 import type { NotifierMetrics } from './metrics.ts';
 
-/** Max concurrent attempts of a round, and one more if as many retries are due. */
-const MAX_CONCURRENT_ATTEMPTS = 10;
-/** An endpoint is slow if a round takes longer. */
+/** Max attempts of a round, which are made at the same time. If as many retries are due, there is one new event as well. */
+const MAX_ATTEMPTS = 10;
+/** A round that takes longer makes an endpoint slow. */
 const SLOW_MS = 2000;
 
 /**
@@ -28,7 +28,7 @@ const SLOW_MS = 2000;
 export type DeliverRound = (endpoint: ClaimedEndpoint, leaseId: string) => Promise<void>;
 
 /** An event with the body of its delivery. */
-type Message = Pick<Attempt, 'eventId' | 'type' | 'sequence' | 'attempt'> & { body: string; happenedAt: Date | null };
+type Message = Pick<Attempt, 'eventUuid' | 'type' | 'sequence' | 'attempt'> & { body: string; happenedAt: Date | null };
 
 export function createDeliverRound(deps: {
   database: Database;
@@ -43,7 +43,7 @@ export function createDeliverRound(deps: {
     const { body, happenedAt, ...event } = message;
     const at = new Date();
     const startedAt = performance.now();
-    const id = eventId(event.eventId);
+    const id = eventId(event.eventUuid);
     const { status, error, retryAfterMs } = await caller.call(
       url,
       {
@@ -58,14 +58,14 @@ export function createDeliverRound(deps: {
     metrics.attemptSeconds.observe(durationMs / 1000);
     if (error === null && happenedAt && event.attempt === 1)
       metrics.deliveredSeconds.observe(Math.max(0, Date.now() - happenedAt.getTime()) / 1000);
-    const retryMs = Math.max(retryAfterMs, retryDelay(event.attempt, Math.random()));
-    return { ...event, at, durationMs, status, error, retryMs, retryAfterMs };
+    const nextAttemptInMs = Math.max(retryAfterMs, retryDelay(event.attempt, Math.random()));
+    return { ...event, at, durationMs, status, error, nextAttemptInMs, retryAfterMs };
   }
 
   /** The events of a round. A failing endpoint gets a retry or a new event, by chance. */
   async function readMessages(endpoint: ClaimedEndpoint) {
     const { isFailing } = endpoint;
-    const limit = isFailing ? 1 : MAX_CONCURRENT_ATTEMPTS;
+    const limit = isFailing ? 1 : MAX_ATTEMPTS;
     const prefersNew = isFailing && Math.random() < 0.5;
     const { deliveries, ...read } = await readDeliveries(database, endpoint, limit, prefersNew);
     return { messages: deliveries.map(toMessage), ...read };
@@ -76,38 +76,38 @@ export function createDeliverRound(deps: {
     const secrets = [sealed, ...(previousSealed ? [previousSealed] : [])];
     const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
     // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
-    const { messages, removed, deliveredTo } =
+    const { messages, removed, cursor } =
       testEventId === null
         ? await readMessages(endpoint)
-        : { messages: [testMessage(testEventId)], removed: [], deliveredTo: endpoint.deliveredTo };
+        : { messages: [testMessage(testEventId)], removed: [], cursor: endpoint.cursor };
     const startedAt = performance.now();
     const attempts = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
-    const disabled = await settleDeliveries(database, endpoint, {
+    const disabledReason = await settleDeliveries(database, endpoint, {
       leaseId,
       attempts,
       removed,
-      deliveredTo,
-      isSlow: performance.now() - startedAt > SLOW_MS,
-      minDelayMs: Math.max(0, ...attempts.map(({ retryAfterMs }) => retryAfterMs)),
+      cursor,
+      tookLong: performance.now() - startedAt > SLOW_MS,
+      minNextRoundInMs: Math.max(0, ...attempts.map(({ retryAfterMs }) => retryAfterMs)),
     });
     const fields = { account_id: accountId, endpoint_id: endpoint.endpointId };
     if (logger.isDebugEnabled()) {
-      for (const { eventId: id, status, error } of attempts)
-        logger.debug('delivery attempted', { ...fields, event_id: eventId(id), status, error });
+      for (const { eventUuid, status, error } of attempts)
+        logger.debug('delivery attempted', { ...fields, event_id: eventId(eventUuid), status, error });
     }
-    if (disabled === null) return;
-    metrics.disabledEndpoints.inc({ reason: disabled });
-    logger.warn('endpoint disabled', { ...fields, reason: disabled });
+    if (disabledReason === null) return;
+    metrics.disabledEndpoints.inc({ reason: disabledReason });
+    logger.warn('endpoint disabled', { ...fields, reason: disabledReason });
   };
 }
 
 function toMessage(delivery: Delivery): Message {
   const { event_id, type, sequence, attempts, happened_at } = delivery;
   const body = JSON.stringify(eventJson(delivery));
-  return { eventId: event_id, type, sequence, attempt: attempts + 1, body, happenedAt: happened_at };
+  return { eventUuid: event_id, type, sequence, attempt: attempts + 1, body, happenedAt: happened_at };
 }
 
 function testMessage(uuid: string): Message {
   const body = JSON.stringify(testEventJson(uuid, new Date()));
-  return { eventId: uuid, type: TEST_EVENT, sequence: null, attempt: 1, body, happenedAt: null };
+  return { eventUuid: uuid, type: TEST_EVENT, sequence: null, attempt: 1, body, happenedAt: null };
 }

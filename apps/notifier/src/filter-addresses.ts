@@ -19,7 +19,7 @@ export class AddressRefused extends Error {
 
 const TIMEOUT_MS = 3000;
 
-/** Decides which addresses are called, beside the private ones, which request-filtering-agent refuses when it connects. */
+/** Blocks addresses in addition to the private ones, which request-filtering-agent refuses when it connects. */
 export interface AddressFilter {
   isBlocked(address: string): boolean;
   /** Resolves a host. Fails with `AddressRefused` if one of its addresses is blocked. */
@@ -27,7 +27,7 @@ export interface AddressFilter {
 }
 
 /**
- * Resolves hosts with c-ares, which occupies no thread, so that a slow name server delays only its own hosts. The connection is made to
+ * Resolves hosts with c-ares, which does not use the thread pool, so that a slow name server delays only its own hosts. The connection is made to
  * the addresses of this look-up.
  *
  * @param options.servers addresses of DNS servers; if empty, those of the system.
@@ -63,7 +63,7 @@ export function createAddressFilter(options: { servers: readonly string[]; denie
   };
 }
 
-/** Adds an address or a range. One of IPv4 also matches IPv6-mapped addresses. */
+/** Adds an address or a range. An IPv4 range also matches IPv4-mapped IPv6 addresses. */
 function addRange(list: BlockList, range: string): void {
   const [address = '', prefix] = range.split('/');
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';

@@ -6,7 +6,7 @@ export interface NotifierMetrics {
   attemptSeconds: Histogram<never>;
   deliveredSeconds: Histogram<never>;
   disabledEndpoints: Counter<'reason'>;
-  outages: Counter<never>;
+  failedRounds: Counter<never>;
 }
 
 /** @param countActive the number of endpoints that are served now. */
@@ -19,7 +19,7 @@ export function createMetrics(countActive: () => number): NotifierMetrics {
     labelNames: ['outcome'],
     registers,
   });
-  // Start at 0: Prometheus sees no increase if a series starts with its first event.
+  // Start at 0: Prometheus sees no increase if a series starts at 1.
   for (const outcome of ['delivered', 'failed']) attempts.inc({ outcome }, 0);
   const disabledEndpoints = new Counter({
     name: 'notifier_disabled_endpoints_total',
@@ -52,9 +52,9 @@ export function createMetrics(countActive: () => number): NotifierMetrics {
       registers,
     }),
     disabledEndpoints,
-    outages: new Counter({
-      name: 'notifier_outages_total',
-      help: 'Rounds that failed as a whole, most often in an outage of Postgres, and will be retried',
+    failedRounds: new Counter({
+      name: 'notifier_failed_rounds_total',
+      help: 'Rounds whose outcome was not stored, most often in an outage of Postgres; they are repeated once the lease expires',
       registers,
     }),
   };

@@ -37,9 +37,11 @@ test.each([
   ['CALLBACK_ALLOW', '*:8443'],
   ['CALLBACK_DENY', '203.0.113.0/33'],
   ['CALLBACK_DENY', 'hooks.internal'],
+  ['CALLBACK_DENY', '010.0.0.1'],
   ['CALLBACK_DENY', '203.0.113.7,'],
   ['CALLBACK_DNS', 'dns.internal'],
   ['CALLBACK_PROXY', 'proxy.internal:3128'],
+  ['CALLBACK_PROXY', 'http://user:%FF@proxy.internal:3128'],
   ['NOTIFIER_CONCURRENCY', '1'],
 ])('%s cannot be %s', (name, value) => {
   expect(() => read({ [name]: value })).toThrow(new RegExp(`^Configuration: ${name} must be [^\\n]+$`));

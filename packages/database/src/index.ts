@@ -98,8 +98,8 @@ export {
 } from './prepared/cancellations/list-requests.ts';
 export { chainAuditEvents } from './prepared/chain-audit.ts';
 export { type ClaimedEndpoint, claimEndpoints } from './prepared/endpoints/claim-endpoints.ts';
-export { type Deliveries, type Delivery, readDeliveries } from './prepared/endpoints/read-deliveries.ts';
-export { type Attempt, type Round, settleDeliveries } from './prepared/endpoints/settle-deliveries.ts';
+export { type Delivery, type NextDeliveries, readDeliveries } from './prepared/endpoints/read-deliveries.ts';
+export { type Attempt, type RoundOutcome, settleDeliveries } from './prepared/endpoints/settle-deliveries.ts';
 export { publishEvents } from './prepared/events/publish-events.ts';
 export { type EventLog, findEventLog, findNewestEvents, readEvents } from './prepared/events/read-events.ts';
 export { type Cancelled, type CancelRequest, cancelOrders, OrdersBusy } from './prepared/orders/cancel-orders.ts';

@@ -35,6 +35,7 @@ export const LANDED: Record<string, string> = {
   '033-order-events': '4976edceabe1ddb5cef855641f3a7d8af209ea0c343dd39e086c1631ab23dab2',
   '034-endpoints': 'a7375082360a1247a84f6d8cddf180c5018a5cac479dc7c35a96e538f6403827',
   '035-slow-endpoints': 'bee9d2d6753775425f1a628d94549ccfa1b8094d344e4c28520569e24166b44d',
+  '036-event-guards': '717049c43dece747607a87dbb86fb6246e5b7aa0c78dbc022c624b9a66e32e33',
   '040-audit-event-ids': '2bf6a368cb2ae9cd42a4da4af584ab616f4ac1c75f05993a5524982f545ee8e7',
   '041-audit-chain': 'd9b3554a6a6559647a5e2da69507c55ee3d4dc7c929b39153d15494787e9d240',
 };

@@ -18,10 +18,11 @@ export { parseEmailAddress } from './email-address.ts';
 export { DELIVERY_ERRORS, type DeliveryError } from './endpoints/delivery-errors.ts';
 export {
   createEndpointId,
-  isAllowedHost,
   isEndpointId,
+  isExemptHost,
   readEndpointUrl,
   readEventTypes,
+  withoutQuery,
 } from './endpoints/read-endpoint.ts';
 export { retryDelay } from './endpoints/retry-schedule.ts';
 export {

@@ -36,10 +36,14 @@ export function addEndpointCommands(program: Command, context: Context): void {
 
   endpoints
     .command('create')
-    .description('make an endpoint that gets the events from now on; print its secret, this once')
+    .description('make an endpoint that gets the events from now on; its secret is shown only once')
     .argument(...ACCOUNT)
     .argument('<url>', 'https, at a public address; CALLBACK_ALLOW lists exceptions')
-    .option('--types <types>', `only these types of events, with commas: ${EVENT_TYPES.join(', ')}`, eventTypes)
+    .option(
+      '--types <types>',
+      `types of events, separated by commas: ${EVENT_TYPES.join(', ')} (default: all)`,
+      eventTypes,
+    )
     .addOption(json())
     .addHelpText(
       'after',
@@ -58,12 +62,12 @@ export function addEndpointCommands(program: Command, context: Context): void {
 
   endpoints
     .command('list')
-    .description("an account's endpoints, and how many events each has still to get")
+    .description("an account's endpoints, with the number of undelivered events")
     .argument(...ACCOUNT)
     .addOption(json())
     .addHelpText(
       'after',
-      '\nPending events were not tried yet; waiting ones failed, or are sent again. A disabled endpoint loses nothing. Of each, at most 10,000 are counted.',
+      '\nPending events were not tried yet; waiting ones failed, or are sent again; at most 10,000 of each are counted. Events of a disabled endpoint wait while they are stored, 30 days by default.',
     )
     .action(async (reference: string, options) => {
       const all = await context.withDatabase(async (knex) => {
@@ -87,7 +91,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
 
   endpoints
     .command('rotate')
-    .description('make a new secret and print it, this once; deliveries are signed with both for a time')
+    .description('make a new secret, which is shown only once; deliveries are signed with both for a time')
     .argument(...ENDPOINT)
     .addOption(
       new Option('--overlap <time>', 'how long deliveries are signed with the old secret too')
@@ -101,8 +105,8 @@ export function addEndpointCommands(program: Command, context: Context): void {
     });
 
   for (const [verb, isEnabled, description] of [
-    ['disable', false, 'deliver nothing until it is enabled; no event is lost while it is stored'],
-    ['enable', true, 'deliver again, also what it missed'],
+    ['disable', false, 'deliver nothing until it is enabled; events wait while they are stored, 30 days by default'],
+    ['enable', true, 'resume deliveries, including missed events'],
   ] as const)
     endpoints
       .command(verb)
@@ -116,14 +120,14 @@ export function addEndpointCommands(program: Command, context: Context): void {
 
   endpoints
     .command('resend')
-    .description('deliver stored events again, those of its types; each has the id that it had before')
+    .description('deliver stored events of its types again, with the same ids')
     .argument(...ENDPOINT)
-    .requiredOption('--from <sequence>', 'the first one', sequence('--from'))
-    .option('--to <sequence>', 'the last one; without it, all that follow', sequence('--to'))
+    .requiredOption('--from <sequence>', 'first sequence', sequence('--from'))
+    .option('--to <sequence>', 'last sequence (default: all that follow)', sequence('--to'))
     .addOption(json())
     .addHelpText(
       'after',
-      `\nAt most ${MAX_RESENT} events at once, the oldest ones.\n\nExample:\n  $ orders endpoints resend ep_2f9c0d… --from 120 --to 140`,
+      `\nDelivers only the oldest ${MAX_RESENT} of the range; run it again for the rest.\n\nExample:\n  $ orders endpoints resend ep_2f9c0d… --from 120 --to 140`,
     )
     .action(async (id: string, { from, to, ...options }) => {
       if (to < from) throw new UsageError('--to must not be before --from.');
@@ -158,7 +162,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
 
   endpoints
     .command('remove')
-    .description('remove an endpoint, and everything that waits for it')
+    .description('remove an endpoint with its attempts and waiting deliveries')
     .argument(...ENDPOINT)
     .addOption(json())
     .action(async (id: string, options) => {

@@ -47,7 +47,7 @@ export function addEventCommands(program: Command, context: Context): void {
 
   events
     .command('follow')
-    .description('print events as they happen, as a sender: needs an API key and no database')
+    .description('print stored events, then new ones as they are published; needs an API key and no database')
     .option('--after <sequence>', 'continue after this event, instead of starting at the oldest stored one', cursor)
     .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
     .addOption(giveUpAfter())

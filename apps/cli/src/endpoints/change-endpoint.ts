@@ -8,7 +8,7 @@ import {
   rotateEndpointSecret,
   type SecretsKeys,
 } from '@orders/database';
-import { type EventType, Problem } from '@orders/domain';
+import { type EventType, Problem, withoutQuery } from '@orders/domain';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
@@ -93,5 +93,5 @@ export function recordEndpointAction(
   more: object | null = null,
 ): Promise<void> {
   const subject = `endpoint:${endpoint_number}`;
-  return recordAction(trx, { accountId: account_id, action, subject, details: { url, ...more } });
+  return recordAction(trx, { accountId: account_id, action, subject, details: { url: withoutQuery(url), ...more } });
 }

@@ -21,25 +21,27 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
     let log = await findEnabledLog(database, accountId);
     const after = cursor ?? log.removedTo;
     if (after < log.removedTo) throw new Problem('cursor_expired');
-    if (after > log.lastSequence) {
+    if (after > log.lastAssignedSequence) {
       throw invalidQuery('"after" is a cursor that this account has not been given.');
     }
     if (wait !== null) {
-      const hasEvents = log.newestSequence > after;
+      const hasEvents = log.newestStoredSequence > after;
       if (hasEvents || (await waitFor(waiters, response, waitKey(accountId, after), wait))) {
         response.set('Preference-Applied', `wait=${wait}`);
       }
       if (!hasEvents) log = await findEnabledLog(database, accountId);
     }
     const events =
-      log.newestSequence > after ? await runFairly(accountId, () => readEvents(database, accountId, after, limit)) : [];
+      log.newestStoredSequence > after
+        ? await runFairly(accountId, () => readEvents(database, accountId, after, limit))
+        : [];
     // Events can be removed because of their age after the check above.
-    if (cursor !== null && log.newestSequence > after && events[0]?.sequence !== after + 1) {
+    if (cursor !== null && log.newestStoredSequence > after && events[0]?.sequence !== after + 1) {
       const { removedTo } = await findEnabledLog(database, accountId);
       if (after < removedTo) throw new Problem('cursor_expired');
     }
     const next = events.at(-1)?.sequence ?? after;
-    response.json({ events: events.map(eventJson), next: String(next), more: next < log.newestSequence });
+    response.json({ events: events.map(eventJson), next: String(next), more: next < log.newestStoredSequence });
   };
 }
 

@@ -1,5 +1,5 @@
 import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database';
-import { eventId, Problem } from '@orders/domain';
+import { eventId, Problem, withoutQuery } from '@orders/domain';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
@@ -35,6 +35,6 @@ export function recordEndpoint(
   { account_id, endpoint_number, url }: Endpoint,
   more: object = {},
 ): Promise<void> {
-  const details = { url, ...more };
+  const details = { url: withoutQuery(url), ...more };
   return recordBy(trx, request, { accountId: account_id, action, subject: `endpoint:${endpoint_number}`, details });
 }

@@ -29,13 +29,13 @@ export interface Endpoint {
 
 /** One attempt to deliver an event. */
 export interface DeliveryAttempt {
-  /** Identifies the row, in the order of time. The number of the attempt for its event is `attempt`. */
+  /** The id of the row, in the order of time. */
   attempt_number: number;
   at: Date;
   event_id: string;
   type: string;
   sequence: number | null;
-  /** 1 for the first attempt. */
+  /** 1 for the first attempt to deliver the event. */
   attempt: number;
   duration_ms: number;
   /** Null without a response. */
@@ -103,7 +103,7 @@ export async function createEndpoint(
       types,
       sealed: seal(keys, accountId, secret),
       delivered_to: log.last_sequence,
-      // Until a round was quick, so that new endpoints which hang take no capacity of the others.
+      // Until its first quick round, so that new endpoints that hang use no capacity of quick ones.
       is_slow: true,
     });
     return { ...((await findEndpoint(trx, accountId, endpointId)) as Endpoint), secret };
@@ -136,13 +136,13 @@ export async function rotateEndpointSecret(
   return secret;
 }
 
-/** Pauses an endpoint; it loses nothing. @returns whether that changed anything. */
+/** Pauses an endpoint. Its events wait while they are stored. @returns whether that changed anything. */
 export async function pauseEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
   return (await rowOf(db, endpoint).whereNull('disabled').update({ disabled: 'paused' })) > 0;
 }
 
-/** Max waiting deliveries that become due at once when an endpoint is enabled or works again; the others keep their time. */
-export const MAX_HASTENED = 2000;
+/** Max waiting deliveries that become due when an endpoint is enabled, or works again. The others stay on their retry schedule. */
+export const MAX_DUE_AT_ONCE = 2000;
 
 /** Enables a disabled endpoint. It gets what it missed. @returns whether that changed anything. */
 export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
@@ -156,7 +156,7 @@ export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<b
       `update waiting_deliveries set due_at = now()
        where account_id = :account_id and endpoint_number = :endpoint_number and sequence = any(array(
          select sequence from waiting_deliveries where account_id = :account_id and endpoint_number = :endpoint_number and due_at > now()
-         order by due_at limit ${MAX_HASTENED}
+         order by due_at limit ${MAX_DUE_AT_ONCE}
        ))`,
       { account_id, endpoint_number },
     );
@@ -164,7 +164,7 @@ export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<b
   });
 }
 
-/** Removes an endpoint. A task of the worker removes its attempts and what waits for it. @returns whether it still existed. */
+/** Removes an endpoint. The worker removes its attempts and waiting deliveries later. @returns whether it still existed. */
 export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
   return (await rowOf(db, endpoint).delete()) > 0;
 }

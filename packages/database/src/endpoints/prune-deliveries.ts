@@ -13,12 +13,17 @@ async function removeChunks(stopping: AbortSignal, removeChunk: () => Promise<{ 
 }
 
 /**
- * Removes attempts older than `keptMs` milliseconds, and all but the newest `kept` of each endpoint.
+ * Removes attempts older than `maxAgeMs` milliseconds, and all but the newest `maxPerEndpoint` of each endpoint.
  *
  * @param stopping ends it between two chunks.
  * @returns the number of removed rows.
  */
-export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stopping: AbortSignal): Promise<number> {
+export async function pruneAttempts(
+  db: Knex,
+  maxAgeMs: number,
+  maxPerEndpoint: number,
+  stopping: AbortSignal,
+): Promise<number> {
   const endpoints: EndpointKey[] = await db('endpoints').select('account_id', 'endpoint_number');
   let removed = 0;
   for (const endpoint of endpoints) {
@@ -31,13 +36,13 @@ export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stop
              where account_id = :account_id and endpoint_number = :endpoint_number
              order by attempt_number limit ${CHUNK_SIZE}
            ) as oldest
-           where at < now() - :keptMs * interval '1 ms' or attempt_number <= (
+           where at < now() - :maxAgeMs * interval '1 ms' or attempt_number <= (
              select attempt_number from delivery_attempts
              where account_id = :account_id and endpoint_number = :endpoint_number
-             order by attempt_number desc offset :kept limit 1
+             order by attempt_number desc offset :maxPerEndpoint limit 1
            )
          ))`,
-        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, keptMs, kept },
+        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, maxAgeMs, maxPerEndpoint },
       ),
     );
   }
@@ -45,7 +50,7 @@ export async function pruneAttempts(db: Knex, keptMs: number, kept: number, stop
 }
 
 /**
- * Removes what removed endpoints left behind: their attempts, and what waited for them.
+ * Deletes waiting deliveries and attempts of endpoints that no longer exist.
  *
  * @param stopping ends it between two chunks.
  * @returns the number of removed rows.
@@ -56,15 +61,32 @@ export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal):
     ['waiting_deliveries', 'sequence'],
     ['delivery_attempts', 'attempt_number'],
   ] as const) {
-    removed += await removeChunks(stopping, () =>
-      db.raw(
-        `delete from ${table} where (account_id, endpoint_number, ${key}) in (
-           select account_id, endpoint_number, ${key} from ${table} d
-           where not exists (select from endpoints e where e.account_id = d.account_id and e.endpoint_number = d.endpoint_number)
-           limit ${CHUNK_SIZE}
-         )`,
-      ),
+    // Reads one row of each endpoint.
+    const { rows } = await db.raw<{ rows: EndpointKey[] }>(
+      `with recursive present as (
+         (select account_id, endpoint_number from ${table} order by account_id, endpoint_number limit 1)
+         union all
+         select next.* from present p cross join lateral (
+           select account_id, endpoint_number from ${table}
+           where (account_id, endpoint_number) > (p.account_id, p.endpoint_number)
+           order by account_id, endpoint_number limit 1
+         ) as next
+       )
+       select account_id, endpoint_number from present p
+       where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
     );
+    for (const { account_id, endpoint_number } of rows) {
+      removed += await removeChunks(stopping, () =>
+        db.raw(
+          `delete from ${table}
+           where account_id = :account_id and endpoint_number = :endpoint_number and ${key} = any(array(
+             select ${key} from ${table} where account_id = :account_id and endpoint_number = :endpoint_number
+             order by ${key} limit ${CHUNK_SIZE}
+           ))`,
+          { account_id, endpoint_number },
+        ),
+      );
+    }
   }
   return removed;
 }

@@ -33,6 +33,7 @@ import * as deadEvents from './032-dead-events.ts';
 import * as orderEvents from './033-order-events.ts';
 import * as endpoints from './034-endpoints.ts';
 import * as slowEndpoints from './035-slow-endpoints.ts';
+import * as eventGuards from './036-event-guards.ts';
 import * as auditEventIds from './040-audit-event-ids.ts';
 import * as auditChain from './041-audit-chain.ts';
 
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderEvents,
   endpoints,
   slowEndpoints,
+  eventGuards,
   auditEventIds,
   auditChain,
 ];

@@ -4,7 +4,8 @@ export const DELIVERY_ERRORS = {
   redirect: 'The endpoint replied with a redirect. Redirects are not followed: register the final URL.',
   gone: 'The endpoint replied 410. It is disabled.',
   timeout: 'The endpoint did not reply within 15 seconds.',
-  address_refused: 'The host of the URL has a private or reserved address. Only public addresses are called.',
+  address_refused:
+    'This service does not call the address of this URL. It must be https, with a host name whose addresses are public. If it is, ask the operator.',
   host_not_found: 'The host name of the URL was not found.',
   tls_failed: 'The TLS connection failed; the certificate may be wrong or expired.',
   connection_failed: 'The connection failed or was closed before a reply.',

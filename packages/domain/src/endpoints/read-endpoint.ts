@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, type EventType } from '../events.ts';
 
 const MAX_URL = 2000;
-/** Below are the well-known ports of other protocols. */
-const FIRST_FREE_PORT = 1024;
+/** Lower ports belong to other protocols. */
+const MIN_UNPRIVILEGED_PORT = 1024;
+const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 /** Why the URL of an endpoint is refused; `error` says it in English. */
@@ -16,31 +17,42 @@ export interface RefusedUrl {
  * Reads the URL of an endpoint: https, a public host name or address, port 443 or above 1023, without user, password and fragment.
  * Addresses behind a name are checked when connecting, not here.
  *
- * @param allowedHosts hosts for which http and private addresses are allowed, as `CALLBACK_ALLOW` lists them.
+ * @param exemptHosts hosts that may use http and private addresses, as `CALLBACK_ALLOW` lists them.
  * @returns the normalized URL, or what is wrong with it.
  */
-export function readEndpointUrl(text: string, allowedHosts: readonly string[]): { url: string } | RefusedUrl {
+export function readEndpointUrl(text: string, exemptHosts: readonly string[]): { url: string } | RefusedUrl {
   const url = URL.parse(text);
   if (!url || text.length > MAX_URL)
     return { code: 'malformed', error: `must be a URL of at most ${MAX_URL} characters` };
   if (url.username || url.password) return { code: 'credentials', error: 'must not contain a user or a password' };
   if (url.hash) return { code: 'fragment', error: 'must not contain a fragment' };
-  if (isAllowedHost(url, allowedHosts)) {
+  if (isExemptHost(url, exemptHosts)) {
     return /^https?:$/.test(url.protocol)
       ? { url: url.href }
       : { code: 'scheme', error: 'must begin with https:// or http://' };
   }
   if (url.protocol !== 'https:') return { code: 'scheme', error: 'must begin with https://' };
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
-  if (port !== HTTPS_PORT && port < FIRST_FREE_PORT)
+  if (port !== HTTPS_PORT && port < MIN_UNPRIVILEGED_PORT)
     return { code: 'port', error: 'must have port 443 or one above 1023' };
   if (!/[.:]/.test(url.hostname.replace(/\.$/, ''))) return { code: 'host', error: 'must name a public host' };
   return { url: url.href };
 }
 
-/** Whether the operator allows http and private addresses for this URL. An entry without a port is for the default port of the scheme. */
-export function isAllowedHost(url: URL, allowedHosts: readonly string[]): boolean {
-  return allowedHosts.includes(url.host) || allowedHosts.includes(`${url.hostname}:*`);
+/**
+ * Whether this URL may use http and private addresses.
+ *
+ * @param exemptHosts as `host:port`, `host:*`, or `host` for port 80 or 443.
+ */
+export function isExemptHost({ protocol, hostname, port }: URL, exemptHosts: readonly string[]): boolean {
+  const defaultPort = protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
+  if (port === '' && exemptHosts.includes(hostname)) return true;
+  return exemptHosts.includes(`${hostname}:${port || defaultPort}`) || exemptHosts.includes(`${hostname}:*`);
+}
+
+/** The URL of an endpoint for the audit trail, where nothing is removed: without its query, which may contain a secret. */
+export function withoutQuery(url: string): string {
+  return url.replace(/\?.*/, '');
 }
 
 /** @returns the types without repetition, or those that are unknown. */

@@ -17,7 +17,8 @@ const RETRY_DELAYS_MS = [
 const JITTER = 0.1;
 
 /**
- * The delay after a failed attempt, in milliseconds, within a tenth of the schedule. After the last one it repeats.
+ * The delay after a failed attempt, in milliseconds: that of the schedule, varied by a tenth. After the ninth failure it is always the last
+ * one.
  *
  * @param attempts that have failed, at least 1.
  * @param random from 0 to 1.

@@ -13,7 +13,8 @@ export interface ClaimedEndpoint {
   sealed: Buffer;
   /** After a rotation: the old secret, which signs too. */
   previousSealed: Buffer | null;
-  deliveredTo: number;
+  /** The last sequence of its log that needs no first attempt: each event up to it was tried, or is of another type. */
+  cursor: number;
   /** Whether no attempt has succeeded since one failed. */
   isFailing: boolean;
   testEventId: string | null;
@@ -22,9 +23,10 @@ export interface ClaimedEndpoint {
 const CLAIM = {
   name: 'claim-endpoints',
   text: `
-with ready as (
-  select e.account_id, e.endpoint_number from endpoints e
-  where e.is_slow = $3::boolean and (e.lease_expires_at is null or e.lease_expires_at < now())
+with due as (
+  select e.account_id, e.endpoint_number, row_number() over (partition by e.account_id order by e.next_round_at) as place
+  from endpoints e
+  where e.is_slow = $3::boolean and e.account_id <> all($6::int[]) and (e.lease_expires_at is null or e.lease_expires_at < now())
     and (
       e.test_event_id is not null
       or e.disabled is null and e.next_round_at <= now() and (
@@ -35,26 +37,37 @@ with ready as (
         or exists (select from events v where v.account_id = e.account_id and v.sequence > e.delivered_to)
       )
     )
+), ready as (
+  select e.account_id, e.endpoint_number
+  from due d join endpoints e using (account_id, endpoint_number)
+  where d.place <= $5::int and (e.lease_expires_at is null or e.lease_expires_at < now())
   order by e.next_round_at, e.account_id, e.endpoint_number
   limit $4::int
-  for update skip locked
+  for update of e skip locked
 )
 update endpoints e set lease_id = $1::uuid, lease_expires_at = now() + $2::int * interval '1 ms'
 from ready r
 where e.account_id = r.account_id and e.endpoint_number = r.endpoint_number
 returning e.account_id as "accountId", e.endpoint_number as "endpointNumber", e.endpoint_id as "endpointId", e.url, e.types, e.sealed,
-          case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as "deliveredTo",
+          case when e.previous_until > now() then e.previous_sealed end as "previousSealed", e.delivered_to as cursor,
           e.failing_since is not null as "isFailing", e.test_event_id as "testEventId"`,
 };
 
-/**
- * Leases endpoints that have something to deliver, those that wait longest first.
- *
- * @param isSlow whether those whose last round had no success, or of which one took long in the last minutes, or the others.
- */
-export async function claimEndpoints(
-  database: Database,
-  claim: { leaseId: string; leaseMs: number; isSlow: boolean; limit: number },
-): Promise<ClaimedEndpoint[]> {
-  return run<ClaimedEndpoint>(database, CLAIM, [claim.leaseId, claim.leaseMs, claim.isSlow, claim.limit]);
+/** What to claim. */
+export interface EndpointClaim {
+  leaseId: string;
+  leaseMs: number;
+  /** True for endpoints that are new, were just enabled, fail, or were slow in the last minutes; false for all others. */
+  isSlow: boolean;
+  limit: number;
+  /** Max endpoints of each account. */
+  perAccount: number;
+  /** Accounts whose endpoints are not claimed. */
+  except: readonly number[];
+}
+
+/** Leases endpoints that have something to deliver, those that wait longest first. */
+export async function claimEndpoints(database: Database, claim: EndpointClaim): Promise<ClaimedEndpoint[]> {
+  const { leaseId, leaseMs, isSlow, limit, perAccount, except } = claim;
+  return run<ClaimedEndpoint>(database, CLAIM, [leaseId, leaseMs, isSlow, limit, perAccount, except]);
 }

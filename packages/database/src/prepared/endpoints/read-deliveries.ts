@@ -8,8 +8,8 @@ const MAX_EXAMINED = 500;
 
 const READ = {
   name: 'read-deliveries',
-  // At least one new event is read, so that events which the receiver refuses do not hold up the others. An event that was removed because
-  // of its age has no id; it is not delivered.
+  // With a limit above 1, at least one new event is read, so that events which the receiver refuses do not delay the others. An event that
+  // was removed because of its age has no id; it is not delivered.
   text: `
 with examined as materialized (
   select sequence, type from events where account_id = $1::int and sequence > $3::bigint order by sequence limit ${MAX_EXAMINED}
@@ -31,7 +31,7 @@ with examined as materialized (
   union all
   select sequence, 0, false from new
 )
-select r.sequence as "deliveredTo", d.sequence, d.attempts, e.event_id, e.type, e.happened_at, e.receipt_id, e.source_order_id, e.order_id,
+select r.sequence as cursor, d.sequence, d.attempts, e.event_id, e.type, e.happened_at, e.receipt_id, e.source_order_id, e.order_id,
        e.details
 from reached r
 left join deliveries d on true
@@ -47,12 +47,12 @@ export interface Delivery extends AccountEvent {
 }
 
 /** What an endpoint gets in one round. */
-export interface Deliveries {
+export interface NextDeliveries {
   deliveries: Delivery[];
   /** Sequences of events that no longer exist. */
   removed: number[];
-  /** Its cursor after this round: each event up to here is in this round, was tried before, or is of another type. */
-  deliveredTo: number;
+  /** The cursor of the endpoint after this round. */
+  cursor: number;
 }
 
 /**
@@ -66,18 +66,18 @@ export async function readDeliveries(
   endpoint: ClaimedEndpoint,
   limit: number,
   prefersNew: boolean,
-): Promise<Deliveries> {
+): Promise<NextDeliveries> {
   type Row = Omit<Delivery, 'sequence' | 'event_id'> & {
-    deliveredTo: number;
+    cursor: number;
     sequence: number | null;
     event_id: string | null;
   };
-  const { accountId, endpointNumber, deliveredTo, types } = endpoint;
-  const rows = await run<Row>(database, READ, [accountId, endpointNumber, deliveredTo, types, limit, prefersNew]);
+  const { accountId, endpointNumber, cursor, types } = endpoint;
+  const rows = await run<Row>(database, READ, [accountId, endpointNumber, cursor, types, limit, prefersNew]);
   const found = rows.filter(({ sequence }) => sequence !== null);
   return {
     deliveries: found.filter(({ event_id }) => event_id !== null) as unknown as Delivery[],
     removed: found.filter(({ event_id }) => event_id === null).map(({ sequence }) => sequence as number),
-    deliveredTo: rows[0]?.deliveredTo ?? deliveredTo,
+    cursor: rows[0]?.cursor ?? cursor,
   };
 }

@@ -1,12 +1,12 @@
 import type { DeliveryError } from '@orders/domain';
 import type { Database } from '../../connect.ts';
-import { type DisabledReason, MAX_HASTENED } from '../../endpoints/endpoints.ts';
+import { type DisabledReason, MAX_DUE_AT_ONCE } from '../../endpoints/endpoints.ts';
 import { run } from '../run.ts';
 import type { ClaimedEndpoint } from './claim-endpoints.ts';
 
 /** One attempt of a round. */
 export interface Attempt {
-  eventId: string;
+  eventUuid: string;
   type: string;
   /** Null for a test event. */
   sequence: number | null;
@@ -17,33 +17,35 @@ export interface Attempt {
   status: number | null;
   /** Null if it succeeded. */
   error: DeliveryError | null;
-  /** Until the next attempt; ignored after a success and for a test event. */
-  retryMs: number;
+  /** Time until this event is tried again; ignored after a success and for a test event. */
+  nextAttemptInMs: number;
 }
 
 /** The outcome of a round of attempts. */
-export interface Round {
+export interface RoundOutcome {
   leaseId: string;
   attempts: readonly Attempt[];
-  /** See `Deliveries`. */
+  /** See `NextDeliveries`. */
   removed: readonly number[];
-  deliveredTo: number;
-  /** Whether it took long. */
-  isSlow: boolean;
-  /** Min time to the next round in milliseconds, from `Retry-After`; 0 without one. */
-  minDelayMs: number;
+  cursor: number;
+  tookLong: boolean;
+  /** The next round begins no sooner, because of `Retry-After`; 0 without one. */
+  minNextRoundInMs: number;
 }
 
-/** An endpoint that has had no success for this time is disabled. */
-const MAX_FAILING = '5 days';
-/** After a round that took long, an endpoint counts as slow for this time, so that it cannot hold capacity of the others in every other round. */
+/** An endpoint is disabled after this time without a success. */
+const DISABLE_AFTER = '5 days';
+/**
+ * An endpoint counts as slow for this time after a round that took long. Otherwise one that is quick and slow by turns would use the
+ * capacity of quick endpoints for its slow rounds.
+ */
 const SLOW_FOR = '5 minutes';
 
 const SETTLE = {
   name: 'settle-deliveries',
-  // While an endpoint fails, it gets one attempt at a time, at intervals of a quarter of the time since it began to fail, between 5 seconds
-  // and 5 minutes. The first success makes the waiting deliveries due that would be due soonest, each once: events that the receiver
-  // refuses then keep their schedule.
+  // While an endpoint fails, it gets one attempt at a time. The interval is a quarter of the time since it began to fail, at least 5 seconds
+  // and at most 5 minutes. After the first success, the waiting deliveries with the earliest due_at become due now. This happens once for
+  // each delivery, so an event that the receiver always refuses stays on its retry schedule. A round without attempts changes no state.
   text: `
 with attempts as materialized (
   select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])
@@ -59,15 +61,16 @@ with attempts as materialized (
 ), settled as (
   update endpoints e
   set lease_id = null, lease_expires_at = null, delivered_to = greatest(e.delivered_to, $13::bigint),
-      is_slow = $14::boolean or s.has_failure and not s.has_success or coalesce(e.last_slow_at > now() - interval '${SLOW_FOR}', false),
+      is_slow = $14::boolean or s.has_failure and not s.has_success or not s.has_success and e.is_slow or coalesce(e.last_slow_at > now() - interval '${SLOW_FOR}', false),
       last_slow_at = case when $14::boolean then now() else e.last_slow_at end,
       failing_since = case when s.has_success then null when s.has_failure then coalesce(e.failing_since, now()) else e.failing_since end,
       disabled = case when e.disabled is not null then e.disabled
                       when s.is_gone then 'gone'
-                      when s.has_failure and not s.has_success and e.failing_since < now() - interval '${MAX_FAILING}' then 'failing' end,
+                      when s.has_failure and not s.has_success and e.failing_since < now() - interval '${DISABLE_AFTER}' then 'failing' end,
       test_event_id = case when not (e.test_event_id = any($15::uuid[])) then e.test_event_id end,
       next_round_at = case
-        when e.test_event_id = any($15::uuid[]) then e.next_round_at
+        -- Not the earlier time, or endpoints that have only tests would always be first.
+        when e.test_event_id = any($15::uuid[]) then greatest(e.next_round_at, now())
         when s.has_failure and not s.has_success then now() + greatest($16::bigint * interval '1 ms', least(greatest(
           (now() - coalesce(e.failing_since, now())) / 4, interval '5 seconds'), interval '5 minutes'))
         else now() + $16::bigint * interval '1 ms' end
@@ -85,18 +88,18 @@ with attempts as materialized (
   from settled s cross join attempts a
   where a.error is not null and a.sequence is not null
   on conflict (account_id, endpoint_number, sequence) do update set attempts = excluded.attempts, due_at = excluded.due_at
-), hastened as materialized (
+), to_retry_now as materialized (
   select s.account_id, s.endpoint_number, w.sequence from settled s
   cross join lateral (
     select sequence from waiting_deliveries
-    where account_id = s.account_id and endpoint_number = s.endpoint_number and due_at > now()
-    order by due_at limit ${MAX_HASTENED}
+    where account_id = s.account_id and endpoint_number = s.endpoint_number and due_at > now() and not is_hastened
+    order by due_at limit ${MAX_DUE_AT_ONCE}
   ) as w
   where s.has_recovered
-), recovered as (
+), retried_now as (
   update waiting_deliveries w set due_at = now(), is_hastened = true
-  from hastened h
-  where w.account_id = h.account_id and w.endpoint_number = h.endpoint_number and w.sequence = h.sequence and not w.is_hastened
+  from to_retry_now r
+  where w.account_id = r.account_id and w.endpoint_number = r.endpoint_number and w.sequence = r.sequence
     and w.sequence not in (select sequence from attempts where sequence is not null)
 ), logged as (
   insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, sequence, attempt, duration_ms, status, error)
@@ -115,13 +118,13 @@ select newly_disabled as disabled from settled`,
 export async function settleDeliveries(
   database: Database,
   { accountId, endpointNumber, testEventId }: ClaimedEndpoint,
-  { leaseId, attempts, removed, deliveredTo, isSlow, minDelayMs }: Round,
+  { leaseId, attempts, removed, cursor, tookLong, minNextRoundInMs }: RoundOutcome,
 ): Promise<DisabledReason | null> {
   const [row] = await run<{ disabled: DisabledReason | null }>(database, SETTLE, [
     accountId,
     endpointNumber,
     leaseId,
-    attempts.map(({ eventId }) => eventId),
+    attempts.map(({ eventUuid }) => eventUuid),
     attempts.map(({ type }) => type),
     attempts.map(({ sequence }) => sequence),
     attempts.map(({ attempt }) => Math.min(attempt, 32_767)),
@@ -129,11 +132,11 @@ export async function settleDeliveries(
     attempts.map(({ durationMs }) => Math.round(durationMs)),
     attempts.map(({ status }) => status),
     attempts.map(({ error }) => error),
-    attempts.map(({ retryMs }) => Math.round(retryMs)),
-    deliveredTo,
-    isSlow,
+    attempts.map(({ nextAttemptInMs }) => Math.round(nextAttemptInMs)),
+    cursor,
+    tookLong,
     testEventId === null ? [] : [testEventId],
-    Math.round(minDelayMs),
+    Math.round(minNextRoundInMs),
     removed,
   ]);
   return row?.disabled ?? null;

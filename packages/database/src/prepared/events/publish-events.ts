@@ -4,14 +4,14 @@ import { run } from '../run.ts';
 
 const PUBLISH = {
   name: 'publish-events',
-  // A confirmation is published once dispatchable_orders shows it: dispatched computes the same limit as the view. Each account gets at
+  // A confirmation is published once dispatchable_orders shows it: dispatch_limit is the same transaction id as in the view. Each account gets at
   // most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
   // round begins with the account after $3, so that the accounts which an earlier one did not reach come first. A statement whose snapshot
   // is older than another publisher's commit finds the rows deleted, so none is published twice.
   text: `
 with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
-), dispatched as materialized (
+), dispatch_limit as materialized (
   select least(pg_snapshot_xmin(pg_current_snapshot()),
                (select min(confirmed_xid) from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds')) as xid
 ), logs as materialized (
@@ -21,13 +21,13 @@ with publisher as materialized (
   cross join logs l
   cross join lateral (
     select ctid from unpublished_events
-    where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatched))
+    where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatch_limit))
     order by due_at, event_number limit $1::int
     for update
   ) as u
   limit $2::int
 ), taken as (
-  -- By ctid, so that what is not due is not read, whatever plan is chosen. The rows are locked, so an erasure does not change it.
+  -- By ctid, so that what is not due is not read, whatever plan is chosen. The rows are locked, so an erasure cannot move one to another ctid.
   delete from unpublished_events u where u.ctid = any(array(select ctid from due))
   returning u.*
 ), counted as (
@@ -62,8 +62,9 @@ export interface PublishedRound {
 }
 
 /**
- * Publishes events that are due: gives each the next sequence of its account. An event becomes visible in the transaction that counts its
- * sequence, under the lock of the account's row, so no earlier one can appear later. Does nothing while another process publishes.
+ * Publishes events that are due: gives each the next sequence of its account. The events and the account's counter are committed together,
+ * under the lock of the counter's row, so a lower sequence never becomes visible after a higher one. Does nothing while another process
+ * publishes.
  *
  * @param limits max events of each account, and of all.
  * @param after the account after which the round begins.

@@ -5,10 +5,10 @@ import { type Connection, run } from '../run.ts';
 /** The state of an account's log. */
 export interface EventLog {
   isEnabled: boolean;
-  /** The sequence that was given last; 0 if none was. A restore raises it, so that none is given twice. */
-  lastSequence: number;
+  /** The last assigned sequence; 0 before the first event. A restore raises it, so that no sequence is assigned twice. */
+  lastAssignedSequence: number;
   /** The sequence of the newest stored event; `removedTo` if there is none. */
-  newestSequence: number;
+  newestStoredSequence: number;
   /** The sequence of the newest event that was removed because of its age. */
   removedTo: number;
 }
@@ -19,7 +19,7 @@ const NEWEST = 'coalesce((select max(sequence) from events e where e.account_id 
 const FIND_LOG = {
   name: 'find-event-log',
   text: `
-select is_enabled as "isEnabled", last_sequence as "lastSequence", ${NEWEST} as "newestSequence", removed_to as "removedTo"
+select is_enabled as "isEnabled", last_sequence as "lastAssignedSequence", ${NEWEST} as "newestStoredSequence", removed_to as "removedTo"
 from event_logs l where account_id = $1::int`,
 };
 
@@ -32,7 +32,7 @@ export async function findEventLog(database: Connection, accountId: number): Pro
 const FIND_NEWEST = {
   name: 'find-newest-events',
   text: `
-select account_id as "accountId", ${NEWEST} as "newestSequence" from event_logs l
+select account_id as "accountId", ${NEWEST} as "newestStoredSequence" from event_logs l
 where account_id = any($1::int[]) and is_enabled`,
 };
 
@@ -41,9 +41,9 @@ export async function findNewestEvents(
   database: Database,
   accountIds: readonly number[],
 ): Promise<Map<number, number>> {
-  type Row = { accountId: number; newestSequence: number };
+  type Row = { accountId: number; newestStoredSequence: number };
   const rows = await run<Row>(database, FIND_NEWEST, [accountIds]);
-  return new Map(rows.map(({ accountId, newestSequence }) => [accountId, newestSequence]));
+  return new Map(rows.map(({ accountId, newestStoredSequence }) => [accountId, newestStoredSequence]));
 }
 
 /** SQL: the columns of an `AccountEvent`. */

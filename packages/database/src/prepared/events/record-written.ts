@@ -1,6 +1,6 @@
 /**
  * SQL: records the event of each receipt of `moved` that became an order, if its account has events enabled. One look-up of
- * the batch's accounts, so that accounts without events cost nothing more. The publisher adds the warnings.
+ * the batch's accounts, so that accounts without events add no row and no WAL. The publisher adds the warnings.
  *
  * @param accountIds the parameter with the accounts of `moved`.
  */
