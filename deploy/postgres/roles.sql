@@ -86,6 +86,7 @@ begin
   grant select (account_id, endpoint_number, delivered_to, disabled, failing_since) on endpoints to orders_intake;
   -- For the age of the oldest one.
   grant select (account_id, due_at) on unpublished_events to orders_intake;
+  grant select (event_id, queued_at) on unchained_audit_events to orders_intake;
   -- What was sent under a used idempotency key is kept: dead where it names another order.
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
@@ -102,6 +103,8 @@ begin
   -- An order whose cancellation is held is written as cancelled, with audit.
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
   grant insert on audit_events to orders_worker;
+  -- It chains the audit events by this function alone.
+  grant execute on function chain_audit_events(integer) to orders_worker;
   -- It records the events of written orders, publishes all, and removes old ones.
   grant select, update (last_sequence, removed_to) on event_logs to orders_worker;
   grant select, insert, delete on unpublished_events, events to orders_worker;

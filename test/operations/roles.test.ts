@@ -231,6 +231,20 @@ test('with a role for each app and an owner without superuser rights the accepta
   for (const path of ['/operator/accounts', '/operator/users', '/operator/service', '/operator/dead'])
     expect([path, statusOf(await operator.get(path))]).toEqual([path, 'success']);
 
+  await until('all audit events are chained', async () => (await owner('unchained_audit_events')).length === 0);
+  const verified = await runCli(['audit', 'verify'], {
+    stdout: { write: () => {} },
+    stderr: { write: () => {} },
+    env: { DATABASE_URL: urlAs(OWNER, 'managed') },
+    localDirectory: '/nonexistent',
+  });
+  expect(verified).toBe(0);
+  // An id cannot be used twice, although a role that may insert can choose it.
+  const asPortal = openKnex({ url: urlOf('portal', 'managed'), applicationName: 'orders test' });
+  const copy = 'insert into audit_events overriding system value select * from audit_events limit 1';
+  await expect(asPortal.raw(copy)).rejects.toMatchObject({ code: '23505' });
+  await asPortal.destroy();
+
   const metrics = await until('the load is known', async () => {
     const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();
     return text.includes('\norders_receipts_waiting ') && text;
@@ -337,6 +351,7 @@ describe('a role is not allowed', () => {
       'update event_logs set is_enabled = true',
       'delete from cancellation_requests',
       "select take_held_cancellation(1, 'x')",
+      'select chain_audit_events(1)',
       'update sources set mapping = mapping',
       'select * from source_mappings',
       "select map_unmapped_receipt(1, gen_random_uuid(), 'x', '', gen_random_uuid())",
@@ -365,8 +380,7 @@ describe('a role is not allowed', () => {
       'select receipt_ids from source_activity',
     ],
     portal: [
-      'update audit_events set actor = null',
-      'delete from audit_events',
+      'select chain_audit_events(1)',
       'delete from orders',
       'update orders set erased_at = now()',
       'update orders set account_id = 1',
@@ -394,6 +408,7 @@ describe('a role is not allowed', () => {
       'update delivery_attempts set error = null',
     ],
     notifier: [
+      'select chain_audit_events(1)',
       'select * from accounts',
       'select * from orders',
       'select * from receipts',
@@ -419,6 +434,18 @@ describe('a role is not allowed', () => {
     'create table intruder (id int)',
     'drop table orders',
     'alter table orders disable trigger all',
+    'update audit_events set details = null',
+    'delete from audit_events',
+    'truncate audit_events',
+    'alter table audit_events disable trigger queue_audit_events',
+    'select salt from audit_chain',
+    'update audit_chain set hash = hash',
+    'delete from audit_chain',
+    'truncate audit_chain',
+    "insert into audit_chain values (1, 1, '', '')",
+    'delete from unchained_audit_events',
+    'insert into unchained_audit_events values (1)',
+    'update audit_chain_state set existing_to = 0',
     'truncate outbox',
     "insert into schema_migrations (name) values ('x')",
     'set role manager',

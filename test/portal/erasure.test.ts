@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { fillSearchTerms, setEvents } from '@orders/database';
+import { chainAuditEvents, type Database, fillSearchTerms, setEvents } from '@orders/database';
+import { run } from '../cli/run.ts';
 import {
   accountWithEvents,
   CUSTOMER,
@@ -61,6 +62,7 @@ describe('the data of one customer', () => {
       )
     ).rows;
   let bodiesBefore: unknown;
+  let database: Database;
   let otherAccountBefore: string[];
 
   beforeAll(async () => {
@@ -127,6 +129,8 @@ describe('the data of one customer', () => {
       line.includes(`"account_id":${otherAccount.id},`),
     );
     expect(await markersFor(stack, account)).toEqual(Object.keys(CUSTOMER));
+    database = stack.openDatabase();
+    while ((await chainAuditEvents(database, 500)) > 0);
   });
 
   test('is counted by --dry-run, which changes and records nothing', async () => {
@@ -184,6 +188,17 @@ describe('the data of one customer', () => {
       details: { by: ['phone'], orders: 9, receipts: 12, confirmed_orders: 1 },
     });
     expect(log.filter(({ action }) => action === 'order_erased')).toHaveLength(11);
+  });
+
+  test('leaves the chain of the audit trail valid, and its entries say by whom they were erased', async () => {
+    while ((await chainAuditEvents(database, 500)) > 0);
+    const env = { DATABASE_URL: stack.database.url };
+    expect(await run(['audit', 'verify'], env)).toMatchObject({ code: 0 });
+    const { stdout } = await run(['audit', 'export'], env);
+    const erased = stdout.split('\n').filter((line) => line.includes('"erased":{"at"'));
+    expect(erased.length).toBeGreaterThan(0);
+    for (const line of erased) expect(JSON.parse(line).erased.by).toMatch(/^operator:/);
+    expect(await markersFor(stack, shop.account)).toEqual([]);
   });
 
   test('is not shown by the portal, which marks the order as erased and rejects edits', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createEndpoint, type Endpoint, listAudit, setEvents } from '@orders/database';
+import { createEndpoint, type Endpoint, setEvents } from '@orders/database';
 import { EVENT_TYPES, eventId } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
+import { listChanges } from '../harness/audit.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -51,7 +52,7 @@ const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code
 const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer: string }) => pointer);
 
 const auditOf = async ({ account }: Holder) =>
-  (await listAudit(knex(), { accountId: account.id, limit: 20 })).map(({ action, subject, details, actor }) => ({
+  (await listChanges(knex(), account.id)).map(({ action, subject, details, actor }) => ({
     action,
     subject,
     details,
@@ -105,7 +106,7 @@ describe('the log of events', () => {
       last_sequence: 1,
       unpublished: 0,
     });
-    const audit = await listAudit(knex(), { accountId: account.id, limit: 5 });
+    const audit = await listChanges(knex(), account.id);
     const subject = `account:${account.id}`;
     expect(audit).toMatchObject([
       { action: 'events_disabled', actor: other.email, subject },

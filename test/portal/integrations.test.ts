@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listAudit, rotateSigning, setSuspended } from '@orders/database';
+import { rotateSigning, setSuspended } from '@orders/database';
 import { REJECTIONS } from '@orders/domain';
 import type { Page } from 'playwright-core';
+import { listChanges } from '../harness/audit.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -40,14 +41,12 @@ async function holder(options: { signing?: boolean } = {}) {
 }
 
 const auditOf = async (account: TestAccount) =>
-  (await listAudit(stack.database.knex, { accountId: account.id, limit: 100 })).map(
-    ({ action, actor, subject, details }) => ({
-      action,
-      actor,
-      subject,
-      details,
-    }),
-  );
+  (await listChanges(stack.database.knex, account.id)).map(({ action, actor, subject, details }) => ({
+    action,
+    actor,
+    subject,
+    details,
+  }));
 
 describe('isolation', () => {
   test('every route of another account is not found, for an account holder and without a session', async () => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { listAudit } from '@orders/database';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
+import { listChanges } from '../harness/audit.ts';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { erase, sendOrder } from '../harness/erasure.ts';
 import { createPerson, signIn } from '../harness/people.ts';
@@ -49,7 +49,7 @@ const show = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).b
 const listed = async () =>
   (await shop.get('/orders')).body.orders.map(({ resent }: { resent: string | null }) => resent);
 const log = async () => {
-  const events = await listAudit(stack.database.knex, { accountId: shop.account.id, limit: 20 });
+  const events = await listChanges(stack.database.knex, shop.account.id, 20);
   return events.map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
 };
 

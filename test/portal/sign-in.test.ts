@@ -318,7 +318,10 @@ describe('an invitation', () => {
     expect(users).toMatchObject([{ role: 'account_holder', account_id: id, name: 'Newcomer' }]);
     expect(
       await stack.database.knex('audit_events').where({ subject: 'user:once@example.test' }).select('action', 'actor'),
-    ).toEqual([{ action: 'invitation_accepted', actor: 'once@example.test' }]);
+    ).toEqual([
+      { action: 'invitation_accepted', actor: 'once@example.test' },
+      { action: 'signed_in', actor: 'once@example.test' },
+    ]);
   });
 
   test('gives an existing user a new password, ends their sessions and voids their other links', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { listAudit } from '@orders/database';
 import { PRESETS } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
+import { listChanges } from '../harness/audit.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
@@ -86,7 +86,7 @@ describe('a source', () => {
     });
     await until('the old one is rejected', async () => (await send(url, { id: 1 }, newer)).status === 401);
     expect(await send(url, { id: 1 }, made.body.secret)).toMatchObject({ status: 202 });
-    const audit = await listAudit(stack.database.knex, { accountId: account.id, limit: 10 });
+    const audit = await listChanges(stack.database.knex, account.id);
     const replies = [created.body, replaced.body, (await client.get(base)).body, audit];
     const kept = JSON.stringify(replies) + portal.log.text();
     for (const one of [secret, newer, made.body.secret]) expect(kept).not.toContain(one);
@@ -109,7 +109,7 @@ describe('a source', () => {
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 204 });
     expect((await client.get(base)).body).toEqual({ sources: [] });
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 404 });
-    const events = await listAudit(stack.database.knex, { accountId: account.id, limit: 10 });
+    const events = await listChanges(stack.database.knex, account.id);
     const common = { actor: person.email, subject: `source:${source_number}` };
     expect(events).toMatchObject([
       { ...common, action: 'source_removed', details: { name: 'shop' } },

@@ -1,6 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase, readStalls, reviewOrders, setEvents } from '@orders/database';
+import {
+  closeDatabase,
+  type Database,
+  openDatabase,
+  readStalls,
+  recordAudit,
+  reviewOrders,
+  setEvents,
+} from '@orders/database';
 import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
 import { hold } from '../harness/barriers.ts';
 import { sendOrder } from '../harness/erasure.ts';
@@ -93,6 +101,20 @@ test('the age of the oldest due event is reported until it is published', async 
   await until('it is published', async () => (await oldest()) === 0);
 });
 
+test('the age of the oldest audit event without a place in the chain is reported', async () => {
+  const { knex } = stack.database;
+  const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
+  const held = await hold(knex, 'select from audit_chain_state for update');
+  await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
+  await knex('unchained_audit_events').update({ queued_at: knex.raw("now() - interval '100 s'") });
+  expect(await oldest()).toBeGreaterThanOrEqual(100);
+  const gauge = async () =>
+    gaugeOf(await readMetrics(intake.adminUrl), 'orders_oldest_unchained_audit_event_seconds') ?? 0;
+  await until('intake shows it', async () => (await gauge()) >= 100);
+  await held.release();
+  await until('it is chained', async () => (await oldest()) === 0);
+});
+
 test('a transaction that only reads is reported separately', async () => {
   const { knex } = stack.database;
   const before = performance.now();
@@ -119,6 +141,7 @@ test('without the right to see other sessions their ages are absent, and the del
     oldestCancellationRequestSeconds: 0,
     oldestUnpublishedEventSeconds: 0,
     oldestUndeliveredEventSeconds: 0,
+    oldestUnchainedAuditEventSeconds: 0,
     enabledEndpoints: 0,
     failingEndpoints: 0,
   });

@@ -65,6 +65,18 @@ export function cursor(text: string): string {
   return text;
 }
 
+/** A position in the chain of the audit trail, from 1 or 0. */
+export function chainPosition(option: string, min: 0 | 1 = 1): (text: string) => number {
+  return (text) => (min === 0 && text === '0' ? 0 : wholeNumber(text, `${option} takes a whole number from ${min}.`));
+}
+
+/** A position and its hash, as `orders audit verify` prints them. */
+export function chainEnd(text: string): { position: number; hash: string } {
+  const [, position, hash = ''] = /^([1-9]\d{0,14}):([\da-f]{64})$/i.exec(text) ?? [];
+  if (!position) throw new UsageError('--expect takes <position>:<hash>, as orders audit verify prints them.');
+  return { position: Number(position), hash: hash.toLowerCase() };
+}
+
 /** A number of rows. */
 export function limit(text: string): number {
   return wholeNumber(text, '--limit takes a whole number from 1.');

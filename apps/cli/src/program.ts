@@ -16,6 +16,7 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
   users: async () => (await import('./commands/users.ts')).addUserCommands,
   erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommands,
   events: async () => (await import('./commands/events.ts')).addEventCommands,
   endpoints: async () => (await import('./commands/endpoints.ts')).addEndpointCommands,
   listen: async () => (await import('./commands/listen.ts')).addListenCommand,

@@ -74,7 +74,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   api.use('/accounts/:accountId', rawBody('64kb'), accountRouter);
   api.use('/operator', authenticate, requireOperator, rawBody('64kb'), operatorRouter);
   // Reachable without a session: an e-mail address, a name and passwords at most.
-  api.use(rawBody('8kb'), signInRoutes(deps));
+  api.use(rawBody('8kb'), signInRoutes(deps, metrics));
   api.use(() => {
     throw new Problem('not_found');
   });

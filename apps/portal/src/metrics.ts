@@ -4,11 +4,24 @@ export interface PortalMetrics {
   registry: Registry;
   requests: Counter<'route' | 'status' | 'code'>;
   requestSeconds: Histogram<'route'>;
+  refusedSignIns: Counter<'code'>;
+  newOperators: Counter<never>;
 }
+
+/** Codes of `Problem` of a sign-in that is refused. */
+export const REFUSED_SIGN_IN: readonly string[] = ['wrong_credentials', 'too_many_attempts'];
 
 export function createMetrics(): PortalMetrics {
   const registry = createRegistry();
   const registers = [registry];
+  const refusedSignIns = new Counter({
+    name: 'portal_refused_sign_ins_total',
+    help: 'Wrong passwords, and attempts that throttling refused, by problem code',
+    labelNames: ['code'],
+    registers,
+  });
+  // Start at 0: Prometheus sees no increase if a series starts with its first event.
+  for (const code of REFUSED_SIGN_IN) refusedSignIns.inc({ code }, 0);
   return {
     registry,
     requests: new Counter({
@@ -22,6 +35,12 @@ export function createMetrics(): PortalMetrics {
       help: 'Time from the head of a request to the end of its reply',
       labelNames: ['route'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
+    }),
+    refusedSignIns,
+    newOperators: new Counter({
+      name: 'portal_new_operators_total',
+      help: 'Users who became operators',
       registers,
     }),
   };

@@ -35,7 +35,8 @@ export function redirectToSignIn(auth: Auth, signInPage: string): RequestHandler
   };
 }
 
-async function loadSession(auth: Auth, request: Request, response: Response): Promise<void> {
+/** @throws {Problem} as `requireSession`. */
+export async function loadSession(auth: Auth, request: Request, response: Response): Promise<void> {
   const found = await findSession(auth, request);
   forwardCookies(found.headers, response);
   if (!found.response) throw new Problem('not_signed_in');

@@ -15,6 +15,7 @@ import {
   type Service,
   VERSION,
 } from '@orders/runtime';
+import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
 import { startHeartbeat } from './heartbeat.ts';
@@ -65,6 +66,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const batchFailures = createFailureLog(database, logger, 'batch', 'wake-ups will be retried');
   const sweepFailures = createFailureLog(database, logger, 'sweep', 'overdue receipts wait for the next sweep');
   const publishFailures = createFailureLog(database, logger, 'publishing events', 'events wait for the next round');
+  const chainFailures = createFailureLog(database, logger, 'chaining audit events', 'they wait for the next round');
   const queueOutage = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
 
   async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
@@ -90,6 +92,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     publishFailures.succeeded();
   }
 
+  async function chainOnce(stopping: AbortSignal): Promise<void> {
+    await chainAudit(database, stopping);
+    chainFailures.succeeded();
+  }
+
   const stopping = new AbortController();
   const admin = createAdminServer(
     () => checkSchema(database, () => stopping.signal.aborted),
@@ -101,6 +108,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const maintenance = createMaintenance(config, { metrics, logger });
   let sweeper: PeriodicRun | undefined;
   let publisher: PeriodicRun | undefined;
+  let chaining: PeriodicRun | undefined;
   let heartbeat: PeriodicRun | undefined;
   let processing: Promise<void> | undefined;
   let adminPort = 0;
@@ -119,6 +127,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     );
     sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, sweepFailures.failed);
     publisher = runPeriodically(publishOnce, PUBLISH_INTERVAL_MS, publishFailures.failed);
+    chaining = runPeriodically(chainOnce, CHAIN_INTERVAL_MS, chainFailures.failed);
     heartbeat = startHeartbeat(database, () => consumers.every((lane) => lane.isConnected()));
     maintenance.start();
     logger.info('worker ready');
@@ -150,6 +159,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         ...consumers.map((lane) => lane.close()),
         sweeper?.stop(),
         publisher?.stop(),
+        chaining?.stop(),
         maintenance.close(),
       ]);
       await heartbeat?.stop();

@@ -40,6 +40,7 @@ export {
 export { type Activity, readActivity } from './activity/read-activity.ts';
 export { rollUpActivity } from './activity/roll-up-activity.ts';
 export { type AuditEntry, type AuditEvent, listAudit, recordAudit } from './audit.ts';
+export { type ChainEnd, type ChainedEvent, findChainEnd, readChain, verifyChain } from './audit-chain.ts';
 export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
 export { closeRequests } from './cancellations/close-requests.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
@@ -67,6 +68,7 @@ export { type CustomerOrder, type Examined, findCustomer } from './erasure/find-
 export { type EventLogState, pruneEvents, readEventLog, setEvents } from './events/event-logs.ts';
 export { createFailureLog } from './failure-log.ts';
 export { APP_ROLES, type AppRole, grantAppRoles, hasAppRoles, setRolePassword } from './grant-roles.ts';
+export { recordAuditWithin } from './limited-audit.ts';
 export { migrate, planMigrations, runMigrations } from './migrate.ts';
 export { checksumOf, type MigrationPlan, SchemaDriftError } from './migration-record.ts';
 export { MIGRATIONS, type Migration } from './migrations/index.ts';
@@ -100,6 +102,7 @@ export {
   listOpenRequests,
   type OpenRequests,
 } from './prepared/cancellations/list-requests.ts';
+export { chainAuditEvents } from './prepared/chain-audit.ts';
 export { type ClaimedEndpoint, claimEndpoints } from './prepared/endpoints/claim-endpoints.ts';
 export { type Delivery, type NextDeliveries, readDeliveries } from './prepared/endpoints/read-deliveries.ts';
 export { type Attempt, type RoundOutcome, settleDeliveries } from './prepared/endpoints/settle-deliveries.ts';

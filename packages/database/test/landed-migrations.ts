@@ -38,4 +38,6 @@ export const LANDED: Record<string, string> = {
   '036-event-guards': '717049c43dece747607a87dbb86fb6246e5b7aa0c78dbc022c624b9a66e32e33',
   '037-key-access': '7cf33d2d641fa374ad920c360b3ae639d1e9af6e20a0dda1d86cf12087bce8a5',
   '038-signed-only': 'bec32e15693599a00af490c3003f7555b42c610d429e6faa737defc35e56ebff',
+  '039-audit-event-ids': '2bf6a368cb2ae9cd42a4da4af584ab616f4ac1c75f05993a5524982f545ee8e7',
+  '040-audit-chain': 'd9b3554a6a6559647a5e2da69507c55ee3d4dc7c929b39153d15494787e9d240',
 };

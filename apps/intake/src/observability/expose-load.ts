@@ -59,6 +59,11 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
     'Age of the oldest event that an enabled endpoint, which is not failing, was not tried with',
     stallValue('oldestUndeliveredEventSeconds'),
   );
+  gauge(
+    'orders_oldest_unchained_audit_event_seconds',
+    'Age of the oldest audit event without a place in the chain',
+    stallValue('oldestUnchainedAuditEventSeconds'),
+  );
   gauge('orders_enabled_endpoints', 'Endpoints that are enabled', stallValue('enabledEndpoints'));
   gauge(
     'orders_failing_endpoints',

@@ -6,6 +6,7 @@ import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate } from '../paginate.ts';
 import { plainText, queryOf, smallId } from '../read-request.ts';
+import { recordRead, recordReadOf } from './record-read.ts';
 
 const PAGE_SIZE = 50;
 
@@ -18,9 +19,10 @@ interface AuditQuery {
 const pageQuery = { q: plainText(300).trim().allow(''), before: Joi.number().integer() };
 
 /** The audit trail of one account, searched by actor, subject or an order's `source_order_id`. */
-export function accountAuditRoutes({ knex, database, runFairly }: PortalDeps): Router {
+export function accountAuditRoutes(deps: PortalDeps): Router {
+  const { knex, database, runFairly } = deps;
   const router = Router();
-  router.get('/audit', async (request, response) => {
+  router.get('/audit', recordRead(deps, 'activity'), async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, pageQuery);
     const accountId = accountIdOf(request);
     const page = await runFairly(request, async () =>
@@ -38,10 +40,12 @@ export function accountAuditRoutes({ knex, database, runFairly }: PortalDeps): R
 }
 
 /** The audit trail of all accounts, or of one; for operators. */
-export function auditRoutes({ knex, runFairly }: PortalDeps): Router {
+export function auditRoutes(deps: PortalDeps): Router {
+  const { knex, runFairly } = deps;
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...pageQuery, account_id: smallId });
+    await recordReadOf(deps, request, account_id ?? null, 'activity');
     response.json(
       await runFairly(request, () => listPage(knex, { accountId: account_id, ...actorOrSubject(q), before })),
     );
@@ -49,10 +53,13 @@ export function auditRoutes({ knex, runFairly }: PortalDeps): Router {
   return router;
 }
 
-/** Subjects look like `order:17`. Actors are e-mail addresses, `operator:<name>` for the command line, or `key:<name>` for an API key. */
+/**
+ * Subjects look like `order:17`. Actors are e-mail addresses, `operator:<name>` for the command line, `key:<name>` for an API key, or
+ * `network:<hash>` for somebody who is not signed in.
+ */
 function actorOrSubject(text: string | undefined): { actor?: string; subject?: string } {
   if (!text) return {};
-  return /^(?!operator:|key:(?!\d+$))[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
+  return /^(?!operator:|network:|key:(?!\d+$))[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
 }
 
 async function listPage(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {

@@ -3,6 +3,7 @@ import { Problem, payloadJson, readMapping } from '@orders/domain';
 import { createTimeSlicer } from '@orders/runtime';
 import { Router } from 'express';
 import Joi from 'joi';
+import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
@@ -60,7 +61,7 @@ export function mappingRoutes(deps: PortalDeps): Router {
     response.json({ mappings: limitPageBytes(mappings) });
   });
 
-  router.get('/sources/:number/deliveries', async (request, response) => {
+  router.get('/sources/:number/deliveries', recordRead(deps, 'receipt'), async (request, response) => {
     const deliveries = await runFairly(request, async () => {
       const { account_id, source_number } = await sourceOf(knex, request);
       return findDeliveries(knex, account_id, source_number, MAX_DELIVERIES);

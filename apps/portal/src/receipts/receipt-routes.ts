@@ -9,6 +9,7 @@ import {
 import { listedReceiptJson, Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
@@ -24,11 +25,14 @@ interface ListQuery extends DeadQuery {
 }
 
 /** `/receipts`: list, search and details, and preview and redrive of a dead receipt. */
-export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router {
+export function receiptRoutes(deps: PortalDeps): Router {
+  const { knex, database, runFairly } = deps;
+  const recordReceipts = recordRead(deps, 'receipts');
+  const recordReceipt = recordRead(deps, 'receipt');
   const limitSearches = limitConcurrencyPerAccount(2);
   const router = Router();
 
-  router.get('/receipts', async (request, response) => {
+  router.get('/receipts', recordReceipts, async (request, response) => {
     const { state, before, limit, ...dead } = queryOf<ListQuery>(request, {
       state: Joi.string().valid(...RECEIPT_STATES),
       before: Joi.string().pattern(UUID),
@@ -44,7 +48,7 @@ export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router
     response.json({ receipts: page.receipts.map(listedReceiptJson), next: page.next });
   });
 
-  router.get('/receipts/search', async (request, response) => {
+  router.get('/receipts/search', recordReceipts, async (request, response) => {
     const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const accountId = accountIdOf(request);
     const { receipts, ...covered } = await limitSearches(accountId, () =>
@@ -53,12 +57,12 @@ export function receiptRoutes({ knex, database, runFairly }: PortalDeps): Router
     response.json({ receipts: receipts.map(listedReceiptJson), ...covered });
   });
 
-  router.get('/receipts/:receiptId', async (request, response) => {
+  router.get('/receipts/:receiptId', recordReceipt, async (request, response) => {
     const described = await runFairly(request, async () => describeReceipt(knex, await receiptOf(request)));
     response.json(described);
   });
 
-  router.post('/receipts/:receiptId/redrive-preview', async (request, response) => {
+  router.post('/receipts/:receiptId/redrive-preview', recordReceipt, async (request, response) => {
     const { receipt_id } = await runFairly(request, () => deadReceiptOf(request));
     response.json(await dryRunRedrive({ database, runFairly }, request, [receipt_id], 1));
   });

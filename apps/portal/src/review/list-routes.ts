@@ -12,6 +12,7 @@ import {
 import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes } from '../paginate.ts';
@@ -39,10 +40,12 @@ interface Part {
 const CURSOR = /^(?:([-\w.~]{1,60}),)?([1-9]\d{0,15})$/;
 
 /** Lists orders, and the ids of all that match a filter. */
-export function listRoutes({ database, runFairly }: PortalDeps): Router {
+export function listRoutes(deps: PortalDeps): Router {
+  const { database, runFairly } = deps;
+  const recordOrders = recordRead(deps, 'orders');
   const router = Router();
 
-  router.get('/orders', async (request, response) => {
+  router.get('/orders', recordOrders, async (request, response) => {
     const query = queryOf<ListQuery>(request, {
       ...FILTER,
       sort: Joi.valid(...SORTS).default('newest'),
@@ -59,7 +62,7 @@ export function listRoutes({ database, runFairly }: PortalDeps): Router {
     response.json(page);
   });
 
-  router.get('/orders/ids', async (request, response) => {
+  router.get('/orders/ids', recordOrders, async (request, response) => {
     const { similar, ...query } = queryOf<FilterQuery>(request, FILTER);
     const filter = toFilter(accountIdOf(request), query);
     const found = await runFairly(request, () => listMatchingIds(database, filter, similar === 'yes'));

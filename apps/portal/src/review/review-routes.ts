@@ -2,6 +2,7 @@ import { editStoredOrder, REVIEW_DECISIONS, type ReviewDecision, reviewOrders, u
 import { type OrderEdits, Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
+import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText } from '../read-request.ts';
@@ -25,7 +26,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
 
-  router.get('/orders/:orderId', async (request, response) => {
+  router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
     response.json(await runFairly(request, () => readOrderDetail(deps, accountId, id)));
   });

@@ -10,6 +10,7 @@ import {
 } from '@orders/database';
 import { Router } from 'express';
 import Joi from 'joi';
+import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes } from '../paginate.ts';
@@ -27,10 +28,11 @@ interface UpdatesQuery extends FilterQuery {
 }
 
 /** One poll of all that a reviewer's page keeps current. */
-export function updatesRoutes({ database, runFairly, runShortFairly }: PortalDeps): Router {
+export function updatesRoutes(deps: PortalDeps): Router {
+  const { database, runFairly, runShortFairly } = deps;
   const router = Router();
 
-  router.get('/orders/updates', async (request, response) => {
+  router.get('/orders/updates', recordRead(deps, 'orders'), async (request, response) => {
     const { after, event_after, open, similar, ...query } = queryOf<UpdatesQuery>(request, {
       ...FILTER,
       after: orderId.allow(0).required(),

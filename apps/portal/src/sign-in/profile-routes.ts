@@ -7,10 +7,11 @@ import type { PortalDeps } from '../deps.ts';
 import { bodyOf, textIdOf } from '../read-request.ts';
 import { forwardCookies } from '../require-session.ts';
 import { newPassword, openSession } from './open-session.ts';
+import type { SignInRecord } from './record-sign-in.ts';
 import { tryPassword } from './throttle-sign-in.ts';
 
 /** The signed-in user's own sessions and password. */
-export function profileRoutes({ auth, knex }: PortalDeps, authenticate: RequestHandler): Router {
+export function profileRoutes({ auth, knex }: PortalDeps, record: SignInRecord, authenticate: RequestHandler): Router {
   const router = Router();
   router.get('/sessions', authenticate, async (request, response) => {
     const { sessionId, userId } = personOf(request);
@@ -33,7 +34,7 @@ export function profileRoutes({ auth, knex }: PortalDeps, authenticate: RequestH
     });
     const { userId, email, accountId } = personOf(request);
     const { password } = await auth.$context;
-    await tryPassword(knex, { email, network: request.ip ?? '' }, async () => {
+    await tryPassword({ knex, record }, request, email, async () => {
       const hash = await findPasswordHash(knex, userId);
       return hash !== null && password.verify({ hash, password: body.current_password });
     });

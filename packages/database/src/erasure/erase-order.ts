@@ -1,6 +1,7 @@
 import { type CustomerSearch, contactsIn, mentionsAny, type ReviewState, redactOrder } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { KEPT_DETAILS } from '../audit-chain.ts';
 import { type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
 import { updateSearchTerms } from '../orders/update-search-terms.ts';
 import { eraseReceipts } from './erase-receipts.ts';
@@ -123,13 +124,11 @@ async function lockBySource(
     .first() as Promise<StoredOrder | undefined>;
 }
 
-/** Keeps actor, action and time. @returns the number of changed events. */
+/** Keeps actor, action and time; a trigger marks the events in the chain. @returns the number of changed events. */
 async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
   const { rowCount } = await trx.raw<{ rowCount: number }>(
     `update audit_events
-     set details = details - 'reason' - 'changes' || case when jsonb_exists(details, 'changes') then jsonb_build_object('changes', (
-           select jsonb_agg(jsonb_build_object('pointer', change -> 'pointer', 'before', null, 'after', null))
-           from jsonb_array_elements(details -> 'changes') as change)) else '{}' end
+     set details = ${KEPT_DETAILS}
      where account_id = ? and subject = ? and (jsonb_exists(details, 'reason') or jsonb_path_exists(
        details, '$.changes[*] \\? (@.before.type() != "null" || @.after.type() != "null")'))`,
     [accountId, `order:${orderId}`],

@@ -36,6 +36,8 @@ import * as slowEndpoints from './035-slow-endpoints.ts';
 import * as eventGuards from './036-event-guards.ts';
 import * as keyAccess from './037-key-access.ts';
 import * as signedOnly from './038-signed-only.ts';
+import * as auditEventIds from './039-audit-event-ids.ts';
+import * as auditChain from './040-audit-chain.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -87,6 +89,8 @@ export const MIGRATIONS: readonly Migration[] = [
   eventGuards,
   keyAccess,
   signedOnly,
+  auditEventIds,
+  auditChain,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -56,20 +56,21 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
  * working.
  *
  * @param passwordHash in the authentication library's format.
- * @returns null when the token is unknown, used or expired.
+ * @returns the invitation, and whether its user was no operator before and is one now; null when the token is unknown, used or expired.
  */
 export async function acceptInvitation(
   db: Knex,
   token: string,
   name: string,
   passwordHash: string,
-): Promise<Invitation | null> {
+): Promise<(Invitation & { isNewOperator: boolean }) | null> {
   return db.transaction(async (trx) => {
     const [invitation] = await openInvitation(trx, token)
       .update({ accepted_at: trx.fn.now() })
       .returning(['email', 'role', 'account_id as accountId']);
     if (!invitation) return null;
     const { email, role, accountId } = invitation as Invitation;
+    const before = await trx('users').where({ email }).forUpdate().first('role');
     const [{ id }] = await trx('users')
       .insert({ id: randomUUID(), email, email_verified: true, name, role, account_id: accountId })
       .onConflict('email')
@@ -77,7 +78,7 @@ export async function acceptInvitation(
       .returning('id');
     await setPassword(trx, id, passwordHash);
     await trx('invitations').where({ email }).whereNull('accepted_at').delete();
-    return invitation;
+    return { email, role, accountId, isNewOperator: role === 'operator' && before?.role !== 'operator' };
   });
 }
 

@@ -41,9 +41,13 @@ export async function findUser(db: Knex, email: string): Promise<User | null> {
   return (await listUsers(db, { email }))[0] ?? null;
 }
 
-/** Records that a user signed in. */
-export async function noteSignIn(db: Knex, email: string): Promise<void> {
-  await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
+/** Stores the time at which a user signed in. @returns the user's account; null for an operator. */
+export async function noteSignIn(db: Knex, email: string): Promise<number | null> {
+  const [user] = await db('users')
+    .where({ email: email.toLowerCase() })
+    .update({ last_signed_in_at: db.fn.now() })
+    .returning('account_id');
+  return user?.account_id ?? null;
 }
 
 /** Removes a user with all sessions and open invitations, with audit. @returns the removed user, or null when there is none. */

@@ -15,6 +15,8 @@ export interface Stalls {
   oldestUnpublishedEventSeconds: number;
   /** Age of the oldest event that an enabled endpoint which is not failing was not tried with. */
   oldestUndeliveredEventSeconds: number;
+  /** Age of the oldest audit event without a place in the chain. */
+  oldestUnchainedAuditEventSeconds: number;
   enabledEndpoints: number;
   /** Enabled endpoints without a success since an attempt failed. */
   failingEndpoints: number;
@@ -62,7 +64,11 @@ select case when sees_all then (
     select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
   ) as next
   where e.disabled is null and e.failing_since is null
-) as "oldestUndeliveredEventSeconds", counted.*
+) as "oldestUndeliveredEventSeconds", (
+  select ${AGE('min(queued_at)')} from (
+    select queued_at from unchained_audit_events order by event_id limit 1
+  ) as oldest
+) as "oldestUnchainedAuditEventSeconds", counted.*
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
 cross join (
   select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints" from endpoints where disabled is null

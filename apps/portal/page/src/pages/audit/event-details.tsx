@@ -21,7 +21,7 @@ const SHOWN_ELSEWHERE = new Set([
   'url',
 ]);
 
-const CHOICES = new Set(['role', 'rate_limit', 'resends', 'was']);
+const CHOICES = new Set(['role', 'rate_limit', 'resends', 'was', 'locked', 'kind']);
 
 /** The details of an event in words; those without words by their names. */
 export function EventDetails({ event, details }: { event: AuditEvent; details: Details }): ReactNode {

@@ -66,7 +66,10 @@ export function EventSubject({ event: { subject, account_id, about, details } }:
       );
     case 'account':
       return <bdi>{name}</bdi>;
+    case 'email':
+      return t('about.email', { hash: id });
     default:
-      return subject === 'secrets' ? t('about.secrets') : <bdi dir="ltr">{subject}</bdi>;
+      if (subject === 'secrets' || subject === 'accounts') return t(`about.${subject}`);
+      return <bdi dir="ltr">{subject}</bdi>;
   }
 }
