@@ -107,7 +107,7 @@ describe('create', () => {
     ]);
     expect(stdout).not.toContain(secret);
     expect(await actions()).toEqual([
-      ['endpoint_created', `endpoint:${created.endpoint_number}`, { url: `${PUBLIC_URL}?a=1` }],
+      ['endpoint_created', `endpoint:${created.endpoint_number}`, { url: PUBLIC_URL }],
     ]);
   });
 
