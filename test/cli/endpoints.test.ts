@@ -106,9 +106,7 @@ describe('create', () => {
       [''],
     ]);
     expect(stdout).not.toContain(secret);
-    expect(await actions()).toEqual([
-      ['endpoint_created', `endpoint:${created.endpoint_number}`, { url: PUBLIC_URL }],
-    ]);
+    expect(await actions()).toEqual([['endpoint_created', `endpoint:${created.endpoint_number}`, { url: PUBLIC_URL }]]);
   });
 
   test('as text says that the secret is shown once', async () => {
