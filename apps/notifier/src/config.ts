@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isAddressRange } from '@orders/domain';
 import {
   callbackHosts,
   type DatabaseEnvironment,
@@ -38,11 +39,7 @@ const proxy = Joi.string()
 const ranges = Joi.string()
   .custom((text: string) => {
     const found = text.split(',').map((range) => range.trim());
-    for (const range of found) {
-      Joi.assert(range, Joi.string().ip({ version: ['ipv4', 'ipv6'], cidr: 'optional' }));
-      // Joi takes an IPv4 address with leading zeros.
-      if (isIP(range.replace(/\/.*/, '')) === 0) throw new Error('not an address');
-    }
+    if (!found.every(isAddressRange)) throw new Error('not addresses');
     return found;
   })
   .message('{{#label}} must be a list of addresses and ranges such as 203.0.113.7,198.51.100.0/24')

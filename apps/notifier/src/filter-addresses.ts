@@ -28,8 +28,8 @@ export interface AddressFilter {
 }
 
 /**
- * Resolves hosts with c-ares, which does not use the thread pool, so that a slow name server delays only its own hosts. The connection is made to
- * the addresses of this look-up.
+ * Resolves hosts with c-ares, which does not use the thread pool, so that a slow name server delays only its own hosts. The connection is
+ * made to the addresses of this look-up.
  *
  * @param options.servers addresses of DNS servers; if empty, those of the system.
  * @param options.denied addresses and ranges (CIDR) that the operator denies.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
+import type { AuditEvent } from './audit.ts';
 
 /** The end of the chain, or of a verified part of it. */
 export interface ChainEnd {
@@ -10,14 +11,7 @@ export interface ChainEnd {
 }
 
 /** An audit event with its place in the chain. */
-export interface ChainedEvent extends ChainEnd {
-  event_id: number;
-  account_id: number | null;
-  at: Date;
-  actor: string;
-  action: string;
-  subject: string;
-  details: Record<string, unknown> | null;
+export interface ChainedEvent extends ChainEnd, AuditEvent {
   /** Whether details were erased, when and by whom. */
   erased: { at: string; by: string | null } | null;
 }

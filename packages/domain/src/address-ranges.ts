@@ -3,7 +3,7 @@ import { BlockList, isIP } from 'node:net';
 /** Max ranges of one API key. */
 export const MAX_ADDRESS_RANGES = 20;
 
-/** Whether a text is an IPv4 or IPv6 address, or a range of them (CIDR). */
+/** Whether a string is an IPv4 or IPv6 address, or a range of them (CIDR). */
 export function isAddressRange(text: string): boolean {
   const [, address = '', prefix = '0'] = /^([\d.]+|[\da-f:.]+)(?:\/(\d{1,3}))?$/i.exec(text) ?? [];
   const family = isIP(address);
@@ -11,8 +11,8 @@ export function isAddressRange(text: string): boolean {
 }
 
 /**
- * Matches addresses against addresses and ranges. One of IPv4 also matches IPv4-mapped IPv6 addresses. A text that is no address never
- * matches.
+ * Matches addresses against addresses and ranges. An IPv4 range also matches IPv4-mapped IPv6 addresses. A string that is not an address
+ * never matches.
  */
 export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();

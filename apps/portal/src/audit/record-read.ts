@@ -20,7 +20,7 @@ export function recordRead(deps: Pick<PortalDeps, 'knex'>, kind: ReadKind): Requ
 }
 
 /**
- * Records that an operator reads personal data. Reads of the account's holder are not recorded.
+ * Records that an operator reads personal data. Reads by the account holder are not recorded.
  *
  * @param accountId null for all accounts.
  */

@@ -1,16 +1,9 @@
 import type { Knex } from 'knex';
+import { removeChunks } from '../remove-chunks.ts';
 import type { EndpointKey } from './endpoints.ts';
 
-/** Rows per statement, so that no statement takes long, whatever has accumulated. */
+/** Rows per statement. */
 const CHUNK_SIZE = 10_000;
-
-/** Repeats a statement that removes up to `CHUNK_SIZE` rows until it removes fewer. */
-async function removeChunks(stopping: AbortSignal, removeChunk: () => Promise<{ rowCount: number }>): Promise<number> {
-  let removed = 0;
-  for (let count = CHUNK_SIZE; count === CHUNK_SIZE && !stopping.aborted; removed += count)
-    count = (await removeChunk()).rowCount;
-  return removed;
-}
 
 /**
  * Removes attempts older than `maxAgeMs` milliseconds, and all but the newest `maxPerEndpoint` of each endpoint.
@@ -27,8 +20,8 @@ export async function pruneAttempts(
   const endpoints: EndpointKey[] = await db('endpoints').select('account_id', 'endpoint_number');
   let removed = 0;
   for (const endpoint of endpoints) {
-    removed += await removeChunks(stopping, () =>
-      db.raw(
+    const removeChunk = async () => {
+      const { rowCount } = await db.raw(
         `delete from delivery_attempts
          where account_id = :account_id and endpoint_number = :endpoint_number and attempt_number = any(array(
            select attempt_number from (
@@ -43,8 +36,10 @@ export async function pruneAttempts(
            )
          ))`,
         { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, maxAgeMs, maxPerEndpoint },
-      ),
-    );
+      );
+      return rowCount;
+    };
+    removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
   }
   return removed;
 }
@@ -76,16 +71,18 @@ export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal):
        where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
     );
     for (const { account_id, endpoint_number } of rows) {
-      removed += await removeChunks(stopping, () =>
-        db.raw(
+      const removeChunk = async () => {
+        const { rowCount } = await db.raw(
           `delete from ${table}
            where account_id = :account_id and endpoint_number = :endpoint_number and ${key} = any(array(
              select ${key} from ${table} where account_id = :account_id and endpoint_number = :endpoint_number
              order by ${key} limit ${CHUNK_SIZE}
            ))`,
           { account_id, endpoint_number },
-        ),
-      );
+        );
+        return rowCount;
+      };
+      removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
     }
   }
   return removed;

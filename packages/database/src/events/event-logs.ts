@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { removeChunks } from '../remove-chunks.ts';
 
 /** A log as operators and account holders see it. */
 export interface EventLogState {
@@ -44,8 +45,8 @@ export async function setEvents(db: Knex, accountId: number, isEnabled: boolean)
   return rowCount === 1;
 }
 
-/** Rows per statement, so that no statement holds locks for long. */
-const PRUNE_BATCH_SIZE = 10_000;
+/** Rows per statement. */
+const CHUNK_SIZE = 10_000;
 
 /**
  * Removes events older than `keptMs` milliseconds. Ends early when `stopping` is aborted.
@@ -56,10 +57,10 @@ export async function pruneEvents(db: Knex, keptMs: number, stopping: AbortSigna
   const accounts: number[] = await db('event_logs').orderBy('account_id').pluck('account_id');
   let removed = 0;
   for (const accountId of accounts) {
-    for (let count = PRUNE_BATCH_SIZE; count === PRUNE_BATCH_SIZE && !stopping.aborted; ) {
+    const removeChunk = async () => {
       const { rows } = await db.raw<{ rows: { count: number }[] }>(
         `with oldest as (
-           select sequence, happened_at from events where account_id = :accountId order by sequence limit ${PRUNE_BATCH_SIZE}
+           select sequence, happened_at from events where account_id = :accountId order by sequence limit ${CHUNK_SIZE}
          ), removed as (
            delete from events e using oldest o
            where e.account_id = :accountId and e.sequence = o.sequence and o.happened_at < now() - :keptMs * interval '1 ms'
@@ -71,9 +72,9 @@ export async function pruneEvents(db: Knex, keptMs: number, stopping: AbortSigna
          select count(*)::int as count from removed`,
         { accountId, keptMs },
       );
-      count = rows[0]?.count ?? 0;
-      removed += count;
-    }
+      return rows[0]?.count ?? 0;
+    };
+    removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
   }
   return removed;
 }

@@ -1,4 +1,4 @@
-/** Remembers that an endpoint was slow, so that it does not take turns between quick and slow rounds. Decision 029. */
+/** Stores when an endpoint was last slow, so that it counts as slow for some minutes. Decision 029. */
 export const name = '035-slow-endpoints';
 
 export const up = `

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { removeChunks } from '../remove-chunks.ts';
 
 /** Rows removed per transaction. */
 const CHUNK_SIZE = 1000;
@@ -10,11 +11,12 @@ const CHUNK_SIZE = 1000;
  * @param signal stops it between two chunks.
  */
 export async function removeHeldCancellations(knex: Knex, retentionMs: number, signal?: AbortSignal): Promise<void> {
-  for (let count = CHUNK_SIZE; count === CHUNK_SIZE && !signal?.aborted; ) {
+  const removeChunk = async () => {
     const { rows } = await knex.raw<{ rows: [{ removed: number }] }>(
       "select remove_held_cancellations(now() - ? * interval '1 ms', ?) as removed",
       [retentionMs, CHUNK_SIZE],
     );
-    count = rows[0].removed;
-  }
+    return rows[0].removed;
+  };
+  await removeChunks(CHUNK_SIZE, removeChunk, signal);
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { removeChunks } from '../remove-chunks.ts';
 
 /** Keys removed per transaction. */
 const CHUNK_SIZE = 5000;
@@ -26,14 +27,13 @@ export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal
     [ttlMs],
   );
   const cutoff = clock[0]?.cutoff as string;
-  let removed = 0;
-  for (let from = '-infinity', count = CHUNK_SIZE; count === CHUNK_SIZE && !signal?.aborted; ) {
-    const chunk = await removeChunk(knex, from, cutoff);
-    count = chunk.count;
-    from = chunk.newest ?? from;
-    removed += count;
-  }
-  return removed;
+  let from = '-infinity';
+  const removeNext = async () => {
+    const { count, newest } = await removeChunk(knex, from, cutoff);
+    from = newest ?? from;
+    return count;
+  };
+  return removeChunks(CHUNK_SIZE, removeNext, signal);
 }
 
 interface RemovedChunk {

@@ -65,7 +65,7 @@ export function KeyAccessFields(props: {
   );
 }
 
-/** The addresses and ranges in a text, which are separated by white space or commas. */
+/** Splits what was typed, addresses and ranges separated by spaces, line ends or commas. */
 export function addressesIn(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }

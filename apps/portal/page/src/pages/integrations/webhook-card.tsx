@@ -18,6 +18,7 @@ import { FormButtons } from '../../components/form-buttons.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { Switch } from '../../components/switch.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 import { GraceChoice } from './grace-choice.tsx';
 import { useAction } from './use-action.ts';
@@ -128,17 +129,12 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
   return (
     <div className="stack-tight">
       <div className="row">
-        <button
-          type="button"
-          role="switch"
-          className="switch"
-          aria-checked={isOn}
-          disabled={turningOff.isPending}
+        <Switch
+          isOn={isOn}
+          isBusy={turningOff.isPending}
+          label={t('webhook.signedOnly')}
           onClick={() => (isOn ? turningOff.mutate() : setAsking(true))}
-        >
-          <span className="switch-track" aria-hidden="true" />
-          {t('webhook.signedOnly')}
-        </button>
+        />
         <HelpLink page="webhook-secret" anchor="signed-only" />
       </div>
       <p className="hint">{t('webhook.signedOnlyAbout')}</p>

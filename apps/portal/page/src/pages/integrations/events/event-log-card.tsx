@@ -7,6 +7,7 @@ import { Confirm } from '../../../components/confirm.tsx';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
+import { Switch } from '../../../components/switch.tsx';
 
 /** Whether events are recorded, and how a program reads them. */
 export function EventLogCard({ log }: { log: EventLogState }): ReactNode {
@@ -18,14 +19,14 @@ export function EventLogCard({ log }: { log: EventLogState }): ReactNode {
         <HelpLink page="events" />
       </header>
       <p className="hint">{t('about')}</p>
-      <Switch isEnabled={log.is_enabled} />
+      <RecordSwitch isEnabled={log.is_enabled} />
       <Stored log={log} />
       {log.is_enabled && <Feed />}
     </section>
   );
 }
 
-function Switch({ isEnabled }: { isEnabled: boolean }): ReactNode {
+function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const { t } = useTranslation('events');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
@@ -37,17 +38,12 @@ function Switch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   return (
     <>
       <div className="row">
-        <button
-          type="button"
-          role="switch"
-          className="switch"
-          aria-checked={isEnabled}
-          disabled={enabling.isPending}
+        <Switch
+          isOn={isEnabled}
+          isBusy={enabling.isPending}
+          label={t('log.record')}
           onClick={() => (isEnabled ? setAsking(true) : enabling.mutate())}
-        >
-          <span className="switch-track" aria-hidden="true" />
-          {t('log.record')}
-        </button>
+        />
         <span className={isEnabled ? 'badge badge-good' : 'badge'}>{t(isEnabled ? 'log.on' : 'log.off')}</span>
       </div>
       {enabling.isError && <ProblemNote error={enabling.error} />}
