@@ -11,6 +11,7 @@ COPY apps/notifier/package.json apps/notifier/
 COPY apps/portal/package.json apps/portal/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
+COPY packages/bundle/package.json packages/bundle/
 COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
 COPY packages/dev-server/package.json packages/dev-server/
@@ -22,53 +23,55 @@ COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/test-services/package.json packages/test-services/
 
-FROM manifests AS dependencies
-# The apps and what they need: neither the tools of the root nor the packages of the tests with their tools and embedded Postgres.
+FROM manifests AS bundle
+# Only the dependencies of the apps, and the bundler.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
-  npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --reporter=append-only
-# Of the packages what runs: source maps and types are four tenths of them.
-RUN find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+  npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter "{./apps/*}..." --filter ./packages/bundle --reporter=append-only
+COPY apps apps
+COPY packages packages
+RUN node packages/bundle/src/main.ts
 
 FROM manifests AS page
-# What the portal's page is built of and with.
+# The dependencies of the portal's page, and its build tools.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
   npx --yes pnpm@12.21.0 install --frozen-lockfile --filter "{./apps/portal}" --reporter=append-only
 COPY tsconfig.base.json ./
-COPY apps/portal/page apps/portal/page
+# The page shares functions with the portal.
+COPY apps/portal apps/portal
 RUN node apps/portal/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
 
-FROM node:24-bookworm-slim AS sources
+FROM node:24-bookworm-slim AS assets
+# What the bundled apps read at run time, at the same paths as in the sources: the version, styles and scripts of pages, the pages that
+# intake and the portal serve, and what `orders migrate` grants the apps.
 WORKDIR /app
+COPY package.json ./
 COPY apps apps
 COPY packages packages
-# The pages that intake and the portal serve.
+RUN rm -rf apps/portal/page && find apps packages -type f ! -name '*.css' ! -name '*.js' -delete && find apps packages -type d -empty -delete
 COPY docs/senders docs/senders
 COPY docs/portal docs/portal
-# What `orders migrate` grants the apps.
 COPY deploy/postgres deploy/postgres
-# Of the page only what was built.
-RUN rm -rf apps/portal/page
 COPY --from=page /app/apps/portal/page/dist apps/portal/page/dist
 
 FROM node:24-bookworm-slim AS node
-# What makes packages is not needed to run them: npm, yarn, corepack and the headers of Node.
+# Package managers and the headers of Node are not needed at run time.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/include /opt/yarn* \
   && for name in npm npx corepack yarn yarnpkg; do rm -f "/usr/local/bin/$name"; done
 # `exec`, so that Node gets the signals.
 RUN for command in intake:intake worker:worker notifier:notifier portal:portal orders:cli; do \
-      printf '#!/bin/sh\nexec node /app/apps/%s/src/main.ts "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \
+      printf '#!/bin/sh\nexec node /app/bundle/%s.js "$@"\n' "${command#*:}" > "/usr/local/bin/${command%:*}" \
       && chmod 755 "/usr/local/bin/${command%:*}" || exit 1; \
     done
 
-# A new root, as what is removed from a layer still lies in the one below it.
+# A new root: files that are deleted in a layer still take space in the one below.
 FROM scratch
 COPY --from=node / /
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
   NODE_ENV=production HOST=0.0.0.0 PORT=8080 ADMIN_HOST=0.0.0.0 ADMIN_PORT=9090 DRAIN_DELAY=5s
 WORKDIR /app
-COPY --from=dependencies /app ./
-COPY --from=sources /app ./
-# Behind all that is large, so that another revision copies nothing again. `docker build --build-arg REVISION="$(git rev-parse HEAD)"`
+COPY --from=assets /app ./
+COPY --from=bundle /app/bundle bundle
+# Last, so that another revision reuses all other layers. `docker build --build-arg REVISION="$(git rev-parse HEAD)"`
 ARG REVISION
 ENV REVISION=$REVISION
 LABEL org.opencontainers.image.revision=$REVISION

@@ -12,6 +12,8 @@ const config: Config = {
   testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_FULL === 'on' ? [] : LONG_TESTS)],
   // Node strips the types.
   transform: {},
+  // Manifests of its packages, one for each version.
+  modulePathIgnorePatterns: ['<rootDir>/bundle/'],
   testEnvironment: '<rootDir>/test/jest/environment.ts',
   runtime: '<rootDir>/test/jest/runtime.ts',
   globalSetup: '<rootDir>/test/jest/global-setup.ts',

@@ -122,13 +122,17 @@ begin
   grant select (day), delete on source_activity to orders_worker;
   grant select, insert, update, delete on workers to orders_worker;
   grant select (window_to), delete on sign_in_attempts to orders_worker;
-  grant select (expires_at), delete on user_sessions, invitations to orders_worker;
+  grant select (expires_at, ends_at), delete on user_sessions to orders_worker;
+  grant select (expires_at), delete on invitations to orders_worker;
+  grant select (expires_at), delete on user_verifications to orders_worker;
+  grant select (expires_at), delete on invitations, password_resets to orders_worker;
+  grant select (at), delete on unconfirmed_sign_ins to orders_worker;
 
   -- The portal: people, their accounts, keys and secrets, reviews, redrives and test orders. It adds to the audit trail and changes
   -- nothing in it, and erases nothing.
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
-    user_verifications, invitations, sign_in_attempts, order_notes, review_views, review_presence, cancellation_requests,
+    user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, review_views, review_presence, cancellation_requests,
     workers, sources, source_mappings, source_activity to orders_portal;
   grant insert, update (source_id, mapping, mapping_version, sealed, previous_sealed, previous_until, removed_at) on sources
     to orders_portal;
@@ -142,13 +146,21 @@ begin
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
   grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_resends, signed_only) on accounts to orders_portal;
-  grant update (expires_at, revoked_at, lifetime_seconds) on api_keys to orders_portal;
+  grant update (expires_at, revoked_at, lifetime_seconds, scopes, addresses) on api_keys to orders_portal;
   grant insert, update (expires_at), delete on signing_secrets to orders_portal;
   grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, sign_in_attempts
     to orders_portal;
+  grant select, insert, update (role), delete on memberships to orders_portal;
+  grant select, insert, delete, update (expires_at) on operator_changes to orders_portal;
+  grant select, insert, update, delete on user_second_factors, user_passkeys to orders_portal;
+  grant update (second_factor_required) on accounts to orders_portal;
+  grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, password_resets,
+    sign_in_attempts to orders_portal;
+  grant insert, delete on unconfirmed_sign_ins to orders_portal;
   grant insert on receipts, receipt_payloads to orders_portal;
-  -- The rest of these is for trying out what a redrive would do, which is rolled back: the receipt is claimed and written.
-  grant update (state, attempts, crashes, runs_alone, error_code, history, updated_at, order_id, warnings, lease_id, lease_expires_at)
+  -- The other grants are for the dry run of a redrive, which claims and writes the receipt and is rolled back.
+  grant update (state, attempts, crashes, runs_alone, error_code, history, normalized_at, updated_at, order_id, warnings, lease_id,
+    lease_expires_at)
     on receipts to orders_portal;
   grant insert, delete on outbox to orders_portal;
   grant insert on orders, unpublished_events to orders_portal;

@@ -11,6 +11,7 @@ test('create gives the account; show finds it by id and by name; list has it', a
     state: 'active',
     signing_enabled: false,
     signed_only: false,
+    second_factor_required: false,
     rate_limit: null,
     resends: 'ignore',
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),

@@ -155,7 +155,7 @@ describe('what is wrong', () => {
       BODY,
       signed(BODY, { at: inSeconds(-400) }),
       'clock_difference',
-      /is 40\d seconds before .*Set the/,
+      /is 4\d\d seconds before .*Set the/,
     ],
     [
       'a time to come',

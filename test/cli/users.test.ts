@@ -20,16 +20,18 @@ const auditOf = (email: string) =>
     .select('account_id', 'actor', 'action');
 
 describe('invite', () => {
-  test('prints a one-time link for a holder, its token where no server sees it, and keeps no token', async () => {
+  test('prints a one-time link for an owner, its token where no server sees it, and keeps no token', async () => {
     const { stdout } = await cli.run('users', 'invite', 'Aisha@Example.com', '--account', 'Corner Bakery');
     const [link = ''] = stdout.match(/https:\S+/g) ?? [];
     expect(link).toMatch(new RegExp(`^${PORTAL_URL}/invitation#[\\w-]{43}$`));
-    expect(stdout).toMatch(/^for +aisha@example\.com\nas +holder of account \d+\nworks until +\d{4}-/m);
+    expect(stdout).toMatch(/^for +aisha@example\.com\nas +owner of account \d+\nworks until +\d{4}-/m);
     expect(stdout).toContain('lets them set a password');
     expect(await findInvitation(cli.knex, tokenOf({ link }))).toEqual({
       email: 'aisha@example.com',
       role: 'account_holder',
       accountId,
+      memberRole: 'owner',
+      setsPassword: true,
       name: null,
     });
     const { rows } = await cli.knex.raw('select i::text as text from invitations i');
@@ -45,6 +47,7 @@ describe('invite', () => {
       email: 'omar@example.com',
       role: 'operator',
       account_id: null,
+      member_role: null,
       link: expect.stringContaining(`${PORTAL_URL}/invitation#`),
       expires_at: expect.any(String),
       sets_new_password: false,
@@ -66,13 +69,36 @@ describe('invite', () => {
     expect(await findInvitation(cli.knex, tokenOf(first))).toBeNull();
   });
 
-  test('moves no user to another account or role', async () => {
+  test('gives a role, and adds a user to another account by a link that sets no password', async () => {
     const other = String((await cli.json('accounts', 'create', 'Other')).account_id);
-    await join(await cli.json('users', 'invite', 'dina@example.com', '--account', String(accountId)));
-    for (const as of [['--account', other], ['--operator']])
-      expect(await cli.refused(1, 'users', 'invite', 'dina@example.com', ...as)).toBe(
-        `dina@example.com is a user already, as holder of account ${accountId}; to change that, first: orders users remove dina@example.com`,
-      );
+    const first = await cli.json(
+      'users',
+      'invite',
+      'dina@example.com',
+      '--account',
+      'Corner Bakery',
+      '--role',
+      'viewer',
+    );
+    expect(first).toMatchObject({ member_role: 'viewer', sets_new_password: false });
+    await join(first);
+    const { stdout } = await cli.run('users', 'invite', 'dina@example.com', '--account', other, '--role', 'developer');
+    expect(stdout).toContain(`as           developer of account ${other}\n`);
+    expect(stdout).toContain('They are a user already: they sign in to accept it.');
+    const [link = ''] = stdout.match(/https:\S+/g) ?? [];
+    expect(await acceptInvitation(cli.knex, tokenOf({ link }), 'Mallory', 'another hash')).toBe('sign_in');
+    const again = await cli.json('users', 'invite', 'dina@example.com', '--account', 'Corner Bakery');
+    expect(again).toMatchObject({ member_role: 'viewer', sets_new_password: true });
+  });
+
+  test('changes no role, and makes no operator of a member', async () => {
+    await join(await cli.json('users', 'invite', 'eman@example.com', '--account', String(accountId)));
+    expect(
+      await cli.refused(1, 'users', 'invite', 'eman@example.com', '--account', 'Corner Bakery', '--role', 'viewer'),
+    ).toBe(`eman@example.com has another role in account ${accountId}; to change it: orders users role`);
+    expect(await cli.refused(1, 'users', 'invite', 'eman@example.com', '--operator')).toBe(
+      `eman@example.com is a user already, as owner of ${accountId}; to change that, first: orders users remove eman@example.com`,
+    );
   });
 
   test('requires one role, an existing account and a lifetime', async () => {
@@ -81,6 +107,12 @@ describe('invite', () => {
       'either',
     );
     expect(await cli.refused(1, 'users', 'invite', 'new@example.com', '--account', 'Nobody')).toContain('No account');
+    expect(await cli.refused(2, 'users', 'invite', 'new@example.com', '--operator', '--role', 'owner')).toContain(
+      '--role is a role in an account',
+    );
+    expect(
+      await cli.refused(2, 'users', 'invite', 'new@example.com', '--account', 'Corner Bakery', '--role', 'admin'),
+    ).toContain('viewer, reviewer, developer, owner');
     expect(await cli.refused(2, 'users', 'invite', 'new@example.com', '--operator', '--expires', '0')).toContain(
       '--expires takes a time span',
     );
@@ -114,12 +146,12 @@ test('list shows users, of one account or all', async () => {
     email: 'list@example.com',
     name: 'Aisha',
     role: 'account_holder',
-    account_id: accountId,
+    memberships: [{ account_id: accountId, role: 'owner' }],
     created_at: expect.any(String),
     last_signed_in_at: null,
   });
   expect((await cli.run('users', 'list')).stdout).toMatch(
-    /^E-MAIL +NAME +ROLE +ACCOUNT.*\n(.*\n)*list@example\.com +Aisha +account holder/,
+    /^E-MAIL +NAME +ROLE +SINCE.*\n(.*\n)*list@example\.com +Aisha +owner of \d+ /,
   );
   const { account_id } = await cli.json('accounts', 'create', 'Empty');
   expect((await cli.run('users', 'list', String(account_id))).stdout).toBe('There are no users.\n');
@@ -140,5 +172,67 @@ test('remove ends the access of a user, with sessions and links', async () => {
   expect((await auditOf('gone@example.com')).at(-1)).toMatchObject({ action: 'user_removed', account_id: accountId });
   expect(await cli.refused(1, 'users', 'remove', 'gone@example.com')).toBe(
     'There is no user gone@example.com; orders users list shows all.',
+  );
+});
+
+describe('a member', () => {
+  const rolesOf = async (email: string) =>
+    (await cli.json('users', 'list')).find((user: { email: string }) => user.email === email)?.memberships;
+
+  test('gets another role, also the last owner', async () => {
+    await join(await cli.json('users', 'invite', 'role@example.com', '--account', String(accountId)));
+    const { stdout } = await cli.run('users', 'role', 'ROLE@example.com', 'Corner Bakery', 'reviewer');
+    expect(stdout).toBe('role@example.com is reviewer now.\n');
+    expect(await rolesOf('role@example.com')).toEqual([{ account_id: accountId, role: 'reviewer' }]);
+    expect((await auditOf('role@example.com')).at(-1)).toMatchObject({
+      action: 'user_role_changed',
+      account_id: accountId,
+    });
+    expect(await cli.refused(2, 'users', 'role', 'role@example.com', 'Corner Bakery', 'admin')).toContain('viewer');
+    for (const email of ['role@example.com', 'nobody@example.com']) {
+      const { account_id: other } = await cli.json('accounts', 'create', 'Without them');
+      const refusal = `${email} is not a member of account ${other}.`;
+      expect(await cli.refused(1, 'users', 'role', email, String(other), 'viewer')).toBe(refusal);
+      expect(await cli.refused(1, 'users', 'remove', email, '--account', String(other))).toBe(refusal);
+    }
+  });
+
+  test('leaves one account, and with the last one the portal', async () => {
+    const { account_id: other } = await cli.json('accounts', 'create', 'Second');
+    await join(await cli.json('users', 'invite', 'leaves@example.com', '--account', String(accountId)));
+    const [{ id }] = await cli.knex('users').where({ email: 'leaves@example.com' }).select('id');
+    await cli.knex('memberships').insert({ user_id: id, account_id: other, role: 'viewer' });
+    const removeFrom = (account: number) =>
+      cli.run('users', 'remove', 'leaves@example.com', '--account', String(account));
+    expect((await removeFrom(accountId)).stdout).toBe('leaves@example.com is no longer a member of the account.\n');
+    expect(await rolesOf('leaves@example.com')).toEqual([{ account_id: other, role: 'viewer' }]);
+    expect((await removeFrom(other)).code).toBe(0);
+    expect(await cli.knex('users').where({ id })).toEqual([]);
+  });
+});
+
+test('unlink lets a user sign in by another account of the identity provider, and ends their sessions', async () => {
+  await join(await cli.json('users', 'invite', 'linked@example.com', '--account', String(accountId)));
+  const [{ id }] = await cli.knex('users').where({ email: 'linked@example.com' }).select('id');
+  const binding = { id: 'b', user_id: id, provider_id: 'https://id.example.com', provider_account_id: 'sub' };
+  await cli.knex('user_credentials').insert(binding);
+  await cli
+    .knex('user_sessions')
+    .insert({ id: 'u', user_id: id, token: 'u', expires_at: cli.knex.raw("now() + interval '1h'") });
+  expect((await cli.run('users', 'unlink', 'LINKED@example.com')).stdout).toBe(
+    'linked@example.com is unlinked; all sessions have ended.\n',
+  );
+  expect(await cli.knex('user_sessions').where({ user_id: id })).toEqual([]);
+  expect(await cli.knex('user_credentials').where({ user_id: id }).pluck('provider_id')).toEqual(['credential']);
+  expect((await auditOf('linked@example.com')).at(-1)).toMatchObject({ action: 'identity_unbound' });
+  expect((await cli.run('users', 'unlink', 'linked@example.com')).stdout).toBe(
+    'linked@example.com was not linked to an account of an identity provider.\n',
+  );
+  expect(await cli.json('users', 'unlink', 'linked@example.com')).toEqual({
+    email: 'linked@example.com',
+    unlinked: false,
+  });
+  expect(await cli.refused(1, 'users', 'unlink', 'nobody@example.com')).toBe(
+    'There is no user nobody@example.com; orders users list shows all.',
   );
 });

@@ -61,21 +61,31 @@ describeWith('haproxy')('haproxy before intake', () => {
   }
 
   test('an address with many incomplete request heads gets a limited number of connections, and others are served', async () => {
-    const halfOpen = Array.from({ length: HALF_OPEN }, () => open('127.0.0.1'));
+    const halfOpen = Array.from({ length: HALF_OPEN }, () => open('127.0.0.3'));
     for (const socket of halfOpen) socket.resume().write('POST /ingest/orders HTTP/1.1\r\nHost: x\r\n');
     const left = () => halfOpen.filter((socket) => !socket.closed);
     await until('connections above the limit are closed', async () => left().length <= LIMIT);
     expect(left()).toHaveLength(LIMIT);
     expect(await send('127.0.0.2', 'another')).toBe('HTTP/1.1 202 Accepted');
-    expect(await send('127.0.0.1', 'the same')).toBe('');
+    expect(await send('127.0.0.3', 'the same')).toBe('');
     for (const socket of halfOpen) socket.destroy();
-    await until('the address is served again', async () => (await send('127.0.0.1', 'again')).includes('202'));
+    await until('the address is served again', async () => (await send('127.0.0.3', 'again')).includes('202'));
+  });
+
+  test('a TLS proxy on the same host has no limit of connections', async () => {
+    const connections = Array.from({ length: LIMIT + 20 }, () => open('127.0.0.1'));
+    for (const socket of connections) socket.resume().write('POST /ingest/orders HTTP/1.1\r\nHost: x\r\n');
+    expect(await send('127.0.0.1', 'by the proxy')).toBe('HTTP/1.1 202 Accepted');
+    expect(connections.filter((socket) => socket.closed)).toEqual([]);
+    for (const socket of connections) socket.destroy();
   });
 
   test('intake learns the address of the client, whatever the client claims', async () => {
     const { key } = await createKey(stack.database.knex, account.id, 'limited', { addresses: ['127.0.0.2'] });
     expect(await send('127.0.0.2', 'from there', key)).toBe('HTTP/1.1 202 Accepted');
     expect(await send('127.0.0.3', 'from elsewhere', key)).toBe('HTTP/1.1 403 Forbidden');
+    // A TLS proxy on the same host has overwritten the header.
+    expect(await send('127.0.0.1', 'by the TLS proxy', key)).toBe('HTTP/1.1 202 Accepted');
   });
 
   test('intake receives a request only when its body is complete', async () => {

@@ -60,3 +60,14 @@ export function whoWait(knex: Knex, count: number, wait: Wait): Promise<number[]
     return rows.length >= count && rows.map(({ pid }) => pid);
   });
 }
+
+/** Waits until the statement that writes orders waits for a lock on their table; a worker has then read their receipts. */
+export function untilOrdersAreBeingWritten(knex: Knex): Promise<unknown> {
+  return until('orders are being written', async () => {
+    const { rows } = await knex.raw(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
+         and query ~ '^\\s*with input as materialized'`,
+    );
+    return rows.length > 0;
+  });
+}

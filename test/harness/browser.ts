@@ -38,7 +38,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   });
   page.on('request', (request) => {
     const { hostname, origin } = new URL(request.url());
-    if (hostname !== '' && hostname !== '127.0.0.1') complaints.push(`asked ${origin}`);
+    if (!['', '127.0.0.1', 'localhost'].includes(hostname)) complaints.push(`asked ${origin}`);
   });
   return { page, complaints };
 }

@@ -118,6 +118,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
         PORT: `${portalPort}`,
         ADMIN_PORT: `${admin[2]}`,
         PORTAL_URL: portalUrl,
+        OPERATOR_SECOND_FACTOR: 'optional',
         INTAKE_URL: intakeUrl,
       },
     };

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { acceptInvitation, createInvitation } from '@orders/database';
-import { hashPassword } from 'better-auth/crypto';
+import { acceptInvitation, createInvitation, type MemberRole } from '@orders/database';
+import { hashPassword } from '@orders/portal';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';
-import type { RunningPortal, Stack } from './stack.ts';
+import { type RunningPortal, type Stack, TEST_HASH_COST } from './stack.ts';
 
 /** A user of the portal. */
 export interface TestPerson {
@@ -14,17 +14,20 @@ export interface TestPerson {
   accountId: number | null;
 }
 
-/** Of everybody, because hashing one takes a tenth of a second. */
 const PASSWORD = randomBytes(12).toString('hex');
 let hashing: Promise<string> | undefined;
 
-/** Creates a holder of this account; with null, an operator. */
-export async function createPerson({ database: { knex } }: Stack, accountId: number | null): Promise<TestPerson> {
+/** Creates a member of this account; with null, an operator. */
+export async function createPerson(
+  { database: { knex } }: Stack,
+  accountId: number | null,
+  memberRole: MemberRole = 'owner',
+): Promise<TestPerson> {
   const role = accountId === null ? 'operator' : 'account_holder';
   const email = `${role}-${randomBytes(4).toString('hex')}@example.test`;
   const name = 'Test Person';
-  const token = await createInvitation(knex, { email, role, accountId }, 'test', 60_000);
-  hashing ??= hashPassword(PASSWORD);
+  const token = await createInvitation(knex, { email, role, accountId, memberRole }, 'test', 60_000);
+  hashing ??= hashPassword(PASSWORD, Number(TEST_HASH_COST));
   await acceptInvitation(knex, token, name, await hashing);
   return { email, name, password: PASSWORD, accountId };
 }

@@ -58,6 +58,7 @@ export const SECRET: Record<string, string> = {
   QUEUE_URL: 'rediss://default:secret@redis.example.com:6379',
   SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
   SECRETS_KEY_PREVIOUS: Buffer.alloc(32, 8).toString('base64'),
+  SMTP_PASSWORD: 'of-the-mail-server',
   INTAKE_DB_PASSWORD: 'of-the-role-of-intake',
   WORKER_DB_PASSWORD: 'of-the-role-of-worker',
   PORTAL_DB_PASSWORD: 'of-the-role-of-portal',

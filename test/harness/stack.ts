@@ -66,6 +66,9 @@ export interface RunningPortal {
   log: ReturnType<typeof memoryLog>;
 }
 
+/** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
+export const TEST_HASH_COST = '10';
+
 /** Short times for tests: retries, leases and sweeps take at most two seconds. */
 const QUICK = {
   RETRY_BASE: '50ms',
@@ -144,7 +147,12 @@ export async function startStack(
     async portal(settings = {}) {
       const port = await freePort();
       const url = `http://127.0.0.1:${port}`;
-      const own = { PORT: String(port), PORTAL_URL: url, INTAKE_URL: 'http://127.0.0.1:9' };
+      const own = {
+        PORT: String(port),
+        PORTAL_URL: url,
+        INTAKE_URL: 'http://127.0.0.1:9',
+        ...(!settings.PORTAL_URL && { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST }),
+      };
       const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });
       const log = memoryLog('portal');
       const service = createPortal(config, { logger: log.logger });

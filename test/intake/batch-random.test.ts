@@ -26,7 +26,7 @@ const asLine = (bytes: Buffer) =>
     bytes
       .toString('latin1')
       .replaceAll('\n', ' ')
-      .replace(/^[ \t\r]+|[ \t\r]+$/g, ''),
+      .replace(/^[ \t\r]+|(?<![ \t\r])[ \t\r]+$/g, ''),
     'latin1',
   );
 

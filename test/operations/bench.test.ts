@@ -49,6 +49,7 @@ test.each([
   ['growth --rows some', /whole number above zero/],
   ['review --rows some', /whole number above zero/],
   ['send --orders some', /whole number above zero/],
+  ['footprint --rounds some', /whole number above zero/],
 ])('wrong usage causes one line and exit code 2: %s', async (args, message) => {
   const { code, stderr } = await run(...args.split(' '));
   expect(code).toBe(2);

@@ -30,7 +30,7 @@ test('dependencies are checked against the Node version in use', () => {
 });
 
 test('tests and Compose use the same images, named by their major version', () => {
-  const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (?:"\$\{\w+:-)?(\w+:[^\s}]+)/gm)].map(
+  const services = [...read('docker-compose.yml').matchAll(/^ {4}image: (?:"\$\{\w+:-)?(\w+:[^\s}@]+)/gm)].map(
     ([, image]) => image,
   );
   expect(services).toEqual([IMAGES.postgres, IMAGES.redis]);

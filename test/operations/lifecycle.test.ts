@@ -71,7 +71,7 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
     await close();
   });
 
-  test('a job in the queue contains ids and nothing else', async () => {
+  test('a job in the queue contains ids and a length, and nothing else', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
     const order = { source_order_id: 'no-secret', customer: { name: 'Zubaida Q', phone: '+971509998877' } };
@@ -81,7 +81,8 @@ describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
       return found.length > 0 && found;
     });
     const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
-    expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id] }] });
+    const newBytes = Buffer.byteLength(JSON.stringify(order));
+    expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id], newBytes }] });
   });
 
   test('a single wake-up becomes a job at once, and later ones share jobs of 300 receipts', async () => {

@@ -127,6 +127,8 @@ const OUTCOMES: ReadonlySet<string> = new Set([
     'requested',
     'held',
     'delivered',
+    'sent',
+    'dropped',
   ],
   ...DELIVERY_OUTCOMES,
 ]);

@@ -322,6 +322,14 @@ test('the worker creates and drops partitions, including those of the owner, and
   }
 });
 
+test('no role can run a function that acts with the rights of the owner for triggers alone', async () => {
+  const { rows } = await stack.database.knex.raw(`
+    select p.proname as name from pg_proc p, unnest(array['orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier']) role
+    where p.pronamespace = 'public'::regnamespace and p.prosecdef and p.prorettype = 'trigger'::regtype
+      and has_function_privilege(role, p.oid, 'execute')`);
+  expect(rows).toEqual([]);
+});
+
 describe('a role is not allowed', () => {
   const REFUSED: Record<RoleOf, string[]> = {
     intake: [
@@ -338,6 +346,7 @@ describe('a role is not allowed', () => {
       "insert into api_keys (account_id, name, key_hash, last_four) values (1, 'x', '', 'x')",
       'update accounts set suspended_at = null',
       'select * from users',
+      'select * from memberships',
       'select token from user_sessions',
       'select password from user_credentials',
       'select * from audit_events',
@@ -360,6 +369,8 @@ describe('a role is not allowed', () => {
       'select * from api_keys',
       'select * from signing_secrets',
       'select * from users',
+      'select * from memberships',
+      'select * from operator_changes',
       'select token from user_sessions',
       'update user_sessions set expires_at = now()',
       'select password from user_credentials',
@@ -381,6 +392,8 @@ describe('a role is not allowed', () => {
     ],
     portal: [
       'select chain_audit_events(1)',
+      'update memberships set account_id = 1',
+      'update operator_changes set requested_by = requested_by',
       'delete from orders',
       'update orders set erased_at = now()',
       'update orders set account_id = 1',
@@ -417,6 +430,7 @@ describe('a role is not allowed', () => {
       'select * from signing_secrets',
       'select * from sources',
       'select * from users',
+      'select * from memberships',
       'select * from audit_events',
       'select * from unpublished_events',
       'select * from delivery_attempts',

@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { enableSigning, fingerprintOf, removeSource, replaceSourceSecret, unseal } from '@orders/database';
 import { whoWait } from '../harness/barriers.ts';
+import { createPerson, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
 import { openShop } from '../harness/review-list.ts';
+import { addTotp, forgetTimeSteps, startSignIn } from '../harness/second-factors.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 let stack: Stack;
 const next = randomBytes(32).toString('base64');
@@ -77,7 +79,7 @@ test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
   const { code, stdout } = await reseal(both);
   expect([code, JSON.parse(stdout)]).toEqual([
     0,
-    { secrets_key: FINGERPRINT, resealed: 3, unchanged: 1, unreadable: [] },
+    { secrets_key: FINGERPRINT, resealed: 3, unchanged: 1, unreadable: [], unreadable_users: [] },
   ]);
   const after = await stack.intake({ SECRETS_KEY: next });
   for (const account of [plain, rotated, withNew, shop.account])
@@ -89,9 +91,40 @@ test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
     resealed: 0,
     unchanged: 4,
     unreadable: [],
+    unreadable_users: [],
   });
   const log = await knex('audit_events').where({ action: 'signing_resealed' }).orderBy('event_id');
   expect(log.map(({ details }) => details.resealed)).toEqual([3, 0]);
+});
+
+test('codes of authenticator apps are accepted through the exchange, and refused once the key is lost', async () => {
+  const old = stack.env.SECRETS_KEY as string;
+  const person = await createPerson(stack, (await stack.account()).id);
+  const before = await stack.portal();
+  const { app, recoveryCodes } = await addTotp(stack, await signIn(before, person));
+  const isAccepted = async (portal: RunningPortal) => {
+    await forgetTimeSteps(stack);
+    const { client } = await startSignIn(portal, person);
+    return (await client.post('/session/second-factor', { code: await app.code() })).status;
+  };
+  const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
+  const portal = await stack.portal(both);
+  const alone = await stack.portal({ SECRETS_KEY: next });
+  const late = await stack.portal({ SECRETS_KEY: old, SECRETS_KEY_PREVIOUS: next });
+  expect([await isAccepted(portal), await isAccepted(alone)]).toEqual([204, 500]);
+  // Recovery codes are stored as hashes, for which no key is needed.
+  const { client } = await startSignIn(alone, person);
+  expect((await client.post('/session/second-factor', { recovery_code: recoveryCodes[0] })).status).toBe(204);
+  const unreadable = await reseal({ SECRETS_KEY: randomBytes(32).toString('base64') });
+  expect([unreadable.code, unreadable.stderr]).toEqual([
+    1,
+    expect.stringContaining(`reset-second-factor: ${person.email}.`),
+  ]);
+  const { stdout } = await reseal(both);
+  expect(JSON.parse(stdout)).toMatchObject({ resealed: 1, unreadable_users: [] });
+  expect(JSON.parse((await reseal(both)).stdout)).toMatchObject({ resealed: 0 });
+  expect([await isAccepted(alone), await isAccepted(late)]).toEqual([204, 204]);
+  await stack.database.knex('user_second_factors').delete();
 });
 
 test('the present and the previous secret of a source are resealed; until then its deliveries get 503', async () => {

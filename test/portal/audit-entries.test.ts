@@ -146,7 +146,7 @@ describe('signing in', () => {
     await counters().delete();
     await attempt(holder.email, 'x');
     await counters().update({ attempts: 100 });
-    for (let guess = 0; guess < 3; guess += 1) expect(await attempt(holder.email, 'x', '203.0.113.4')).toBe(429);
+    for (let guess = 0; guess < 3; guess += 1) expect(await attempt(holder.email, 'x', '198.51.100.4')).toBe(429);
     expect((await locked()).slice(2)).toEqual([{ ...entry, details: { locked: 'email' } }]);
   });
 
@@ -165,17 +165,17 @@ describe('signing in', () => {
     await attempt('nobody@example.test', 'x');
     // All counters are at the number of this one.
     const counters = await stack.database.knex('sign_in_attempts').pluck('key');
-    expect(counters).toHaveLength(5);
+    expect(counters).toHaveLength(7);
     await stack.database.knex('sign_in_attempts').update({ attempts: 199 });
     for (let network = 10; network < 15; network += 1)
-      await attempt(`a${network}@example.test`, 'x', `203.0.113.${network}`);
+      await attempt(`a${network}@example.test`, 'x', `203.0.${network}.1`);
     // One more had room.
     expect(await entries({ action: 'sign_in_failed' })).toHaveLength(2);
     await stack.database
       .knex('sign_in_attempts')
       .where('attempts', '>', 199)
       .update({ window_to: new Date(0) });
-    await attempt('b@example.test', 'x', '203.0.113.20');
+    await attempt('b@example.test', 'x', '203.0.20.1');
     expect((await entries()).at(-1)).toMatchObject({ details: { more: 4 } });
   });
 });

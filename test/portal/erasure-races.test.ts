@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
-import { type Hold, hold, whoWait } from '../harness/barriers.ts';
+import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -17,15 +17,12 @@ beforeAll(async () => {
 afterAll(() => stack.close());
 afterEach(() => held?.release());
 
-test('a receipt that a worker holds becomes an order without customer data', async () => {
+test('a receipt that a worker has read becomes an order without customer data', async () => {
   const account = await accountWithEvents(stack);
-  // The worker has claimed and read the receipt but cannot insert the order.
+  // The worker has read the receipt but cannot write the order.
   held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
   const { body } = await intake.api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
-  await until('the worker has claimed the receipt', async () => {
-    const row = await stack.database.knex('receipts').where({ receipt_id: body.receipt_id }).first();
-    return row.lease_id !== null;
-  });
+  await untilOrdersAreBeingWritten(stack.database.knex);
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
   await held.release();
   expect(await intake.api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });

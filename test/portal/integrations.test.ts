@@ -180,6 +180,29 @@ test('a key is created with scopes, addresses and an expiry, which its replaceme
   expect((await auditOf(account)).at(-1)?.details).toMatchObject({ ...limits, expires_at: made.expires_at });
 });
 
+test('the limits of a key are changed, each by itself, and the key stays', async () => {
+  const { client, base, account } = await holder();
+  const made = (await client.post(`${base}/keys`, { name: 'till', expires: '30d' })).body;
+  const by = { ...account, key: made.key };
+  const path = `${base}/keys/${made.key_id}`;
+  expect((await client.patch(path, {})).body).toMatchObject({ key_id: made.key_id, scopes: made.scopes });
+  const limited = (await client.patch(path, { scopes: ['read'], addresses: ['127.0.0.1'] })).body;
+  expect(limited).toMatchObject({ scopes: ['read'], addresses: ['127.0.0.1'], expires_at: made.expires_at });
+  const isRefused = async () => (await intake.api.order(by, {})).body.code === 'insufficient_scope';
+  await until('the key sends no order', isRefused);
+  expect((await client.patch(path, { expires: 'never' })).body).toMatchObject({ scopes: ['read'], expires_at: null });
+  expect(await auditOf(account)).toMatchObject([
+    { action: 'key_updated', details: { expires_at: null } },
+    { action: 'key_updated', details: { scopes: ['read'], addresses: ['127.0.0.1'] } },
+    { action: 'key_created' },
+  ]);
+  for (const body of [{ scopes: [] }, { addresses: ['shop.example'] }, { expires: '1d' }, { name: 'other' }])
+    expect((await client.patch(path, body)).body.code).toBe('invalid_request');
+  await client.post(`${path}/replace`, { grace: '1h' });
+  expect((await client.patch(path, { scopes: ['send'] })).body.code).toBe('conflicting_state');
+  expect((await (await holder()).client.patch(path, { scopes: ['send'] })).body.code).toBe('account_not_found');
+});
+
 test('deliveries must be signed once the account holder says so, which needs signing to be enabled', async () => {
   const { client, base, account } = await holder({ signing: true });
   const without = await holder();
@@ -355,6 +378,17 @@ describeWith('chromium')('in a browser', () => {
     for (const text of ['Only: Read the outcome of orders', 'Only from 127.0.0.1, 203.0.113.0/24', 'Expires '])
       await row.getByText(text).waitFor();
     expect(await page.getByText('Replace it before then').count()).toBe(0);
+    await row.getByRole('button', { name: 'Change limits' }).click();
+    await expectAccessible(page);
+    await dialog.getByLabel('Cancel orders').check();
+    await dialog.getByLabel('Addresses from which').fill('nowhere');
+    await dialog.getByRole('button', { name: 'Save the limits' }).click();
+    await dialog.getByText('Enter only valid IP addresses').waitFor();
+    await dialog.getByLabel('Addresses from which').fill('');
+    await dialog.getByRole('button', { name: 'Save the limits' }).click();
+    await row.getByText('Only: Cancel orders · Read the outcome of orders').waitFor();
+    expect(await row.getByText('Only from').count()).toBe(0);
+    await row.getByText('Expires ').waitFor();
     await stack.database
       .knex('api_keys')
       .where({ account_id: account.id, name: 'warehouse' })

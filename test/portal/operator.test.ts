@@ -38,6 +38,9 @@ describe('for anybody else the operator interface does not exist', () => {
     ['post', '/operator/users'],
     ['delete', '/operator/users/x'],
     ['delete', '/operator/users/x/sessions'],
+    ['get', '/operator/changes'],
+    ['post', '/operator/changes/1/approve'],
+    ['delete', '/operator/changes/1'],
     ['get', '/operator/service'],
     ['get', '/operator/dead'],
     ['get', '/operator/audit'],
@@ -52,7 +55,8 @@ describe('for anybody else the operator interface does not exist', () => {
       const ask = (asker: PortalClient) =>
         method === 'get' || method === 'delete' ? asker[method](path) : asker[method](path, body);
       expect([path, (await ask(holder)).body.code]).toEqual([path, 'not_found']);
-      expect([path, (await ask(nobody)).body.code]).toEqual([path, 'not_signed_in']);
+      const code = path === '/operator/anything' ? 'not_found' : 'not_signed_in';
+      expect([path, (await ask(nobody)).body.code]).toEqual([path, code]);
     }
     expect(await stack.database.knex('accounts').where({ name: 'Mine' })).toEqual([]);
     expect(await stack.database.knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
@@ -176,7 +180,7 @@ describe('users', () => {
     expect((await newcomer.post('/invitations/accept', { token, name: 'Noura', password })).status).toBe(204);
     expect((await newcomer.get('/session')).body).toMatchObject({
       email: 'noura@example.test',
-      account: { account_id: id },
+      accounts: [{ account_id: id, role: 'owner' }],
     });
     const { body: listed } = await client.get(`/operator/users?account_id=${id}`);
     expect(listed.users).toMatchObject([{ email: 'noura@example.test', last_signed_in_at: expect.any(String) }]);
@@ -215,13 +219,13 @@ describe('users', () => {
     }
   });
 
-  test('are moved by removing them, and nobody can remove themselves', async () => {
+  test('become operators only after they were removed, and nobody can remove themselves', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
-    const { id: other } = await stack.account();
-    for (const account_id of [other, null])
-      expect((await client.post('/operator/users', { email: person.email, account_id })).body.code).toBe(
-        'user_elsewhere',
-      );
+    const refused = await client.post('/operator/users', { email: person.email, account_id: null });
+    expect(refused.body.code).toBe('user_elsewhere');
+    const account_id = (await stack.account()).id;
+    const ofOperator = await client.post('/operator/users', { email: operator.email, account_id, role: 'viewer' });
+    expect(ofOperator.body.code).toBe('user_elsewhere');
     const { user_id } = (await client.get('/operator/users')).body.users.find(
       ({ email }: { email: string }) => email === operator.email,
     );
@@ -395,6 +399,7 @@ describeWith('chromium')('in a browser', () => {
 
     await page.getByRole('link', { name: '0 users of Desert Rose' }).click();
     await page.getByLabel('E-mail address').fill('rose@example.test');
+    await page.getByLabel('Role').selectOption('owner');
     await page.getByRole('button', { name: 'Create a link' }).click();
     await page.getByRole('heading', { name: 'Link for rose@example.test' }).waitFor();
     await expectAccessible(page);

@@ -141,7 +141,7 @@ test("an account's name is for its users and for operators", async () => {
   const { knex } = stack.database;
   const { name } = await knex('accounts').where({ account_id: shop.account.id }).first();
   for (const client of [shop.client, operator])
-    expect((await client.get(path)).body).toEqual({ account_id: shop.account.id, name });
+    expect((await client.get(path)).body).toMatchObject({ account_id: shop.account.id, name, suspended: false });
   const other = await openShop(stack, portal);
   expect(codeOf(await other.client.get(path))).toEqual([404, 'account_not_found']);
   expect(codeOf(await operator.get('/accounts/2147483647'))).toEqual([404, 'account_not_found']);

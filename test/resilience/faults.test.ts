@@ -8,7 +8,7 @@ import { baseEnvironment } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
-const RUN_MS = 240_000;
+const RUN_MS = 480_000;
 /** Shorter than the timeout of the test, so that no run outlives a failed test. */
 const END_MS = RUN_MS - 15_000;
 

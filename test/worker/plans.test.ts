@@ -59,6 +59,13 @@ let intake: Database;
 let worker: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
+  // The test decides when there are statistics, and autovacuum may take them at any time.
+  await db.knex.raw(`
+    do $$ declare name text; begin
+      for name in select oid::regclass from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s set (autovacuum_enabled = false)', name);
+      end loop;
+    end $$`);
   intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
   worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
   const { account_id } = await createAccount(db.knex, 'plans');
@@ -243,8 +250,8 @@ test('no hot statement reads a full table, whether it was planned for empty or f
   // The second time with statistics of full tables.
   for (const statistics of ['none', 'analyzed']) {
     if (statistics === 'analyzed') await intake.pool.query('analyze');
-    // Entries of settled rows stay in the index by account until a vacuum, which runs every minute in production.
-    await intake.pool.query('vacuum outbox');
+    // Entries of deleted rows stay in the indexes until a vacuum, which runs every minute in production.
+    await intake.pool.query('vacuum outbox, unchained_audit_events');
     const read = new Map<string, number>();
     await runAll(async (name, work) => {
       const before = await rowsRead();

@@ -77,6 +77,19 @@ describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kin
       .first();
   const outboxRowOf = (receiptId: string) =>
     stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]).first();
+  const sendWakeUp = async (wakeUp: WakeUp) => {
+    const producer = openProducer({ url: stack.queue.url });
+    producer.wakeUp('prompt', wakeUp);
+    await producer.close();
+  };
+  /** A receipt whose first wake-up is lost: workers process it under a lease. */
+  const sendLeased = async (sourceOrderId: string): Promise<string> => {
+    const withoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+    const receiptId = await send(sourceOrderId, withoutQueue);
+    await withoutQueue.close();
+    await sendWakeUp({ batchId: (await outboxRowOf(receiptId)).batch_id, receiptIds: [receiptId] });
+    return receiptId;
+  };
   const wakeUpTwice = async (wakeUp: WakeUp, between: () => Promise<unknown>) => {
     const producer = openProducer({ url: stack.queue.url });
     producer.wakeUp('prompt', wakeUp);
@@ -114,7 +127,7 @@ describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kin
     account = await stack.account();
     const barrier = await shut('receipts claimed');
     const { child, ask } = await startProcess({ ...HELD_UP, LEASE: '300ms' });
-    const receiptId = await send('taken-for-dead');
+    const receiptId = await sendLeased('taken-for-dead');
     await whoWait(knex, 1, 'advisory');
     process.kill(child.pid, 'SIGSTOP');
     await barrier.release();
@@ -143,7 +156,7 @@ describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kin
     const table = keep(await hold(knex, 'lock table orders in share row exclusive mode'));
     const barrier = await shut('orders written');
     await startWorker();
-    const receiptId = await send('swept');
+    const receiptId = await sendLeased('swept');
     // Maintenance of the worker can wait for the table as well, so the lock alone does not show that the claim is done.
     await until('its claim is committed', async () => (await row(receiptId)).lease_id !== null);
     await whoWait(knex, 1, 'relation');
@@ -162,9 +175,7 @@ describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kin
       .update({ lease_expires_at: new Date(0) });
     await table.release();
     await whoWait(knex, 1, 'advisory');
-    const producer = openProducer({ url: stack.queue.url });
-    producer.wakeUp('prompt', { batchId: outboxRow.batch_id, receiptIds: [receiptId] });
-    await producer.close();
+    await sendWakeUp({ batchId: outboxRow.batch_id, receiptIds: [receiptId] });
     await whoWait(knex, 1, 'transactionid');
     await barrier.release();
     await expectSettled(stack, account, all([receiptId], 'written'));

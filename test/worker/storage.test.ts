@@ -20,6 +20,7 @@ import {
   openDatabase,
   openKnex,
   type ReviewDecision,
+  readNewReceipts,
   recordReceipts,
   redriveReceipts,
   releaseLease,
@@ -160,6 +161,11 @@ describe('migrations', () => {
           'user_verifications',
           'invitations',
           'sign_in_attempts',
+          'operator_changes',
+          'password_resets',
+          'unconfirmed_sign_ins',
+          'user_passkeys',
+          'user_second_factors',
           'workers',
           // The audit trail is one chain, and its ids are given by Postgres.
           'audit_events',
@@ -278,7 +284,7 @@ describe('leases and outbox rows', () => {
   const idsOf = (receipts: IncomingReceipt[]) => receipts.map(({ receiptId }) => receiptId);
   const claim = async (receipts: IncomingReceipt[], leaseId: string, from = database) =>
     (await claimReceipts(from, idsOf(receipts), leaseId, 60_000)).map(({ receiptId }) => receiptId);
-  const write = (leaseId: string, batchId: string, receipts: IncomingReceipt[]) =>
+  const write = (leaseId: string | null, batchId: string, receipts: IncomingReceipt[]) =>
     writeOrders(
       database,
       leaseId,
@@ -418,6 +424,38 @@ describe('leases and outbox rows', () => {
     expect(batches).toHaveLength(3);
     for (const refused of ['body-b', 'body-d'])
       expect(Buffer.concat(batches).toString('latin1')).not.toContain(refused);
+  });
+
+  test.each([
+    ['nothing', {}, true],
+    ['a claim', { state: 'normalized', lease_id: randomUUID() }, false],
+    ['a claim that was released', { state: 'normalized' }, false],
+    ['a failed attempt', { state: 'failed' }, false],
+    ['another worker that wrote it', { state: 'written' }, false],
+    ['a crash of its worker', { runs_alone: true }, false],
+    ['an erasure', { erased_at: new Date() }, false],
+  ])('a receipt that was read without a lease, and after that %s: %j, is written: %j', async (_, change, isWritten) => {
+    const receipt = incoming(`read-${JSON.stringify(change)}`);
+    await record(receipt);
+    const read = await readNewReceipts(database, [receipt.receiptId]);
+    expect(read).toEqual([{ receiptId: receipt.receiptId, accountId: 1, attempts: 0, body: receipt.body }]);
+    if (Object.keys(change).length > 0)
+      await db.knex('receipts').where({ receipt_id: receipt.receiptId }).update(change);
+    expect((await readNewReceipts(database, [receipt.receiptId])).length).toBe(isWritten ? 1 : 0);
+    const before = await rowOf(receipt);
+    expect((await write(null, receipt.receiptId, [receipt])).written).toHaveLength(isWritten ? 1 : 0);
+    const orders = await db.knex('orders').where({ receipt_id: receipt.receiptId });
+    expect(orders).toHaveLength(isWritten ? 1 : 0);
+    const row = await rowOf(receipt);
+    if (isWritten) expect(row).toMatchObject({ state: 'written', attempts: 1, normalized_at: row.updated_at });
+    else expect(row).toEqual(before);
+  });
+
+  test('a lease moves no receipt that is not under it, also if it is new', async () => {
+    const receipt = incoming('not-claimed');
+    await record(receipt);
+    expect((await write(randomUUID(), receipt.receiptId, [receipt])).written).toEqual([]);
+    expect(await rowOf(receipt)).toMatchObject({ state: 'received', order_id: null });
   });
 
   test('recording other receipts does not delete an outbox row', async () => {

@@ -2,7 +2,7 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { claimReceipts, closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
-import { normalizeClaimed } from '../../apps/worker/src/normalize-claimed.ts';
+import { normalizeReceipts } from '../../apps/worker/src/normalize-receipts.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
@@ -41,17 +41,17 @@ test('orders that failed before are retried separately, and the others are writt
     })),
   );
   const failed: string[] = [];
-  const recordFailure: RecordFailure = async (_lease, { receiptId }) => void failed.push(receiptId);
+  const recordFailure: RecordFailure = async (_batch, { receiptId }) => void failed.push(receiptId);
   const metrics = createMetrics();
   const { logger } = memoryLog('worker');
-  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds }], trace: null };
-  const claimed = await claimReceipts(database, receiptIds, lease.id, 10_000);
-  const writable = (await normalizeClaimed(lease, claimed, { database, recordFailure })).map((order) => ({
+  const batch = { leaseId: randomUUID(), wakeUps: [{ batchId, receiptIds }], trace: null };
+  const claimed = await claimReceipts(database, receiptIds, batch.leaseId, 10_000);
+  const writable = (await normalizeReceipts(batch, claimed, { database, recordFailure })).map((order) => ({
     ...order,
     attempts: order.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
 
-  await createWriteBatch({ database, recordFailure, metrics, logger })(lease, writable);
+  await createWriteBatch({ database, recordFailure, metrics, logger })(batch, writable);
 
   expect(failed).toHaveLength(3);
   const sizes = (await metrics.batchSizes.get()).values;
@@ -67,11 +67,11 @@ test('a body that moved while its receipt was claimed is read again, and only a 
   const receipt = { accountId: 1, channel: 'rest', sourceOrderId: 'moved', idempotencyKey: null, body } as const;
   await recordReceipts(database, batchId, 10_000, [{ ...receipt, receiptId: moved }]);
   const failed: string[] = [];
-  const recordFailure: RecordFailure = async (_lease, { receiptId }) => void failed.push(receiptId);
-  const lease = { id: randomUUID(), wakeUps: [{ batchId, receiptIds: [moved, missing] }], trace: null };
+  const recordFailure: RecordFailure = async (_batch, { receiptId }) => void failed.push(receiptId);
+  const batch = { leaseId: randomUUID(), wakeUps: [{ batchId, receiptIds: [moved, missing] }], trace: null };
   // The result of a claim whose statement began before the move.
   const claimed = [moved, missing].map((receiptId) => ({ receiptId, accountId: 1, attempts: 0, body: null }));
-  const writable = await normalizeClaimed(lease, claimed, { database, recordFailure });
+  const writable = await normalizeReceipts(batch, claimed, { database, recordFailure });
   expect(writable).toEqual([expect.objectContaining({ receiptId: moved, attempts: 0 })]);
   expect(failed).toEqual([missing]);
 });

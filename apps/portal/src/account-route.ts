@@ -1,17 +1,26 @@
-import { findAccount } from '@orders/database';
+import { findAccountState } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
-import { accountIdOf } from './context.ts';
+import { accountIdOf, personOf } from './context.ts';
 import type { PortalDeps } from './deps.ts';
+import { permissionsIn } from './permissions.ts';
 
-/** Names the account, for an operator who looks at its pages. */
+/** The account, and what the person may do in it. */
 export function accountRoute({ knex, runShortFairly }: PortalDeps): Router {
   const router = Router();
 
   router.get('/', async (request, response) => {
-    const account = await runShortFairly(request, () => findAccount(knex, accountIdOf(request)));
+    const account = await runShortFairly(request, () => findAccountState(knex, accountIdOf(request)));
     if (!account) throw new Problem('account_not_found');
-    response.json({ account_id: account.account_id, name: account.name });
+    const { accountId, name, isSuspended, isSecondFactorRequired } = account;
+    const permissions = permissionsIn(personOf(request), account);
+    response.json({
+      account_id: accountId,
+      name,
+      suspended: isSuspended,
+      second_factor_required: isSecondFactorRequired,
+      permissions,
+    });
   });
 
   return router;

@@ -5,22 +5,28 @@ import express, { type Express, type Request, Router } from 'express';
 import helmet from 'helmet';
 import { accountRoute } from './account-route.ts';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
+import { checkRoutes } from './check-routes.ts';
 import { COMPRESSOR_BYTES, compressResponses } from './compress-responses.ts';
 import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 import type { PortalDeps } from './deps.ts';
+import { enforcePermissions } from './enforce-permissions.ts';
 import { helpPages } from './help/help-pages.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
+import { memberRoutes } from './members/member-routes.ts';
+import { secondFactorRoute } from './members/second-factor-route.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { accountRoutes } from './operator/account-routes.ts';
+import { changeRoutes } from './operator/change-routes.ts';
 import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
 import { overviewRoutes } from './overview/overview-routes.ts';
+import { ROUTES } from './permissions.ts';
 import { problemHandler } from './problem-handler.ts';
 import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
 import { receiptRoutes } from './receipts/receipt-routes.ts';
 import { requireSameOrigin } from './require-same-origin.ts';
-import { redirectToSignIn, requireAccount, requireOperator, requireSession } from './require-session.ts';
+import { redirectToSignIn, requireOperator } from './require-session.ts';
 import { reviewRoutes } from './review/review-routes.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
@@ -39,21 +45,21 @@ const MAX_UNSENT_BYTES = 134_217_728;
 /** Max nesting of a JSON body; intake has the same limit for orders. */
 const MAX_DEPTH = 64;
 
-/** The portal's HTTP routes and its page. An account's routes answer its holder and operators; everybody else gets 404. */
+/** The portal's HTTP routes and its page. `permissions.ts` says who may use which route of the API. */
 export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
-  const { auth, config, knex, logger } = deps;
+  const { config, logger } = deps;
   const isHttps = config.PORTAL_URL.startsWith('https:');
-  const authenticate = requireSession(auth);
   const sameOrigin = requireSameOrigin(config.PORTAL_URL);
 
   const accountRouter = Router();
-  accountRouter.use(accountRoute(deps), reviewRoutes(deps));
+  accountRouter.use(accountRoute(deps), memberRoutes(deps), secondFactorRoute(deps), reviewRoutes(deps));
   accountRouter.use(accountAuditRoutes(deps));
   accountRouter.use(integrationRoutes(deps));
   accountRouter.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
 
   const operatorRouter = Router();
-  operatorRouter.use(accountRoutes(deps), userRoutes(deps), serviceRoutes(deps), auditRoutes(deps));
+  operatorRouter.use(accountRoutes(deps), userRoutes(deps), changeRoutes(deps));
+  operatorRouter.use(serviceRoutes(deps), auditRoutes(deps));
 
   const api = Router();
   api.use((_request, response, next) => {
@@ -65,16 +71,21 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     compressResponses(),
     limitResponseMemory({ maxBytes: MAX_UNSENT_BYTES, overheadBytes: COMPRESSOR_BYTES, accountOf }),
   );
-  // Raw bytes, read after the session check; each route parses them just before use.
+  // Raw bytes, read after the check of permissions; each route parses them just before use.
   const rawBody = (limit: string) => express.raw({ type: isJson, limit, verify: rejectDeepNesting });
-  api.use(sameOrigin);
-  api.use('/accounts/:accountId', authenticate, requireAccount(knex));
+  api.use(sameOrigin, enforcePermissions(deps));
   // It takes a whole delivery.
   api.use('/accounts/:accountId/sources/preview', rawBody('384kb'));
-  api.use('/accounts/:accountId', rawBody('64kb'), accountRouter);
-  api.use('/operator', authenticate, requireOperator, rawBody('64kb'), operatorRouter);
-  // Reachable without a session: an e-mail address, a name and passwords at most.
-  api.use(rawBody('8kb'), signInRoutes(deps, metrics));
+  api.use(['/accounts/:accountId', '/operator'], rawBody('64kb'));
+  // Some need no session: an e-mail address, a name and passwords at most.
+  api.use(rawBody('8kb'));
+  const mounts = [
+    { path: '/accounts/:accountId', router: accountRouter },
+    { path: '/operator', router: operatorRouter },
+    { path: '', router: signInRoutes(deps, metrics) },
+  ];
+  checkRoutes(ROUTES, mounts);
+  for (const { path, router } of mounts) api.use(path || '/', router);
   api.use(() => {
     throw new Problem('not_found');
   });
@@ -88,8 +99,8 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   app.use(
     QUEUE_BOARD,
     sameOrigin,
-    redirectToSignIn(auth, '/operator'),
-    requireOperator,
+    redirectToSignIn(deps, '/operator'),
+    requireOperator(config),
     queueBoard(deps.queues, QUEUE_BOARD),
   );
   app.use(helpPages());

@@ -15,9 +15,18 @@ import {
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
+import { type MailEnvironment, mailEnvironment } from './mail/smtp-settings.ts';
+import { type OidcEnvironment, oidcEnvironment } from './sign-in/oidc/settings.ts';
+import { SAFE_COST } from './sign-in/scrypt.ts';
 
 /** The portal's environment variables; times in milliseconds. */
-export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, SecretsEnvironment, Bounds {
+export interface PortalConfig
+  extends ProcessEnvironment,
+    DatabaseEnvironment,
+    SecretsEnvironment,
+    MailEnvironment,
+    OidcEnvironment,
+    Bounds {
   QUEUE_URL: string;
   HOST: string;
   PORT: number;
@@ -31,6 +40,10 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, S
   DRAIN_DELAY: number;
   /** Idle time after which a session ends. */
   SESSION_LIFETIME: number;
+  /** Whether operators need a second factor. */
+  OPERATOR_SECOND_FACTOR: 'required' | 'optional';
+  /** log2 of scrypt's N. */
+  PASSWORD_HASH_COST: number;
   /** Hosts, with or without port, to which events may be delivered by http and at private addresses. */
   CALLBACK_ALLOW: string[];
 }
@@ -38,6 +51,36 @@ export interface PortalConfig extends ProcessEnvironment, DatabaseEnvironment, S
 const webAddress = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .custom((text: string) => text.replace(/\/+$/, ''));
+
+const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
+/** Operators see all accounts, so only a portal that nobody else reaches can do without. */
+const operatorSecondFactor = Joi.string()
+  .default('required')
+  .when('PORTAL_URL', {
+    is: Joi.string().pattern(LOOPBACK).required(),
+    // biome-ignore lint/suspicious/noThenProperty: Joi's name.
+    then: Joi.valid('required', 'optional'),
+    otherwise: Joi.valid('required').messages({
+      'any.only': '{{#label}} can be optional only if PORTAL_URL is a loopback address, such as http://localhost:8081',
+    }),
+  });
+
+/** A lower cost makes guessing passwords from a copy of the database cheaper. */
+const passwordHashCost = Joi.number()
+  .integer()
+  .min(10)
+  .max(20)
+  .default(SAFE_COST)
+  .when('PORTAL_URL', {
+    not: Joi.string().pattern(LOOPBACK).required(),
+    // biome-ignore lint/suspicious/noThenProperty: Joi's name.
+    then: Joi.number()
+      .min(SAFE_COST)
+      .messages({
+        'number.min': `{{#label}} can be below ${SAFE_COST} only if PORTAL_URL is a loopback address, such as http://localhost:8081`,
+      }),
+  });
 
 /** @throws {ConfigurationError} with one line that says what to set. */
 export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
@@ -47,6 +90,7 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       ...databaseEnvironment,
       QUEUE_URL: queueUrl,
       ...secretsEnvironment,
+      ...mailEnvironment,
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
       // An origin without a path: cookies, assets and links are those of the whole host.
@@ -54,7 +98,10 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       INTAKE_URL: webAddress.required(),
       TRUST_PROXY: Joi.string().default('loopback'),
       SESSION_LIFETIME: duration('12h'),
+      OPERATOR_SECOND_FACTOR: operatorSecondFactor,
+      PASSWORD_HASH_COST: passwordHashCost,
       CALLBACK_ALLOW: callbackHosts,
+      ...oidcEnvironment,
       MAX_CONNECTIONS: wholeNumber(1000),
       REQUEST_TIMEOUT: duration('30s'),
       IDLE_TIMEOUT: duration('65s'),

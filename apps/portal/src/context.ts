@@ -1,4 +1,4 @@
-import type { Role } from '@orders/database';
+import type { Membership, Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
@@ -8,9 +8,15 @@ export interface Person {
   email: string;
   name: string;
   role: Role;
-  /** Null for operators. */
-  accountId: number | null;
+  /** By account; empty for operators. */
+  memberships: readonly Membership[];
   sessionId: string;
+  /** When the user last proved who they are; null in sessions from before that was stored. */
+  authenticatedAt: Date | null;
+  /** Whether a second factor was part of that. */
+  hasProvedSecondFactor: boolean;
+  /** Whether the user has set up a second factor that was no part of that. */
+  hasUnprovedSecondFactor: boolean;
 }
 
 /** Shares the fair limits among requests that concern no account, such as an operator's. */
@@ -48,7 +54,7 @@ export function logFields({
   };
 }
 
-/** The signed-in user; only for routes behind `requireSession`. */
+/** The signed-in user; only for routes with a session. */
 export function personOf(request: Request): Person {
   const { person } = contextOf(request);
   if (!person) throw new Error('a route without sign-in');

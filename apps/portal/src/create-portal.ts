@@ -24,8 +24,12 @@ import {
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createFairLimiter } from './fair-limiter.ts';
+import { createMailQueue } from './mail/mail-queue.ts';
+import { createSmtpSender } from './mail/send-by-smtp.ts';
 import { createMetrics } from './metrics.ts';
 import { createAuth } from './sign-in/create-auth.ts';
+import { createKnownDevices } from './sign-in/known-device.ts';
+import { createPasswordHasher } from './sign-in/password-hasher.ts';
 
 export interface Portal extends Service {
   /** The listening ports, 0 before `start`. */
@@ -39,6 +43,9 @@ const MAX_CONCURRENT_READS = 4;
 const MAX_CONCURRENT_SHORT = 6;
 /** Max concurrent requests of one connection. Times `MAX_CONNECTIONS`, this bounds the waiting requests. */
 const MAX_PIPELINED = 2;
+
+/** Max wait for mails under way at the end; those left are dropped, as they can be asked for again. */
+const MAIL_DRAIN_MS = 5000;
 
 /** Composes the portal; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
@@ -54,13 +61,20 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const knex = openKnex(connect);
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
+  const hasher = createPasswordHasher(config.PASSWORD_HASH_COST);
+  const devices = createKnownDevices({ knex, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
   const auth = createAuth({
     pool: database.pool,
-    secretsKey: config.SECRETS_KEY,
+    secretsKeys: secretsKeysOf(config),
     portalUrl: config.PORTAL_URL,
     lifetimeMs: config.SESSION_LIFETIME,
+    hasher,
   });
   const queues = openQueueStats(config.QUEUE_URL);
+  const mails = createMailQueue(mailSender(config), {
+    logger,
+    count: (outcome) => metrics.mails.inc({ outcome }),
+  });
   const server = createBoundedServer(config);
   const shutdown = createGracefulShutdown(server);
   const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
@@ -69,7 +83,10 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     'request',
     limitPipelining(
       MAX_PIPELINED,
-      createApp({ config, logger, knex, database, auth, queues, runFairly, runShortFairly }, metrics),
+      createApp(
+        { config, logger, knex, database, auth, devices, hasher, queues, mails, runFairly, runShortFairly },
+        metrics,
+      ),
     ),
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));
@@ -100,10 +117,15 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       stopping.abort();
       await shutdown.announce(config.DRAIN_DELAY);
       await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
+      await mails.close(Math.min(MAIL_DRAIN_MS, config.DRAIN_TIMEOUT * 0.15));
       await queues.close();
       await knex.destroy();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },
   };
+}
+
+function mailSender({ SMTP_URL, MAIL_FROM, SMTP_STARTTLS }: PortalConfig) {
+  return SMTP_URL && MAIL_FROM ? createSmtpSender(SMTP_URL, MAIL_FROM, SMTP_STARTTLS) : null;
 }

@@ -4,7 +4,10 @@ import type { Logger } from '@orders/runtime';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
 import type { FairLimiter } from './fair-limiter.ts';
+import type { MailQueue } from './mail/mail-queue.ts';
 import type { Auth } from './sign-in/create-auth.ts';
+import type { KnownDevices } from './sign-in/known-device.ts';
+import type { PasswordHasher } from './sign-in/password-hasher.ts';
 
 /** Dependencies of the routes. */
 export interface PortalDeps {
@@ -14,7 +17,10 @@ export interface PortalDeps {
   /** Runs the prepared statements that intake and worker share. */
   database: Database;
   auth: Auth;
+  devices: KnownDevices;
+  hasher: PasswordHasher;
   queues: QueueStats;
+  mails: MailQueue;
   /**
    * Runs work that may read megabytes, fairly among accounts; the few that run concurrently bound the memory.
    */

@@ -16,7 +16,7 @@ export function createFairLimiter(maxConcurrent: number): FairLimiter {
   const queue = createFairQueue<number>(maxConcurrent);
   return (request, work) => {
     const { accountId, person, closed } = contextOf(request);
-    return queue(accountId ?? person?.accountId ?? NO_ACCOUNT_ID, work, closed);
+    return queue(accountId ?? person?.memberships[0]?.accountId ?? NO_ACCOUNT_ID, work, closed);
   };
 }
 

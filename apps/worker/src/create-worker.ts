@@ -19,7 +19,6 @@ import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { type Lease, logFields } from './lease.ts';
 import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
@@ -27,6 +26,8 @@ import { processBatch } from './process-batch.ts';
 import { createPublisher, PUBLISH_INTERVAL_MS } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
 import { sweep } from './sweep.ts';
+import type { BatchTrace } from './trace-batch.ts';
+import { logFields } from './trace-batch.ts';
 import { createWriteBatch } from './write-batch.ts';
 
 export interface WorkerService extends Service {
@@ -52,7 +53,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const recordFailure = createRecordFailure({ database, producer, retries, metrics, logger });
   const writeBatch = createWriteBatch({ database, recordFailure, metrics, logger });
-  const onCrashLimit = ({ trace }: Lease, receiptId: string) => {
+  const onCrashLimit = (trace: BatchTrace | null, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
     logger.error('receipt dead: workers crashed while processing it', {
       ...logFields(receiptId, trace),

@@ -4,14 +4,15 @@ import { type Database, releaseLease } from '@orders/database';
 export interface LeaseReleaser {
   /**
    * Releases receipts after an outage, so that nobody waits for the lease to expire and no crash is counted. Never fails; retries until it
-   * succeeds.
+   * succeeds. A null lease is ignored.
    */
-  release(leaseId: string, receiptIds: readonly string[]): void;
+  release(leaseId: string | null, receiptIds: readonly string[]): void;
   /** Tries one last time. */
   close(): Promise<void>;
 }
 
 const RETRY_INTERVAL_MS = 500;
+
 export function createLeaseReleaser(database: Database): LeaseReleaser {
   const pending = new Map<string, readonly string[]>();
   let timer: NodeJS.Timeout | undefined;
@@ -33,6 +34,7 @@ export function createLeaseReleaser(database: Database): LeaseReleaser {
 
   return {
     release(leaseId, receiptIds) {
+      if (leaseId === null) return;
       pending.set(leaseId, receiptIds);
       if (!timer) attempt();
     },

@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import {
-  type ClaimedReceipt,
   claimAlone,
   claimReceipts,
   type Database,
   findSuspects,
   isDamage,
+  type PendingReceipt,
+  readNewReceipts,
   settleBatch,
 } from '@orders/database';
 import type { WakeUp } from '@orders/queue';
 import { chunkBySize, errorTypeOf, type Tracing, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
-import type { Lease } from './lease.ts';
 import type { LeaseReleaser } from './lease-releaser.ts';
-import { normalizeClaimed } from './normalize-claimed.ts';
+import { normalizeReceipts } from './normalize-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import { type BatchTrace, traceBatch } from './trace-batch.ts';
+import type { WorkerBatch } from './worker-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /**
@@ -32,91 +33,116 @@ interface ProcessDeps {
   recordFailure: RecordFailure;
   leaseReleaser: LeaseReleaser;
   /** Called for a receipt that is now `dead` because of `MAX_CRASHES_ALONE`. */
-  onCrashLimit: (lease: Lease, receiptId: string) => void;
+  onCrashLimit: (trace: BatchTrace | null, receiptId: string) => void;
   tracing: Tracing | null;
   leaseMs: number;
   sweepAfterMs: number;
 }
 
-/** Claims those receipts that are available. @param readsBodies false claims them without their bodies, which may be unreadable. */
-type Claim = (lease: Lease, receiptIds: readonly string[], readsBodies: boolean) => Promise<ClaimedReceipt[]>;
+/** Reads or claims those receipts that are available. */
+interface ReceiptReader {
+  /** Whether `read` puts them under the lease `leaseId`. */
+  isLeased: boolean;
+  /** @param readsBodies false does not read the bodies, as one unreadable body makes the whole read fail. */
+  read(options: {
+    leaseId: string;
+    receiptIds: readonly string[];
+    readsBodies: boolean;
+    trace: BatchTrace | null;
+  }): Promise<PendingReceipt[]>;
+}
 
 /**
- * Processes wake-ups: claims the available receipts, normalizes and writes them, and settles their batches. Suspects, receipts whose worker
- * crashed before, are then processed one by one, so that another crash shows which receipt is the cause.
+ * Processes wake-ups: reads or claims the available receipts, normalizes and writes them, and settles their batches. New receipts are read
+ * without a lease, which saves one update each. If this worker crashes, their wake-ups are delivered again, as not new, and the next worker
+ * claims. Suspects, receipts whose worker crashed under a lease, are processed last and one by one, to find which one is the cause.
  *
  * @throws when infrastructure fails; the wake-ups are retried, and no receipt has lost an attempt.
  */
 export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<void> {
   const { database, leaseReleaser, leaseMs, sweepAfterMs } = deps;
 
-  const claimTogether: Claim = (lease, receiptIds, readsBodies) =>
-    claimReceipts(database, receiptIds, lease.id, leaseMs, readsBodies);
+  const readNew: ReceiptReader = {
+    isLeased: false,
+    read: ({ receiptIds, readsBodies }) => readNewReceipts(database, receiptIds, readsBodies),
+  };
 
-  const claimSuspect: Claim = async (lease, [receiptId = ''], readsBodies) => {
-    const claimed = await claimAlone(database, receiptId, lease.id, leaseMs, MAX_CRASHES_ALONE, readsBodies);
-    if (claimed === 'dead') deps.onCrashLimit(lease, receiptId);
-    return claimed === null || claimed === 'dead' ? [] : [claimed];
+  const claimTogether: ReceiptReader = {
+    isLeased: true,
+    read: ({ leaseId, receiptIds, readsBodies }) => claimReceipts(database, receiptIds, leaseId, leaseMs, readsBodies),
+  };
+
+  const claimSuspect: ReceiptReader = {
+    isLeased: true,
+    async read({ leaseId, receiptIds: [receiptId = ''], readsBodies, trace }) {
+      const claimed = await claimAlone(database, receiptId, leaseId, leaseMs, MAX_CRASHES_ALONE, readsBodies);
+      if (claimed === 'dead') deps.onCrashLimit(trace, receiptId);
+      return claimed === null || claimed === 'dead' ? [] : [claimed];
+    },
   };
 
   /**
-   * Claims receipts and writes their orders. After any failure it releases them, as the claim may have succeeded although its reply was
-   * lost. If a claim fails because a body is unreadable, the batch is bisected until the damaged receipt is alone. That receipt is claimed
-   * without its body, so that reading the body fails later, under a lease, and counts as a failed attempt.
+   * Reads or claims receipts and writes their orders. After any failure it releases them, as a claim may have succeeded although its reply
+   * was lost. If a body is unreadable, the batch is bisected until the damaged receipt is alone. That receipt is taken without its body, so
+   * that reading the body fails later and counts as a failed attempt.
    *
-   * @returns `claimed`: the number of claimed receipts, 0 after a failed claim; `moved`: the result of `writeInChunks`.
+   * @returns `taken`: the number of receipts read or claimed, 0 after a failure; `moved`: the result of `writeChunks`.
    */
-  async function claimAndWrite(
-    { wakeUps, trace }: Pick<Lease, 'wakeUps' | 'trace'>,
+  async function takeAndWrite(
+    { wakeUps, trace }: Omit<WorkerBatch, 'leaseId'>,
     receiptIds: readonly string[],
-    claim: Claim,
+    reader: ReceiptReader,
     readsBodies = true,
-  ): Promise<{ claimed: number; moved: number }> {
-    const lease = { id: randomUUID(), wakeUps, trace };
-    let claimed: ClaimedReceipt[];
+  ): Promise<{ taken: number; moved: number }> {
+    const leaseId = randomUUID();
+    const batch: WorkerBatch = { leaseId: reader.isLeased ? leaseId : null, wakeUps, trace };
+    let receipts: PendingReceipt[];
     try {
-      claimed = await withSpan(trace?.begin('claim', receiptIds.length), () => claim(lease, receiptIds, readsBodies));
+      receipts = await withSpan(trace?.begin('claim', receiptIds.length), () =>
+        reader.read({ leaseId, receiptIds, readsBodies, trace }),
+      );
     } catch (error) {
-      leaseReleaser.release(lease.id, receiptIds);
+      leaseReleaser.release(batch.leaseId, receiptIds);
       await isolateFailure(database, receiptIds, error, {
-        retryHalf: (half) => claimAndWrite(lease, half, claim, readsBodies),
+        retryHalf: (half) => takeAndWrite(batch, half, reader, readsBodies),
         async handleSingle(receiptId) {
           if (!readsBodies || !isDamage(error)) throw error;
-          await claimAndWrite(lease, [receiptId], claim, false);
+          await takeAndWrite(batch, [receiptId], reader, false);
         },
       });
-      return { claimed: 0, moved: 0 };
+      return { taken: 0, moved: 0 };
     }
+    // Chunks keep the order: of several orders with the same source_order_id, the first received must be written first.
+    const chunks = chunkBySize(receipts, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
     try {
-      return { claimed: claimed.length, moved: await writeInChunks(lease, claimed) };
+      return { taken: receipts.length, moved: await writeChunks(batch, chunks) };
     } catch (error) {
-      leaseReleaser.release(lease.id, receiptIds);
+      leaseReleaser.release(batch.leaseId, receiptIds);
       throw error;
     }
   }
 
   /** @returns like `WriteBatch`; 0 if there were several chunks. */
-  async function writeInChunks(lease: Lease, claimed: readonly ClaimedReceipt[]): Promise<number> {
-    // Chunks keep the order: of several orders with the same source_order_id, the first received must be written first.
-    const chunks = chunkBySize(claimed, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
+  async function writeChunks(batch: WorkerBatch, chunks: readonly PendingReceipt[][]): Promise<number> {
     let moved = 0;
     for (const chunk of chunks) {
-      const writable = await withSpan(lease.trace?.begin('normalize', chunk.length), () =>
-        normalizeClaimed(lease, chunk, deps),
+      const writable = await withSpan(batch.trace?.begin('normalize', chunk.length), () =>
+        normalizeReceipts(batch, chunk, deps),
       );
-      moved = await deps.writeBatch(lease, writable);
+      moved = await deps.writeBatch(batch, writable);
     }
     return chunks.length > 1 ? 0 : moved;
   }
 
   async function processAll(wakeUps: WakeUp[], trace: BatchTrace | null): Promise<void> {
+    const reader = areNewAndShort(wakeUps) ? readNew : claimTogether;
     const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
-    const { claimed, moved } = await claimAndWrite({ wakeUps, trace }, receiptIds, claimTogether);
+    const { taken, moved } = await takeAndWrite({ wakeUps, trace }, receiptIds, reader);
     // `writeBatch` has deleted the outbox rows.
     if (moved === receiptIds.length) return;
-    if (claimed < receiptIds.length) {
+    if (taken < receiptIds.length) {
       const suspects = await findSuspects(database, receiptIds);
-      await tryEach(suspects, (suspect) => claimAndWrite({ wakeUps, trace }, [suspect], claimSuspect));
+      await tryEach(suspects, (suspect) => takeAndWrite({ wakeUps, trace }, [suspect], claimSuspect));
     }
     for (const batchId of new Set(wakeUps.map((wakeUp) => wakeUp.batchId))) {
       await settleBatch(database, batchId, sweepAfterMs);
@@ -133,4 +159,12 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
       throw error;
     }
   };
+}
+
+/**
+ * Whether all receipts can be read without a lease. All or none, as of several orders with the same `source_order_id` the first received
+ * must be written first. Not several chunks: these may take so long that the sweeper sends a wake-up, and other workers must find a lease.
+ */
+function areNewAndShort(wakeUps: readonly WakeUp[]): boolean {
+  return wakeUps.reduce((sum, { newBytes }) => sum + (newBytes ?? Number.POSITIVE_INFINITY), 0) <= CHUNK_BYTES;
 }

@@ -2,8 +2,9 @@ import { type Database, failReceipt, isDamage, sqlstateOf } from '@orders/databa
 import type { AttemptErrorCode, Warning } from '@orders/domain';
 import type { Producer } from '@orders/queue';
 import { backoff, describeError, type Logger } from '@orders/runtime';
-import { type Lease, logFields } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { logFields } from './trace-batch.ts';
+import type { WorkerBatch } from './worker-batch.ts';
 
 /** When a failed receipt is retried; times in milliseconds. */
 interface RetrySchedule {
@@ -15,7 +16,7 @@ interface RetrySchedule {
 
 /** Records a failed attempt of one receipt and schedules the wake-up for the next one. */
 export type RecordFailure = (
-  lease: Lease,
+  batch: WorkerBatch,
   receipt: { receiptId: string; attempts: number; warnings: Warning[] },
   error: unknown,
 ) => Promise<void>;
@@ -28,14 +29,14 @@ export function createRecordFailure(deps: {
   logger: Logger;
 }): RecordFailure {
   const { database, producer, retries, metrics, logger } = deps;
-  return async (lease, { receiptId, attempts, warnings }, error) => {
+  return async (batch, { receiptId, attempts, warnings }, error) => {
     const sqlstate = sqlstateOf(error);
     const code = codeOf(error);
     const description = describeError(error, { stack: code === 'unexpected_error' });
     const delayMs = backoff(attempts, retries);
     const state = await failReceipt(database, {
       receiptId,
-      leaseId: lease.id,
+      leaseId: batch.leaseId,
       delayMs,
       maxAttempts: retries.attempts,
       error: { code, sqlstate, constraint: description.constraint ?? null },
@@ -45,15 +46,15 @@ export function createRecordFailure(deps: {
     metrics.outcomes.inc({ outcome: state });
     const next = state === 'failed' ? { next_attempt_in_ms: Math.round(delayMs) } : {};
     logger.warn(`receipt ${state}`, {
-      ...logFields(receiptId, lease.trace),
+      ...logFields(receiptId, batch.trace),
       attempt: attempts + 1,
       code,
       ...next,
       error: description,
     });
-    lease.trace?.recordOutcome(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
+    batch.trace?.recordOutcome(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
     if (state !== 'failed') return;
-    for (const { batchId, receiptIds, traces } of lease.wakeUps) {
+    for (const { batchId, receiptIds, traces } of batch.wakeUps) {
       if (!receiptIds.includes(receiptId)) continue;
       const traceparent = traces?.[receiptId];
       const trace = traceparent === undefined ? {} : { traces: { [receiptId]: traceparent } };

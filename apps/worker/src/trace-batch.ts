@@ -61,3 +61,8 @@ export function traceBatch(tracing: Tracing | null, wakeUps: readonly WakeUp[]):
     },
   };
 }
+
+/** Fields that identify a receipt in the log. */
+export function logFields(receiptId: string, trace: BatchTrace | null): { receipt_id: string; trace_id?: string } {
+  return { receipt_id: receiptId, ...(trace && { trace_id: trace.traceIdOf(receiptId) }) };
+}

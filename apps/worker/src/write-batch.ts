@@ -12,20 +12,21 @@ import {
 } from '@orders/database';
 import { type Logger, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
-import { type Lease, logFields } from './lease.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import type { Writable } from './normalize-claimed.ts';
+import type { Writable } from './normalize-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
+import { logFields } from './trace-batch.ts';
+import type { WorkerBatch } from './worker-batch.ts';
 
 /**
- * Writes the orders of one lease, which are sorted by when they were received. Orders that the account already has become duplicates. An
+ * Writes the orders of one worker batch, which are sorted by when they were received. Orders that the account already has become duplicates. An
  * order that cannot be written ends `failed` or `dead` without affecting the others.
  *
  * @returns if all orders were written together, the number of receipts that are now `written` or `duplicate`; outbox rows that list no other
  * receipts are then deleted. Otherwise 0: outbox rows may remain, and the caller must settle their batches.
  * @throws when infrastructure fails.
  */
-export type WriteBatch = (lease: Lease, orders: readonly Writable[]) => Promise<number>;
+export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Promise<number>;
 
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
@@ -39,38 +40,38 @@ export function createWriteBatch(deps: {
   const { database, recordFailure, metrics, logger } = deps;
 
   /** Writes orders in one batch. If it fails, bisects it. @returns like `WriteBatch`. */
-  async function writeTogether(lease: Lease, orders: readonly Writable[], isRetry = false): Promise<number> {
+  async function writeTogether(batch: WorkerBatch, orders: readonly Writable[], isRetry = false): Promise<number> {
     if (orders.length === 0) return 0;
     let remaining = orders;
     try {
-      const batchIds = lease.wakeUps.map(({ batchId }) => batchId);
-      const { written, duplicates, cancelledIds } = await withSpan(lease.trace?.begin('write', orders.length), () =>
-        writeOrders(database, lease.id, batchIds, orders),
+      const batchIds = batch.wakeUps.map(({ batchId }) => batchId);
+      const { written, duplicates, cancelledIds } = await withSpan(batch.trace?.begin('write', orders.length), () =>
+        writeOrders(database, batch.leaseId, batchIds, orders),
       );
-      reportWritten(lease, written);
+      reportWritten(batch, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
       // The outbox rows then remain for the caller.
       if (cancelledIds.length > 0) {
         const isMoved = new Set(movedIds);
         remaining = orders.filter(({ receiptId }) => !isMoved.has(receiptId));
-        await moveCancelled(lease, remaining, cancelledIds);
+        await moveCancelled(batch, remaining, cancelledIds);
       }
       for (let rest = duplicatesIn(orders, duplicates); rest.length > 0; rest = rest.slice(MAX_DUPLICATES)) {
         remaining = rest;
         // The last chunk deletes the outbox rows, as all other receipts have been moved by then.
         const outboxRows = rest.length > MAX_DUPLICATES ? [] : batchIds;
-        movedIds.push(...(await moveDuplicates(lease, outboxRows, movedIds, rest.slice(0, MAX_DUPLICATES))));
+        movedIds.push(...(await moveDuplicates(batch, outboxRows, movedIds, rest.slice(0, MAX_DUPLICATES))));
       }
       metrics.batchSizes.observe(movedIds.length);
       return cancelledIds.length > 0 ? 0 : movedIds.length;
     } catch (error) {
       // Another worker has just written one of the orders. The retry finds that order.
-      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(lease, remaining, true);
+      if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry) return writeTogether(batch, remaining, true);
       await isolateFailure(database, remaining, error, {
-        retryHalf: (half) => writeTogether(lease, half),
+        retryHalf: (half) => writeTogether(batch, half),
         async handleSingle(order) {
           if (faultOf(error) === 'infrastructure') throw error;
-          await recordFailure(lease, order, error);
+          await recordFailure(batch, order, error);
         },
       });
       return 0;
@@ -82,19 +83,19 @@ export function createWriteBatch(deps: {
    * instead, and the sweeper sends a wake-up.
    */
   async function moveCancelled(
-    lease: Lease,
+    batch: WorkerBatch,
     orders: readonly Writable[],
     receiptIds: readonly string[],
   ): Promise<void> {
     const ids = new Set(receiptIds);
     const cancelled = orders.filter(({ receiptId }) => ids.has(receiptId));
-    const written = await withSpan(lease.trace?.begin('cancel', cancelled.length), () =>
-      writeCancelled(database, lease.id, cancelled),
+    const written = await withSpan(batch.trace?.begin('cancel', cancelled.length), () =>
+      writeCancelled(database, batch.leaseId, cancelled),
     );
-    reportWritten(lease, written);
+    reportWritten(batch, written);
     metrics.cancelledOrders.inc(written.length);
     for (const { receiptId } of written) ids.delete(receiptId);
-    if (ids.size > 0) await releaseLease(database, [...ids], lease.id);
+    if (ids.size > 0) await releaseLease(database, [...ids], batch.leaseId);
   }
 
   /**
@@ -103,30 +104,34 @@ export function createWriteBatch(deps: {
    * @returns the ids of the moved receipts.
    */
   async function moveDuplicates(
-    lease: Lease,
+    batch: WorkerBatch,
     batchIds: readonly string[],
     movedBefore: readonly string[],
     duplicates: readonly WritableDuplicate[],
   ): Promise<string[]> {
-    const moved = await withSpan(lease.trace?.begin('compare', duplicates.length), () =>
-      writeDuplicates(database, lease.id, batchIds, movedBefore, duplicates),
+    const moved = await withSpan(batch.trace?.begin('compare', duplicates.length), () =>
+      writeDuplicates(database, batch.leaseId, batchIds, movedBefore, duplicates),
     );
     metrics.outcomes.inc({ outcome: 'duplicate' }, moved.length);
     metrics.changedDuplicates.inc(moved.filter(({ isChanged }) => isChanged).length);
-    report(lease, 'duplicate', moved);
+    report(batch, 'duplicate', moved);
     const movedIds = new Set(moved.map(({ receiptId }) => receiptId));
     const locked = duplicates.map(({ receiptId }) => receiptId).filter((receiptId) => !movedIds.has(receiptId));
-    if (locked.length > 0) await releaseLease(database, locked, lease.id);
+    if (locked.length > 0) await releaseLease(database, locked, batch.leaseId);
     return [...movedIds];
   }
 
-  function reportWritten(lease: Lease, written: readonly Written[]): void {
+  function reportWritten(batch: WorkerBatch, written: readonly Written[]): void {
     for (const { seconds } of written) metrics.writtenSeconds.observe(seconds);
     metrics.outcomes.inc({ outcome: 'written' }, written.length);
-    report(lease, 'written', written);
+    report(batch, 'written', written);
   }
 
-  function report({ trace }: Lease, state: string, moved: readonly { receiptId: string; orderId?: number }[]): void {
+  function report(
+    { trace }: WorkerBatch,
+    state: string,
+    moved: readonly { receiptId: string; orderId?: number }[],
+  ): void {
     // winston formats a line before it checks the level.
     const isDebug = logger.isDebugEnabled();
     if (!isDebug && !trace) return;
@@ -136,11 +141,11 @@ export function createWriteBatch(deps: {
     }
   }
 
-  return async (lease, orders) => {
-    const { firsts, repeats } = splitBySourceOrderId(orders);
-    const parts = [...splitByAttempts(firsts), repeats].filter((part) => part.length > 0);
-    if (parts.length <= 1) return writeTogether(lease, parts[0] ?? []);
-    await tryEach(parts, (part) => writeTogether(lease, part));
+  return async (batch, orders) => {
+    const { firstOrders, laterOrders } = splitBySourceOrderId(orders);
+    const parts = [...splitByAttempts(firstOrders), laterOrders].filter((part) => part.length > 0);
+    if (parts.length <= 1) return writeTogether(batch, parts[0] ?? []);
+    await tryEach(parts, (part) => writeTogether(batch, part));
     return 0;
   };
 }
@@ -156,17 +161,17 @@ function duplicatesIn(orders: readonly Writable[], duplicates: readonly Duplicat
   });
 }
 
-/** Separates the first order of each account and `source_order_id` from its repeats, which are written later and become duplicates of it. */
-function splitBySourceOrderId(orders: readonly Writable[]): { firsts: Writable[]; repeats: Writable[] } {
+/** Separates the first order of each account and `source_order_id` from the later ones, which are written after it and become duplicates of it. */
+function splitBySourceOrderId(orders: readonly Writable[]): { firstOrders: Writable[]; laterOrders: Writable[] } {
   const keys = new Set<string>();
-  const firsts: Writable[] = [];
-  const repeats: Writable[] = [];
+  const firstOrders: Writable[] = [];
+  const laterOrders: Writable[] = [];
   for (const writable of orders) {
     const key = `${writable.accountId} ${writable.order.source_order_id}`;
-    (keys.has(key) ? repeats : firsts).push(writable);
+    (keys.has(key) ? laterOrders : firstOrders).push(writable);
     keys.add(key);
   }
-  return { firsts, repeats };
+  return { firstOrders, laterOrders };
 }
 
 /** Orders that failed before most likely fail again and make their batch bisect, so they are not mixed with new orders. */

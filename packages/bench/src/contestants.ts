@@ -4,12 +4,14 @@ import { createAccount, createKey, migrate, openKnex, setEvents } from '@orders/
 import { migrateQueue } from '@orders/queue';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
-/** A service to measure: an intake process and worker processes on the services of the benchmark. */
+/** A service to measure: an intake process and worker replicas on the services of the benchmark. */
 export interface Contestant {
   name: string;
   intake: string;
   /** Null if nothing is stored. */
   worker: string | null;
+  /** Intakes and workers, each; default 1. */
+  replicas?: number;
   /** Creates its tables. */
   prepare(databaseUrl: string, redisUrl: string): Promise<Prepared>;
 }
@@ -83,6 +85,12 @@ export const CEILING: Contestant = {
   intake: `${CONTESTANTS}/ceiling/intake.ts`,
   worker: null,
   prepare: async () => ({ env: {}, apiKeys: ['none'], accountIds: [] }),
+};
+/** Checks every field, and those of each item. Measured only by `npm run bench -- large`. */
+export const CEILING_WITH_ITEMS: Contestant = {
+  ...CEILING,
+  name: 'ceiling-with-items',
+  prepare: async () => ({ env: { CHECKS_ITEMS: 'yes' }, apiKeys: ['none'], accountIds: [] }),
 };
 export const OBVIOUS = peer('obvious', 'obvious');
 export const PEERS = [

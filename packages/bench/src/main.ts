@@ -4,11 +4,15 @@ import { hasFailed, renderAging, runAging } from './aging/aging.ts';
 import { renderBatches, runBatches } from './batches/batches.ts';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
+
 import { renderEvents, runEvents } from './events/events.ts';
+import { renderFootprint, runFootprint } from './footprint/footprint.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
+import { renderLarge, runLarge } from './large/large.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
 import { renderLargeBodies, runLargeBodies } from './overload/large-bodies.ts';
 import { renderOverload, runOverload } from './overload/overload.ts';
+import { renderReplicas, runReplicas } from './replicas/replicas.ts';
 import { drawChart } from './report/chart.ts';
 import { summarize } from './report/summary.ts';
 import { renderTables } from './report/tables.ts';
@@ -117,6 +121,36 @@ program
   .addOption(sharedOption('json'))
   .action((_, command: Command) => events(command.optsWithGlobals()));
 
+program
+  .command('footprint')
+  .description('Measures start-up time, idle memory and image size, of the bundle and of the sources.')
+  .option('--image <name>', 'the image to measure, as built by docker build')
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('json'))
+  .addHelpText(
+    'after',
+    '\nIt builds the bundle as the Dockerfile does, and needs the portal’s page (npm run build).\nReady is when the admin port answers 200 on /health/ready. Each round starts both variants.',
+  )
+  .action((_, command: Command) => footprint(command.optsWithGlobals()));
+
+program
+  .command('large')
+  .description(
+    'Sends orders of 64 KB, 256 KB and 1,000 items, and compares MB/s with an Express app that only validates.',
+  )
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => large(command.optsWithGlobals()));
+
+program
+  .command('replicas')
+  .description('Compares two intakes and two workers with one of each under the same load, alternately.')
+  .addOption(sharedOption('rounds'))
+  .addOption(sharedOption('seconds'))
+  .addOption(sharedOption('json'))
+  .action((_, command: Command) => replicas(command.optsWithGlobals()));
+
 function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
   if (name === 'json') return new Option('--json <file>', 'write all figures there');
   if (name === 'rounds')
@@ -136,6 +170,7 @@ interface Options {
   cycles: number;
   keys: number;
   receipts: number;
+  image?: string;
   json?: string;
   chart?: string;
   profile?: string;
@@ -233,6 +268,32 @@ async function events(options: Options): Promise<void> {
   process.stdout.write(`${renderEvents(result)}\n`);
   if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
   if (result.measurements.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
+}
+
+async function footprint(options: Options): Promise<void> {
+  const result = await withServices(startServices, (services) => runFootprint(services, options, printProgress));
+  process.stdout.write(`${renderFootprint(result)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+}
+
+async function large(options: Options): Promise<void> {
+  const { rounds, seconds, profile: profileTo } = options;
+  const results = await withServices(startServices, (services) =>
+    runLarge(services, { rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo }, printProgress),
+  );
+  process.stdout.write(`${renderLarge(results)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), results });
+  if (results.some(({ measurements }) => measurements.some(({ faults }) => faults.length > 0))) process.exitCode = 1;
+}
+
+async function replicas(options: Options): Promise<void> {
+  const { rounds, seconds, profile: profileTo } = options;
+  const measurements = await withServices(startServices, (services) =>
+    runReplicas(services, { rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo }, printProgress),
+  );
+  process.stdout.write(`${renderReplicas(measurements)}\n`);
+  if (options.json) await writeJson(options.json, { ...conditions(options), measurements });
+  if (measurements.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
 }
 
 function conditions({ rounds, seconds }: Options) {

@@ -1,4 +1,5 @@
 import { type Contestant, OBVIOUS } from './contestants.ts';
+import type { OrderSize } from './load/large-orders.ts';
 import type { Load } from './load/run-load.ts';
 import { type Measurement, measure } from './measure/measure.ts';
 import { median } from './measure/statistics.ts';
@@ -11,38 +12,45 @@ const SHARE_OF_OBVIOUS = 0.4;
 /** The name of that load, independent of its rate. */
 export const COMFORTABLE_LOAD = 'open-40%';
 
-export interface Plan {
-  contestants: readonly Contestant[];
-  /** Like on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
-  loads: readonly string[];
+export interface Timing {
   rounds: number;
   seconds: number;
   warmUpSeconds: number;
+  /** A directory for CPU profiles. */
   profileTo?: string | undefined;
+}
+
+export interface Plan extends Timing {
+  contestants: readonly Contestant[];
+  /** Like on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
+  loads: readonly string[];
+  orderSize?: OrderSize | undefined;
 }
 
 /**
  * Measures every contestant under every load, `rounds` times. The contestants alternate within a round, so that a slower
- * machine affects all of them.
+ * machine affects all of them; every second round in reverse, in case it becomes slower or faster within rounds.
  */
 export async function runRounds(
   services: Services,
   plan: Plan,
   printProgress: (text: string) => void,
 ): Promise<Measurement[]> {
-  const { contestants, loads, rounds, seconds, warmUpSeconds, profileTo } = plan;
+  const { contestants, loads, orderSize, rounds, seconds, warmUpSeconds, profileTo } = plan;
   const measurements: Measurement[] = [];
   const total = contestants.length * loads.length * rounds;
   const startedAt = Date.now();
   for (const name of loads) {
     const load = loadOf(name, measurements);
     for (let round = 1; round <= rounds; round += 1) {
-      for (const contestant of contestants) {
+      for (const contestant of round % 2 ? contestants : contestants.toReversed()) {
         const done = measurements.length;
         const minutesLeft = done === 0 ? null : (((Date.now() - startedAt) / done) * (total - done)) / 60_000;
         const left = minutesLeft === null ? '' : `, ${Math.ceil(minutesLeft)} min left`;
-        printProgress(`[${done + 1}/${total}${left}] load ${name}, round ${round}, ${contestant.name} …`);
-        const measurement = await measure(services, { contestant, load, seconds, warmUpSeconds, profileTo });
+        printProgress(
+          `[${done + 1}/${total}${left}] load ${name}${orderSize ? `, orders of ${orderSize}` : ''}, round ${round}, ${contestant.name} …`,
+        );
+        const measurement = await measure(services, { contestant, load, orderSize, seconds, warmUpSeconds, profileTo });
         measurements.push({ ...measurement, load: name });
         printProgress(`    ${describe(measurement)}`);
       }

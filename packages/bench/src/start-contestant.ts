@@ -14,6 +14,8 @@ export interface Running {
   apiKeys: string[];
   accountIds: number[];
   intake: Child;
+  /** Further intakes, of a contestant with several. */
+  otherIntakes: { child: Child; url: string }[];
   workers: Child[];
   /** Resolves with a message if one of its processes exits unexpectedly. */
   died: Promise<string>;
@@ -34,12 +36,11 @@ export async function startContestant(
   options: { workers: number; profileTo?: string | undefined; env?: Record<string, string> },
 ): Promise<Running> {
   const { env, apiKeys, accountIds } = await contestant.prepare(databaseUrl, services.redisUrl);
-  const port = await freePort();
   const children: Child[] = [];
   let stopping = false;
   const deaths: Promise<string>[] = [];
 
-  async function start(role: string, program: string): Promise<Child> {
+  async function start(role: string, program: string, port = 0): Promise<Child> {
     const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
     const profiling = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
     const child = await startChild(process.execPath, [...profiling, program], {
@@ -56,20 +57,31 @@ export async function startContestant(
     return child;
   }
 
+  /** Resolves when it listens. */
+  async function startIntake(number: number): Promise<{ child: Child; url: string }> {
+    const port = await freePort();
+    const child = await start(`intake-${number}`, contestant.intake, port);
+    const died = Promise.race(deaths).then((what) => Promise.reject(new Error(what)));
+    await Promise.race([untilListening(port), died]);
+    return { child, url: `http://127.0.0.1:${port}/ingest/orders` };
+  }
+
   async function stop(): Promise<void> {
     stopping = true;
     await Promise.all(children.map((child) => child.stop()));
   }
 
   try {
-    const intake = await start('intake', contestant.intake);
+    const { child: intake, url } = await startIntake(1);
+    const otherIntakes: Running['otherIntakes'] = [];
+    for (let number = 2; number <= (contestant.replicas ?? 1); number += 1) {
+      otherIntakes.push(await startIntake(number));
+    }
     const workers: Child[] = [];
     for (let number = 1; contestant.worker && number <= options.workers; number += 1) {
       workers.push(await start(`worker-${number}`, contestant.worker));
     }
-    const died = Promise.race(deaths);
-    await Promise.race([untilListening(port), died.then((what) => Promise.reject(new Error(what)))]);
-    return { url: `http://127.0.0.1:${port}/ingest/orders`, apiKeys, accountIds, intake, workers, died, stop };
+    return { url, apiKeys, accountIds, intake, otherIntakes, workers, died: Promise.race(deaths), stop };
   } catch (error) {
     await stop();
     throw error;

@@ -10,3 +10,5 @@ export const ACTIVITY_LOCK = 7_310_443;
 export const SEARCH_TERMS_LOCK = 7_310_444;
 /** Exclusive for the worker that publishes events. */
 export const PUBLISH_LOCK = 7_310_445;
+/** With the hash of an e-mail address as second key: exclusive while the invitation of the address is accepted. */
+export const INVITATION_LOCK = 7_310_446;

@@ -149,13 +149,7 @@ export {
   writeOrders,
 } from './prepared/orders/write-orders.ts';
 export { type Archiving, readArchiving, readDatabaseSize } from './prepared/read-archiving.ts';
-export {
-  type ClaimedReceipt,
-  claimAlone,
-  claimReceipts,
-  findSuspects,
-  releaseLease,
-} from './prepared/receipts/claim-receipts.ts';
+export { claimAlone, claimReceipts, findSuspects, releaseLease } from './prepared/receipts/claim-receipts.ts';
 export { dryRunReceipt } from './prepared/receipts/dry-run-receipt.ts';
 export { failReceipt } from './prepared/receipts/fail-receipt.ts';
 export { findOriginals, type Original, type Replay, readOriginalBodies } from './prepared/receipts/find-originals.ts';
@@ -168,7 +162,9 @@ export {
 } from './prepared/receipts/find-receipt.ts';
 export { listAccountReceipts } from './prepared/receipts/list-receipts.ts';
 export { settleBatch, sweepOutbox } from './prepared/receipts/outbox.ts';
+export type { PendingReceipt } from './prepared/receipts/pending-receipts.ts';
 export { type Load, readLoad } from './prepared/receipts/read-load.ts';
+export { readNewReceipts } from './prepared/receipts/read-new-receipts.ts';
 export { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './prepared/receipts/reconcile-receipts.ts';
 export {
   type IncomingReceipt,
@@ -248,15 +244,90 @@ export {
   setMapping,
 } from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';
-export { acceptInvitation, createInvitation, findInvitation } from './users/invitations.ts';
-export { type CreatedInvitation, inviteUser } from './users/invite-user.ts';
-export { findPasswordHash, setPassword } from './users/passwords.ts';
-export { endSession, endSessions, listSessions, type UserSession } from './users/sessions.ts';
+export { type AuthSecret, authSecretsOf } from './users/auth-secrets.ts';
+export { codeCounterKey, forgetCodeAttempts } from './users/code-attempts.ts';
+export { type Identity, resolveIdentity, unbindUser } from './users/identities.ts';
+export {
+  acceptInvitation,
+  createInvitation,
+  findInvitation,
+  type Invitation,
+  joinAccount,
+} from './users/invitations.ts';
+export { type CreatedInvitation, inviteMember, inviteUser } from './users/invite-user.ts';
+export {
+  type AccountState,
+  changeMemberRole,
+  findAccountState,
+  listAccountIds,
+  listMembers,
+  listMemberships,
+  MEMBER_ROLES,
+  type Member,
+  type MemberRefusal,
+  type MemberRole,
+  type Membership,
+  removeMember,
+} from './users/memberships.ts';
+export {
+  hasOtherOperator,
+  listOperatorChanges,
+  type OperatorChange,
+  type OperatorChangeKind,
+  requestOperatorChange,
+  takeOperatorChange,
+} from './users/operator-changes.ts';
+export { createPasswordReset, findPasswordReset, usePasswordReset } from './users/password-resets.ts';
+export {
+  type Credential,
+  findCredential,
+  findPasswordHash,
+  replacePasswordHash,
+  setPassword,
+} from './users/passwords.ts';
+export { recordOfUser } from './users/record-of-user.ts';
+export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
+export {
+  findChallengedUser,
+  findPasskeyUser,
+  findSecondFactors,
+  findTotp,
+  finishTotp,
+  hashRecoveryCode,
+  hasSecondFactor,
+  ownsSecondFactor,
+  removePasskey,
+  removeTotp,
+  resetSecondFactors,
+  type SecondFactors,
+  setRecoveryCodes,
+  setSecondFactorRequired,
+  startTotp,
+  takeTimeStep,
+} from './users/second-factors.ts';
+export {
+  confirmSession,
+  endSession,
+  endSessions,
+  endWeakSessions,
+  findOpenedSession,
+  hasSession,
+  listSessions,
+  lockUser,
+  type OpenedSession,
+  type UserSession,
+} from './users/sessions.ts';
 export {
   forgetSignInAttempts,
   removeOldSignIns,
   returnSignInAttempt,
   takeSignInAttempt,
 } from './users/sign-in-attempts.ts';
+export {
+  askAboutSignIn,
+  listUnconfirmedSignIns,
+  settleSignIn,
+  type UnconfirmedSignIn,
+} from './users/unconfirmed-sign-ins.ts';
 export { findUser, listUsers, noteSignIn, type Role, removeUser, type User } from './users/users.ts';
 export { listWorkers, recordHeartbeat, removeHeartbeat, type WorkerState } from './workers.ts';

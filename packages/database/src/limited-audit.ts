@@ -9,19 +9,19 @@ interface AuditLimit {
   windowMs: number;
 }
 
-/** For how long the number of entries that were only counted waits for the next entry. */
+/** How long the number of entries above a limit is kept for the next entry. */
 const MISSED_WINDOW_MS = 365 * 86_400_000;
 
 /**
- * Records an entry within limits, which are counted in the table of sign-in attempts. An entry above a limit does not count for the limits
- * after it.
+ * Records what happened, with an entry for each account that it concerns, within limits, which are counted in the table of sign-in
+ * attempts. What is above a limit does not count for the limits after it.
  *
- * @param missedKey a digest. If given, entries above a limit are counted, and the next one has their number in `more`.
+ * @param missedKey a digest. If given, what is above a limit is counted, and the next entries have its number in `more`.
  */
 export async function recordAuditWithin(
   db: Knex,
   limits: readonly AuditLimit[],
-  entry: AuditEntry,
+  entries: readonly AuditEntry[],
   missedKey?: string,
 ): Promise<void> {
   async function isWithin(connection: Knex, { key, max, windowMs }: AuditLimit): Promise<boolean> {
@@ -35,10 +35,10 @@ export async function recordAuditWithin(
   await db.transaction(async (trx) => {
     for (const limit of limits.slice(-1)) if (!(await isWithin(trx, limit))) return;
     const [missed] = missedKey === undefined ? [] : await takeMissed(trx, missedKey);
-    await recordAudit(trx, {
-      ...entry,
-      details: missed ? { ...entry.details, more: missed } : (entry.details ?? null),
-    });
+    await recordAudit(
+      trx,
+      ...entries.map((entry) => (missed ? { ...entry, details: { ...entry.details, more: missed } } : entry)),
+    );
   });
 }
 

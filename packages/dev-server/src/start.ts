@@ -77,6 +77,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
     ...common,
     ...listeningOn(ports.portal, ports.portalAdmin),
     PORTAL_URL: portalUrl,
+    OPERATOR_SECOND_FACTOR: process.env.OPERATOR_SECOND_FACTOR || 'optional',
     INTAKE_URL: base,
   });
   const failed = Promise.race([services.failed, ...[intake, worker, notifier, portal].map((app) => app.failed)]);

@@ -143,6 +143,21 @@ export type ProblemCode = keyof typeof PROBLEMS;
 /** Further problems of the portal. */
 export const PORTAL_PROBLEMS = {
   not_signed_in: { status: 401, title: 'Not signed in', detail: 'Sign in first; the session may have ended.' },
+  not_permitted: {
+    status: 403,
+    title: 'Not permitted',
+    detail: 'Your role in this account does not permit this. An owner of the account can change your role.',
+  },
+  authentication_required: {
+    status: 403,
+    title: 'Authentication required',
+    detail: 'Confirm that it is you, then repeat the request.',
+  },
+  second_factor_required: {
+    status: 403,
+    title: 'Second factor required',
+    detail: 'Sign in with a second factor. If you have none yet, set one up first.',
+  },
   wrong_credentials: {
     status: 401,
     title: 'Wrong credentials',
@@ -153,6 +168,42 @@ export const PORTAL_PROBLEMS = {
     title: 'Too many attempts',
     detail: 'Too many failed sign-ins. Retry after the time in Retry-After.',
   },
+  wrong_code: {
+    status: 401,
+    title: 'Wrong code',
+    detail: 'The code is wrong, has expired, or was used before.',
+  },
+  passkey_rejected: {
+    status: 401,
+    title: 'Passkey rejected',
+    detail: 'The passkey is unknown here, did not verify its user, or the request took too long. Try again.',
+  },
+  sign_in_expired: {
+    status: 401,
+    title: 'Sign-in expired',
+    detail: 'The time for the second step is over, or too many codes were wrong. Begin the sign-in again.',
+  },
+  last_second_factor: {
+    status: 409,
+    title: 'Last second factor',
+    detail: 'You need a second factor, and this is your only one. Add another one first.',
+  },
+  second_factor_not_found: {
+    status: 404,
+    title: 'Second factor not found',
+    detail: 'You have no such passkey or authenticator app.',
+  },
+  too_many_passkeys: {
+    status: 409,
+    title: 'Too many passkeys',
+    detail: 'You have 20 passkeys. Remove one that is no longer used.',
+  },
+  too_many_sign_ins: {
+    status: 429,
+    title: 'Too many sign-ins',
+    detail: 'Too many passwords are being checked at the moment. Retry after the time in Retry-After.',
+    headers: { 'Retry-After': '2' },
+  },
   cross_site_request: {
     status: 403,
     title: 'Cross-site request',
@@ -162,6 +213,31 @@ export const PORTAL_PROBLEMS = {
     status: 404,
     title: 'Invitation not found',
     detail: 'This invitation is unknown, used or expired. Ask for a new one.',
+  },
+  sign_in_to_accept: {
+    status: 409,
+    title: 'Sign in to accept',
+    detail: 'Somebody with this address can sign in already. Sign in with it, then open the link again.',
+  },
+  invitation_of_other_user: {
+    status: 403,
+    title: 'Invitation of another user',
+    detail: 'This invitation is for another e-mail address than the one that you signed in with.',
+  },
+  reset_not_found: {
+    status: 404,
+    title: 'Reset not found',
+    detail: 'This link for a new password is unknown, used, replaced or expired. Ask for a new one.',
+  },
+  mail_not_configured: {
+    status: 409,
+    title: 'Mail not configured',
+    detail: 'This portal sends no mail. Ask the service operator for a link to set a new password.',
+  },
+  identity_provider_unavailable: {
+    status: 503,
+    title: 'Identity provider unavailable',
+    detail: 'The identity provider cannot be used right now. Retry in a moment, or sign in with the password.',
   },
   account_not_found: { status: 404, title: 'Account not found', detail: 'There is no account with this id.' },
   order_not_found: { status: 404, title: 'Order not found', detail: 'This account has no order with this id.' },
@@ -204,7 +280,31 @@ export const PORTAL_PROBLEMS = {
     title: 'User of another account or role',
     detail: 'Somebody with this address is a user of another account or role. Remove that user first.',
   },
-  own_user: { status: 409, title: 'Your own user', detail: 'You cannot remove yourself; another operator can.' },
+  already_member: {
+    status: 409,
+    title: 'Already a member',
+    detail: 'Somebody with this address is a member of this account. To change what they may do, change their role.',
+  },
+  last_owner: {
+    status: 409,
+    title: 'Last owner',
+    detail: 'The account would be left without an owner. Make somebody else an owner first.',
+  },
+  own_user: {
+    status: 409,
+    title: 'Your own user',
+    detail: 'You cannot do this to your own user; another operator can.',
+  },
+  own_request: {
+    status: 409,
+    title: 'Your own request',
+    detail: 'You cannot approve what you requested yourself; another operator can.',
+  },
+  change_not_found: {
+    status: 404,
+    title: 'Change not found',
+    detail: 'There is no open change with this id. It was decided, withdrawn, or has expired.',
+  },
   user_not_found: { status: 404, title: 'User not found', detail: 'There is no such user.' },
   invalid_request: {
     status: 422,

@@ -8,6 +8,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
+import { createAdaptiveConcurrency } from './adaptive-concurrency.ts';
 import { isRedisUrl, type RedisClient } from './open-redis.ts';
 import { type Lane, outageBackoff, QUEUE_NAMES, type WakeUp, type WakeUpJob } from './wake-up.ts';
 
@@ -67,7 +68,6 @@ export function createBullWorker(
   const name = QUEUE_NAMES[options.lane];
   const common = {
     autorun: false,
-    concurrency: options.concurrency,
     lockDuration: options.lockMs,
     stalledInterval: options.lockMs,
     // Leases decide who may write, so stalled jobs can be retried without limit.
@@ -76,13 +76,18 @@ export function createBullWorker(
     // Delay after a connection failure. A failover takes less than BullMQ's default of 15 s.
     runRetryDelay: 1000,
   };
-  const processJob = async (job: { data: WakeUpJob }) => {
+  const concurrency = createAdaptiveConcurrency(options.concurrency);
+  const processJob = async (job: { data: WakeUpJob; attemptsStarted: number }) => {
     // cspell:ignore rings
     // A job that this service did not write must not end the process.
     if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
-    await work(job.data.rings).catch(() => {
-      throw new WakeUpsFailedError('the batch failed, see the worker log');
-    });
+    const isFirstDelivery = job.attemptsStarted === 1;
+    const wakeUps = job.data.rings.map(({ newBytes, ...rest }) => ({ ...rest, ...(isFirstDelivery && { newBytes }) }));
+    await concurrency
+      .run(() => work(wakeUps))
+      .catch(() => {
+        throw new WakeUpsFailedError('the batch failed, see the worker log');
+      });
   };
   const worker = redis
     ? new Worker<WakeUpJob>(name, processJob, {
@@ -91,5 +96,6 @@ export function createBullWorker(
         prefix: keyPrefix(redis, name),
       } as WorkerOptions)
     : new Worker(name, processJob, { ...common, ...postgresConnection(url) }, createPostgresBackend);
+  concurrency.control(worker as Worker);
   return worker as Worker<WakeUpJob>;
 }

@@ -9,10 +9,12 @@ export interface JobCoalescer {
 }
 
 /**
- * The first wake-up is sent immediately; those of the next milliseconds share jobs. One job per order would cost more than all other
- * work for that order.
+ * The first wake-up is sent immediately; those of each period after it share jobs. One job per order would cost more than all other work
+ * for that order. After a period with few receipts the next one is shorter, as waiting would cost more than it saves.
  */
 const COALESCE_MS = 10;
+const COALESCE_FEW_MS = 4;
+const FEW_RECEIPTS = 10;
 /** Max receipts per job, unless a single wake-up has more. */
 const MAX_RECEIPTS = 300;
 
@@ -29,10 +31,11 @@ export function coalesceJobs(send: (wakeUps: WakeUp[]) => void): JobCoalescer {
   }
 
   function flushPeriodically(): void {
+    const count = pending.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
     isCoalescing = pending.length > 0;
     if (!isCoalescing) return;
     flush();
-    setTimeout(flushPeriodically, COALESCE_MS);
+    setTimeout(flushPeriodically, count > FEW_RECEIPTS ? COALESCE_MS : COALESCE_FEW_MS);
   }
 
   return {

@@ -1,11 +1,13 @@
 import { backoff } from '@orders/runtime';
 import type { JobsOptions } from 'bullmq';
 
-/** Tells workers that receipts of one batch wait. It contains ids only. One job carries one or more wake-ups. */
+/** Tells workers that receipts of one batch wait. It contains ids and a length only. One job carries one or more wake-ups. */
 export interface WakeUp {
   /** The batch's outbox row. */
   batchId: string;
   receiptIds: string[];
+  /** Set by intake for new receipts: the length of their bodies. `createBullWorker` removes it when a job is delivered again. */
+  newBytes?: number | undefined;
   /** By receipt id, the `traceparent` of its request (W3C Trace Context, 55 characters); only for traced receipts. */
   traces?: Record<string, string>;
 }

@@ -73,3 +73,16 @@ test('work that is aborted while it waits leaves the queue and never runs', asyn
   kept.abort();
   expect(await add('d1')).toBe(3);
 });
+
+test('work of preferred keys starts before all waiting work, and preempts no running work', async () => {
+  const runFairly = createFairQueue<string>(1, 1, (key) => key.startsWith('!'));
+  const order: string[] = [];
+  const running = Promise.withResolvers<void>();
+  const first = runFairly('a', () => running.promise);
+  const add = (name: string) => runFairly(name.slice(0, -1), async () => order.push(name));
+  const results = Promise.all(['a1', 'b1', 'b2', '!c1', '!c2', '!d1'].map(add));
+  expect(order).toEqual([]);
+  running.resolve();
+  await Promise.all([first, results]);
+  expect(order).toEqual(['!c1', '!d1', '!c2', 'a1', 'b1', 'b2']);
+});

@@ -7,6 +7,7 @@ import {
   lockAccount,
   setHoldResends,
   setRateLimit,
+  setSecondFactorRequired,
   setSignedOnly,
   setSuspended,
 } from '@orders/database';
@@ -20,7 +21,7 @@ import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends | signed-only`. */
+/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends | signed-only | second-factor`. */
 export function addAccountCommands(program: Command, context: Context): void {
   const accounts = program.command('accounts').description('who may send orders');
 
@@ -174,6 +175,31 @@ export function addAccountCommands(program: Command, context: Context): void {
         () => `Account ${account.account_id} accepts ${accepts}; intake applies it within 5 seconds.`,
       );
     });
+
+  accounts
+    .command('second-factor')
+    .description('set whether the members of an account need a second factor to use it')
+    .argument('<account>', 'id or exact name')
+    .addArgument(
+      new Argument(
+        '<what>',
+        'required: members without one are led to set one up; optional: each member decides',
+      ).choices(['required', 'optional']),
+    )
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders accounts second-factor "Corner Bakery" required')
+    .action(async (reference: string, what: 'required' | 'optional', options) => {
+      const required = what === 'required';
+      const account = await update(reference, async (trx, id) => {
+        if (await setSecondFactorRequired(trx, id, required))
+          await recordAccountAction(trx, id, 'second_factor_requirement_changed', { required });
+      });
+      context.print(
+        options,
+        account,
+        () => `A second factor is ${what} for the members of account ${account.account_id}.`,
+      );
+    });
 }
 
 const RESENDS: Record<Account['resends'], string> = {
@@ -195,6 +221,7 @@ function describe(account: Account): string {
     ['signing', signingText(account) ?? 'not enabled'],
     ['rate limit', limitText(account)],
     ['resends', account.resends],
+    ['second factor', account.second_factor_required ? 'required' : 'optional'],
     ['created', account.created_at],
     ['suspended', account.suspended_at ?? undefined],
   ]);

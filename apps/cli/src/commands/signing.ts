@@ -4,6 +4,7 @@ import {
   fingerprintOf,
   lockAccount,
   resealSecrets,
+  resealTotpSecrets,
   rotateSigning,
   type SecretsKeys,
   type SigningSecret,
@@ -113,18 +114,28 @@ export function addSigningCommands(program: Command, context: Context): void {
     .action(async (options) => {
       const { key, ...outcome } = await context.withSecrets((knex, keys) =>
         knex.transaction(async (trx) => {
-          const outcome = await resealSecrets(trx, keys);
-          const { resealed, unreadable } = outcome;
-          const details = { resealed, unreadable };
+          const outcome = await resealAll(trx, keys);
+          const { resealed, unreadable, unreadable_users } = outcome;
+          const details = { resealed, unreadable, unreadable_users: unreadable_users.length };
           await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
           return { key: fingerprintOf(keys), ...outcome };
         }),
       );
-      const { resealed, unchanged, unreadable } = outcome;
-      if (unreadable.length > 0)
-        throw new Failure(
-          `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS decrypts a secret of these accounts, so keep both keys; all other secrets are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
-        );
+      const { resealed, unchanged, unreadable, unreadable_users: users } = outcome;
+      const neither = `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS decrypts`;
+      const failures = [
+        ...(unreadable.length > 0
+          ? [
+              `${neither} a secret of these accounts, so keep both keys; all other secrets are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
+            ]
+          : []),
+        ...(users.length > 0
+          ? [
+              `${neither} the authenticator app of these users; they can start again after orders users reset-second-factor: ${users.join(', ')}.`,
+            ]
+          : []),
+      ];
+      if (failures.length > 0) throw new Failure(failures.join('\n'));
       context.print(options, { secrets_key: key, ...outcome }, () =>
         [
           `${plural(resealed, 'secret was', 'secrets were')} encrypted again, ${plural(unchanged, 'was', 'were')} already; SECRETS_KEY ${key} decrypts all of them.`,
@@ -134,6 +145,20 @@ export function addSigningCommands(program: Command, context: Context): void {
         ].join('\n'),
       );
     });
+}
+
+/** Encrypts all secrets again: of signing, sources, endpoints and authenticator apps. */
+async function resealAll(trx: Knex, keys: SecretsKeys) {
+  const secrets = await resealSecrets(trx, keys);
+  // Loaded on demand, as only this command needs the library.
+  const { createTotpResealer } = await import('../reseal-totp.ts');
+  const totp = await resealTotpSecrets(trx, createTotpResealer(keys));
+  return {
+    resealed: secrets.resealed + totp.resealed,
+    unchanged: secrets.unchanged + totp.unchanged,
+    unreadable: secrets.unreadable,
+    unreadable_users: totp.unreadable,
+  };
 }
 
 async function readable<Result>(accountId: number, work: Promise<Result>): Promise<Result> {

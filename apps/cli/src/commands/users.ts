@@ -1,6 +1,18 @@
-import { type CreatedInvitation, findUser, inviteUser, listUsers, removeUser, type User } from '@orders/database';
+import {
+  type CreatedInvitation,
+  changeMemberRole,
+  findUser,
+  inviteUser,
+  listUsers,
+  MEMBER_ROLES,
+  type MemberRole,
+  removeMember,
+  removeUser,
+  resetSecondFactors,
+  type User,
+} from '@orders/database';
 import { ConfigurationError } from '@orders/runtime';
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { email, json, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
@@ -8,10 +20,11 @@ import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
+import { addUnlinkCommand } from './unlink-user.ts';
 
 const linkLifetime = span('--expires');
 
-/** `orders users invite | list | remove`. */
+/** `orders users invite | list | role | reset-second-factor | remove | unlink`. Changes to operators need no approval here. */
 export function addUserCommands(program: Command, context: Context): void {
   const users = program.command('users').description('who may sign in to the portal');
 
@@ -19,7 +32,8 @@ export function addUserCommands(program: Command, context: Context): void {
     .command('invite')
     .description('make a one-time link that lets somebody set a password and sign in; print it, this once')
     .argument('<email>', 'their e-mail address', email)
-    .option('--account <account>', 'as holder of this account (id or exact name)')
+    .option('--account <account>', 'as member of this account (id or exact name)')
+    .addOption(new Option('--role <role>', 'what they may do in the account (default: owner)').choices(MEMBER_ROLES))
     .option('--operator', 'as operator, who sees all accounts')
     .addOption(
       new Option('--expires <time>', 'how long the link works')
@@ -29,11 +43,13 @@ export function addUserCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText(
       'after',
-      '\nFor somebody who is a user already, with neither option, the link sets a new password.\n\nExamples:\n  $ orders users invite aisha@example.com --account "Corner Bakery"\n  $ orders users invite omar@example.com --operator --expires 24h',
+      '\nRoles: viewer (reads), reviewer (also reviews orders), developer (reads, also changes the integrations), owner (all of these, and the members).\nFor a member of the account, for an operator, and for any user with neither option, the link sets a new password.\n\nExamples:\n  $ orders users invite aisha@example.com --account "Corner Bakery" --role reviewer\n  $ orders users invite omar@example.com --operator --expires 24h',
     )
     .action(async (address: string, options) => {
       if (options.account !== undefined && options.operator)
         throw new UsageError('Give either --account or --operator.');
+      if (options.role !== undefined && options.account === undefined)
+        throw new UsageError('--role is a role in an account: give --account, too.');
       if (options.expires === 0)
         throw new UsageError('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
       const { PORTAL_URL } = await context.config();
@@ -59,34 +75,77 @@ export function addUserCommands(program: Command, context: Context): void {
     });
 
   users
-    .command('remove')
-    .description('end the access of a user at once, with all sessions and links')
+    .command('role')
+    .description('change what a member may do in an account')
+    .argument('<email>', 'as users list shows it', email)
+    .argument('<account>', 'the account (id or exact name)')
+    .addArgument(new Argument('<role>', 'the new role').choices(MEMBER_ROLES))
+    .addOption(json())
+    .action(async (address: string, reference: string, role: MemberRole, options) => {
+      const changed = await context.withDatabase((knex) =>
+        withMember(knex, address, reference, (member) => changeMemberRole(knex, { ...member, role })),
+      );
+      context.print(options, changed, () => `${changed.email} is ${changed.role} now.`);
+    });
+
+  users
+    .command('reset-second-factor')
+    .description('remove the passkeys, the authenticator app and the recovery codes of somebody who has lost them')
     .argument('<email>', 'as users list shows it', email)
     .addOption(json())
     .action(async (address: string, options) => {
-      const user = await context.withDatabase((knex) => remove(knex, address));
-      context.print(options, user, () => `${user.email} is removed; all sessions have ended.`);
+      const user = await context.withDatabase((knex) => resetSecondFactors(knex, address, whoami()));
+      if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
+      context.print(
+        options,
+        { email: user.email },
+        () => `${user.email} has no second factor any more, and all sessions have ended. Their password still works.`,
+      );
     });
+
+  users
+    .command('remove')
+    .description('end the access of a user at once, with all sessions and links')
+    .argument('<email>', 'as users list shows it', email)
+    .option('--account <account>', 'only the access to this account (id or exact name)')
+    .addOption(json())
+    .action(async (address: string, options) => {
+      if (options.account === undefined) {
+        const user = await context.withDatabase((knex) => remove(knex, address));
+        return context.print(options, user, () => `${user.email} is removed; all sessions have ended.`);
+      }
+      const removed = await context.withDatabase((knex) =>
+        withMember(knex, address, options.account, (member) => removeMember(knex, member)),
+      );
+      context.print(options, removed, () => `${removed.email} is no longer a member of the account.`);
+    });
+
+  addUnlinkCommand(users, context);
 }
 
-async function invite(
-  knex: Knex,
-  address: string,
-  options: { account?: string; operator?: boolean; expires: number },
-): Promise<CreatedInvitation> {
+interface InviteOptions {
+  account?: string;
+  role?: MemberRole;
+  operator?: boolean;
+  expires: number;
+}
+
+async function invite(knex: Knex, address: string, options: InviteOptions): Promise<CreatedInvitation> {
   const user = await findUser(knex, address);
   const account = options.account === undefined ? null : await requireAccount(knex, options.account);
   if (!user && !account && !options.operator)
     throw new UsageError('Give --account <account> or --operator; there is no user with this address yet.');
-  const requested = account
-    ? ({ role: 'account_holder', accountId: account.account_id } as const)
-    : ({ role: 'operator', accountId: null } as const);
-  const known = user && { role: user.role, accountId: user.account_id };
-  const { role, accountId } = account || options.operator || !known ? requested : known;
-  const created = await inviteUser(knex, { email: address, role, accountId }, whoami(), options.expires);
-  if (created) return created;
-  const as = user?.role === 'operator' ? 'operator' : `holder of account ${user?.account_id}`;
-  throw new Failure(`${address} is a user already, as ${as}; to change that, first: orders users remove ${address}`);
+  const accountId = account?.account_id ?? (options.operator ? null : (user?.memberships[0]?.account_id ?? null));
+  const role = accountId === null ? 'operator' : 'account_holder';
+  const invited = { email: address, role, accountId, memberRole: options.role } as const;
+  const created = await inviteUser(knex, invited, whoami(), options.expires);
+  if (created === 'other_role')
+    throw new Failure(`${address} has another role in account ${accountId}; to change it: orders users role`);
+  if (created === 'other_kind')
+    throw new Failure(
+      `${address} is a user already, as ${user ? accessOf(user) : 'somebody else'}; to change that, first: orders users remove ${address}`,
+    );
+  return created;
 }
 
 async function remove(knex: Knex, address: string): Promise<User> {
@@ -95,29 +154,63 @@ async function remove(knex: Knex, address: string): Promise<User> {
   return user;
 }
 
-function invitationJson({ email, role, accountId, isUser }: CreatedInvitation, link: string, expires: Date): object {
-  return { email, role, account_id: accountId, link, expires_at: expires, sets_new_password: isUser };
+/** Changes a member of an account. Only this command line and operators may leave an account without an owner. */
+async function withMember<Result>(
+  knex: Knex,
+  address: string,
+  reference: string,
+  change: (member: { accountId: number; userId: string; actor: string; keepsOwner: false }) => Promise<Result | string>,
+): Promise<Result> {
+  const { account_id: accountId } = await requireAccount(knex, reference);
+  const user = await findUser(knex, address);
+  const member = user && { accountId, userId: user.user_id, actor: whoami(), keepsOwner: false as const };
+  const outcome = member ? await change(member) : 'not_member';
+  if (typeof outcome === 'string') throw new Failure(`${address} is not a member of account ${accountId}.`);
+  return outcome;
 }
 
-function describe({ email, role, accountId, isUser }: CreatedInvitation, link: string, expires: Date): string {
+function invitationJson(created: CreatedInvitation, link: string, expires: Date): object {
+  const { email, role, accountId, memberRole, setsNewPassword } = created;
+  return {
+    email,
+    role,
+    account_id: accountId,
+    member_role: memberRole,
+    link,
+    expires_at: expires,
+    sets_new_password: setsNewPassword,
+  };
+}
+
+function describe(created: CreatedInvitation, link: string, expires: Date): string {
+  const { email, accountId, memberRole } = created;
   const text = details([
     ['link', link],
     ['for', email],
-    ['as', role === 'operator' ? 'operator' : `holder of account ${accountId}`],
+    ['as', accountId === null ? 'operator' : `${memberRole} of account ${accountId}`],
     ['works until', expires],
   ]);
-  const what = isUser
-    ? 'They are a user already: it sets a new password and ends their sessions.'
-    : 'It lets them set a password and sign in.';
-  return `${text}\n${what} It works once and cannot be shown again; anyone who has it can sign in.`;
+  return `${text}\n${effectOf(created)} It works once and cannot be shown again.`;
+}
+
+function effectOf({ setsPassword, setsNewPassword }: CreatedInvitation): string {
+  if (!setsPassword) return 'They are a user already: they sign in to accept it.';
+  return setsNewPassword
+    ? 'They are a user already: it sets a new password and ends their sessions. Anyone who has it can sign in.'
+    : 'It lets them set a password and sign in. Anyone who has it can sign in.';
+}
+
+/** Such as `operator`, or `owner of 7, viewer of 9`. */
+function accessOf({ role, memberships }: User): string {
+  if (role === 'operator') return role;
+  return memberships.map((membership) => `${membership.role} of ${membership.account_id}`).join(', ');
 }
 
 function tabulate(users: readonly User[]): string {
   return table(users, [
     { head: 'E-MAIL', cell: (user) => user.email, shrinks: true },
     { head: 'NAME', cell: (user) => user.name, shrinks: true },
-    { head: 'ROLE', cell: (user) => user.role.replace('_', ' ') },
-    { head: 'ACCOUNT', cell: (user) => user.account_id, right: true },
+    { head: 'ROLE', cell: accessOf, shrinks: true },
     { head: 'SINCE', cell: (user) => user.created_at },
     { head: 'LAST SIGNED IN', cell: (user) => user.last_signed_in_at },
   ]);

@@ -1,6 +1,7 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Problem } from '@orders/domain';
 import express, { type ErrorRequestHandler, Router } from 'express';
-import swaggerUi from 'swagger-ui-dist';
 import { contextOf } from '../request-context.ts';
 import { pageSecurity } from './page-security.ts';
 import { senderPages } from './sender-pages/sender-pages.ts';
@@ -12,6 +13,8 @@ const security = pageSecurity({
   connectSrc: ["'self'"],
 });
 
+/** Resolved instead of imported: the package would load the whole library, which only browsers need. */
+const LIBRARY = dirname(fileURLToPath(import.meta.resolve('swagger-ui-dist/package.json')));
 /** The library's files that the page loads; its own start page and package file are not served. */
 const LIBRARY_FILES = new Set(['/favicon-32x32.png', '/swagger-ui.css', '/swagger-ui-bundle.js']);
 
@@ -47,7 +50,7 @@ export function docsPage(basePath: string): Router {
     response.type('js').send(start);
   });
   const files = { index: false, redirect: false, cacheControl: false, acceptRanges: false };
-  const library = express.static(swaggerUi.getAbsoluteFSPath(), files);
+  const library = express.static(LIBRARY, files);
   router.use(at, (request, response, next) => {
     if (LIBRARY_FILES.has(request.path)) library(request, response, next);
     else next();

@@ -30,7 +30,11 @@ export interface WaitingReceipt {
 
 /** The wake-up for receipts of one write batch; their spans continue in the worker. */
 export function wakeUpFor(batchId: string, stored: readonly WaitingReceipt[]): WakeUp {
-  const wakeUp: WakeUp = { batchId, receiptIds: stored.map(({ receipt }) => receipt.receiptId) };
+  const wakeUp: WakeUp = {
+    batchId,
+    receiptIds: stored.map(({ receipt }) => receipt.receiptId),
+    newBytes: stored.reduce((sum, { receipt }) => sum + receipt.body.length, 0),
+  };
   for (const { receipt, span } of stored) {
     if (!span) continue;
     span.set({ 'orders.batch_id': batchId, 'orders.batch_size': stored.length });

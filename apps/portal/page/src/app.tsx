@@ -1,11 +1,14 @@
-import { type ReactNode, Suspense, useEffect, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { type Session, SessionContext, useSessionQuery } from './api/session.ts';
+import { needsSecondFactor, SESSION_QUERY, type Session, SessionContext, useSessionQuery } from './api/session.ts';
 import { PageBoundary } from './components/page-boundary.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
 import { forgetFailedPages, lazyPage } from './pages/lazy-page.tsx';
 import { Shell } from './pages/shell.tsx';
+import { ConfirmIdentity } from './pages/sign-in/confirm-identity.tsx';
 import { EndedSession } from './pages/sign-in/ended-session.tsx';
+import { SecondFactorGate } from './pages/sign-in/second-factor-gate.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 
 const InvitationPage = lazyPage(
@@ -14,22 +17,52 @@ const InvitationPage = lazyPage(
   ['signIn'],
 );
 
-/** Shows an invitation, the sign-in page or, with a session, the portal. */
+const ForgotPasswordPage = lazyPage(
+  'forgot-password',
+  async () => (await import('./pages/sign-in/forgot-password-page.tsx')).ForgotPasswordPage,
+  ['signIn'],
+);
+const NewPasswordPage = lazyPage(
+  'new-password',
+  async () => (await import('./pages/sign-in/new-password-page.tsx')).NewPasswordPage,
+  ['signIn'],
+);
+
+/** Pages that take no session, by their path. */
+const OPEN_PAGES: Record<string, ComponentType> = {
+  '/invitation': InvitationPage,
+  '/forgot-password': ForgotPasswordPage,
+  '/new-password': NewPasswordPage,
+};
+
+/** Shows a page that takes no session, the sign-in page or, with a session, the portal. */
 export function App(): ReactNode {
   const [location] = useLocation();
+  const Page = OPEN_PAGES[location] ?? Portal;
   return (
     <PageBoundary resetKeys={[]} onReset={forgetFailedPages}>
-      <Suspense>{location === '/invitation' ? <InvitationPage /> : <Portal />}</Suspense>
+      <Suspense>
+        <Page />
+      </Suspense>
     </PageBoundary>
   );
 }
 
 /** Once somebody has signed in, their pages stay open when the session ends, so that nothing typed is lost. */
 function Portal(): ReactNode {
+  const queryClient = useQueryClient();
   const session = useSessionQuery();
   const [user, setUser] = useState<Session | null>(null);
   const isOther = user !== null && session.data?.email !== undefined && session.data.email !== user.email;
   if (session.data && session.data !== user && !isOther) setUser(session.data);
+  // It stays until the user has seen the recovery codes, although the session has its second factor before.
+  const [isGated, setGated] = useState(false);
+  if (session.data && needsSecondFactor(session.data) && !isGated) setGated(true);
+  const leaveGate = async () => {
+    await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+    await queryClient.invalidateQueries();
+    setGated(false);
+  };
   useEffect(() => {
     // What the user before typed must not be sent in another name.
     if (isOther) window.location.replace('/');
@@ -38,7 +71,16 @@ function Portal(): ReactNode {
   if (user !== null)
     return (
       <SessionContext value={user}>
-        <Shell />
+        {isGated ? (
+          <Suspense>
+            <SecondFactorGate onDone={leaveGate} />
+          </Suspense>
+        ) : (
+          <Shell />
+        )}
+        <Suspense>
+          <ConfirmIdentity />
+        </Suspense>
         {session.data === null && (
           // Its own, so that loading its texts does not take the page out of the document.
           <Suspense>

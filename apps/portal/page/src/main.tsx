@@ -9,7 +9,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { options } from 'preact';
 import { Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
-import { isProblem, onSignedOut } from './api/client.ts';
+import { isProblem, onForbidden, onSignedOut } from './api/client.ts';
 import { SESSION_QUERY } from './api/session.ts';
 import { App } from './app.tsx';
 import { Notices } from './components/notices.tsx';
@@ -35,6 +35,9 @@ const queryClient = new QueryClient({
 onSignedOut(() => {
   if (queryClient.getQueryData(SESSION_QUERY.queryKey) !== null) void queryClient.invalidateQueries(SESSION_QUERY);
 });
+
+// The role was changed, or the account suspended, since the session was loaded: the page then shows what is still permitted.
+onForbidden(() => void queryClient.invalidateQueries(SESSION_QUERY));
 
 async function start(root: HTMLElement): Promise<void> {
   const texts = initLocales();

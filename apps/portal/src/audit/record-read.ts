@@ -20,7 +20,7 @@ export function recordRead(deps: Pick<PortalDeps, 'knex'>, kind: ReadKind): Requ
 }
 
 /**
- * Records that an operator reads personal data. Reads by the account holder are not recorded.
+ * Records that an operator reads personal data. Reads by members of the account are not recorded.
  *
  * @param accountId null for all accounts.
  */
@@ -33,11 +33,10 @@ export async function recordReadOf(
   const { role, email } = personOf(request);
   if (role !== 'operator') return;
   const key = digestOf('audit read', email, String(accountId), kind);
-  await recordAuditWithin(knex, [{ key, max: 1, windowMs: WINDOW_MS }], {
-    accountId,
-    actor: email,
-    action: 'personal_data_read',
-    subject: accountId === null ? 'accounts' : `account:${accountId}`,
-    details: { kind },
-  });
+  const subject = accountId === null ? 'accounts' : `account:${accountId}`;
+  await recordAuditWithin(
+    knex,
+    [{ key, max: 1, windowMs: WINDOW_MS }],
+    [{ accountId, actor: email, action: 'personal_data_read', subject, details: { kind } }],
+  );
 }

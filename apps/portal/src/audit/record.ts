@@ -1,4 +1,4 @@
-import { type AuditEntry, recordAudit } from '@orders/database';
+import { type AuditEntry, recordAudit, type User } from '@orders/database';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { personOf } from '../context.ts';
@@ -6,4 +6,52 @@ import { personOf } from '../context.ts';
 /** Writes an audit entry with the signed-in person as actor, in the transaction that makes the change. */
 export function recordBy(trx: Knex, request: Request, entry: Omit<AuditEntry, 'actor'>): Promise<void> {
   return recordAudit(trx, { ...entry, actor: personOf(request).email });
+}
+
+/** As `recordBy`, about the signed-in person: an entry for each of their accounts, for the owners of that account. */
+export function recordAboutSelf(
+  trx: Knex,
+  request: Request,
+  action: string,
+  details: Record<string, unknown> | null = null,
+): Promise<void> {
+  const { email, memberships } = personOf(request);
+  return recordAbout(
+    trx,
+    request,
+    email,
+    memberships.map(({ accountId }) => accountId),
+    { action, details },
+  );
+}
+
+/** As `recordAboutSelf`, about another user. */
+export function recordAboutUser(
+  trx: Knex,
+  request: Request,
+  { email, memberships }: User,
+  action: string,
+  details: NonNullable<AuditEntry['details']>,
+): Promise<void> {
+  return recordAbout(
+    trx,
+    request,
+    email,
+    memberships.map(({ account_id }) => account_id),
+    { action, details },
+  );
+}
+
+function recordAbout(
+  trx: Knex,
+  request: Request,
+  email: string,
+  accountIds: number[],
+  entry: Required<Pick<AuditEntry, 'action' | 'details'>>,
+): Promise<void> {
+  const about = { ...entry, actor: personOf(request).email, subject: `user:${email}` };
+  return recordAudit(
+    trx,
+    ...(accountIds.length > 0 ? accountIds : [null]).map((accountId) => ({ ...about, accountId })),
+  );
 }

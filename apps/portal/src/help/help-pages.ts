@@ -15,8 +15,8 @@ export function readHelpPages(language: HelpLanguage): DocPage[] {
 }
 
 /**
- * `GET /help` and below: the pages of docs/portal, rendered at start. They contain no account data and need no session, so that people who
- * cannot sign in can read them.
+ * `GET /help` and below: the pages of docs/portal, rendered when first asked for. They contain no account data and need no session, so that
+ * people who cannot sign in can read them.
  */
 export function helpPages(): Router {
   const router = Router({ caseSensitive: true });
@@ -36,15 +36,15 @@ export function helpPages(): Router {
   router.get('/help', (request, response) => {
     response.vary('Accept-Language').redirect(`/help/${request.acceptsLanguages(...HELP_LANGUAGES) || 'en'}`);
   });
-  const sites = new Map<string, Rendered>(HELP_LANGUAGES.map((language) => [language, renderSite(language)]));
+  const sites = new Map<string, HelpSite>(HELP_LANGUAGES.map((language) => [language, createSite(language)]));
   router.get('/help/:language{/:page}', (request, response) => {
     const { language, page = '' } = request.params;
-    const site = sites.get(language as string) ?? (sites.get('en') as Rendered);
-    const html = sites.has(language as string) ? site.pages.get(page as string) : undefined;
+    const site = sites.get(language as string) ?? (sites.get('en') as HelpSite);
+    const html = sites.has(language as string) ? site.htmlOf(page as string) : undefined;
     response
       .status(html === undefined ? 404 : 200)
       .type('html')
-      .send(html ?? site.notFound);
+      .send(html ?? site.notFound());
   });
   return router;
 }
@@ -57,20 +57,30 @@ function fontFaces(): string {
     .join('\n');
 }
 
-interface Rendered {
-  /** HTML by the name in the path; the index has none. */
-  pages: Map<string, string>;
-  notFound: string;
+interface HelpSite {
+  /** HTML by the name in the path; the index has none. Undefined if there is no such page. */
+  htmlOf(name: string): string | undefined;
+  notFound(): string;
 }
 
-function renderSite(language: HelpLanguage): Rendered {
+function createSite(language: HelpLanguage): HelpSite {
   const texts = HELP_TEXTS[language];
   const pages = readHelpPages(language);
   const site = siteOf(language);
   const notFound = { name: '', title: texts.notFound, markdown: `# ${texts.notFound}\n\n${texts.notFoundHint}\n` };
+  const byPath = new Map(pages.map((page) => [page.name === 'README' ? '' : page.name, page]));
+  const rendered = new Map<DocPage, string>();
+  const render = (page: DocPage) => {
+    const html = rendered.get(page) ?? renderPage(page, pages, site);
+    rendered.set(page, html);
+    return html;
+  };
   return {
-    pages: new Map(pages.map((page) => [page.name === 'README' ? '' : page.name, renderPage(page, pages, site)])),
-    notFound: renderPage(notFound, pages, site),
+    htmlOf(name) {
+      const page = byPath.get(name);
+      return page && render(page);
+    },
+    notFound: () => render(notFound),
   };
 }
 

@@ -1,4 +1,13 @@
-import { type ApiKey, createKey, describeAccess, findKey, listKeys, replaceKey, revokeKey } from '@orders/database';
+import {
+  type ApiKey,
+  createKey,
+  describeAccess,
+  findKey,
+  listKeys,
+  replaceKey,
+  revokeKey,
+  updateKey,
+} from '@orders/database';
 import { isAddressRange, KEY_SCOPES, type KeyScope, MAX_ADDRESS_RANGES, Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
@@ -19,15 +28,19 @@ function addressRange(text: string, helpers: Joi.CustomHelpers): unknown {
   return isAddressRange(text) ? text : helpers.error('string.ip');
 }
 
-const newKey = {
-  name: plainText(200).trim().required(),
+const limits = {
   scopes: Joi.array()
     .items(Joi.valid(...KEY_SCOPES))
     .unique()
-    .min(1)
-    .default([...KEY_SCOPES]),
-  expires: Joi.valid(...Object.keys(LIFETIMES)).default('never'),
-  addresses: Joi.array().items(Joi.string().custom(addressRange)).unique().max(MAX_ADDRESS_RANGES).default([]),
+    .min(1),
+  expires: Joi.valid(...Object.keys(LIFETIMES)),
+  addresses: Joi.array().items(Joi.string().custom(addressRange)).unique().max(MAX_ADDRESS_RANGES),
+};
+const newKey = {
+  name: plainText(200).trim().required(),
+  scopes: limits.scopes.default([...KEY_SCOPES]),
+  expires: limits.expires.default('never'),
+  addresses: limits.addresses.default([]),
 };
 
 interface NewKey {
@@ -57,6 +70,22 @@ export function keyRoutes(deps: PortalDeps): Router {
       return created;
     });
     response.status(201).set(NO_TRANSFORM).json(key);
+  });
+
+  // What the body does not name stays as it is; a lifetime begins now.
+  router.patch('/keys/:keyId', async (request, response) => {
+    const { expires, ...rest } = bodyOf<Partial<Omit<NewKey, 'name'>>>(request, limits);
+    const access = { ...rest, ...(expires !== undefined && { lifetime_seconds: LIFETIMES[expires] }) };
+    const key = await transact(request, async (trx) => {
+      const old = await keyOf(trx, request);
+      if (Object.keys(access).length === 0) return old;
+      const updated = await updateKey(trx, old.key_id, access, old.account_id);
+      if (!updated) throw new Problem('conflicting_state');
+      const { scopes, addresses, expires_at } = updated;
+      await record(trx, request, 'key_updated', updated, { scopes, addresses, expires_at });
+      return updated;
+    });
+    response.json(key);
   });
 
   router.post('/keys/:keyId/replace', async (request, response) => {

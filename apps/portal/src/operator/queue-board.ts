@@ -1,6 +1,5 @@
-import { createBullBoard } from '@bull-board/api';
-import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
-import { ExpressAdapter } from '@bull-board/express';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Problem } from '@orders/domain';
 import type { QueueStats } from '@orders/queue';
 import type { Express, RequestHandler } from 'express';
@@ -21,17 +20,25 @@ export function queueBoard(queueStats: QueueStats, path: string): RequestHandler
     });
     // Rebuilt with the queues, which are replaced when one has lost its connection for good.
     if (!cached || queues.some((queue, at) => queue !== cached?.queues[at]))
-      cached = { queues, board: createBoard(queues, path) };
+      cached = { queues, board: await createBoard(queues, path) };
     cached.board(request, response, next);
   };
 }
 
-function createBoard(queues: Queues, path: string): Express {
-  const serverAdapter = new ExpressAdapter().setBasePath(path) as ExpressAdapter;
+async function createBoard(queues: Queues, path: string): Promise<Express> {
+  // Loaded by the first visit: few people open it.
+  const [{ createBullBoard }, { BullMQAdapter }, { ExpressAdapter }] = await Promise.all([
+    import('@bull-board/api'),
+    import('@bull-board/api/bullMQAdapter'),
+    import('@bull-board/express'),
+  ]);
+  const serverAdapter = new ExpressAdapter();
+  serverAdapter.setBasePath(path);
   createBullBoard({
     queues: queues.map((queue) => new BullMQAdapter(queue, { readOnlyMode: true })),
     serverAdapter,
     options: {
+      uiBasePath: dirname(fileURLToPath(import.meta.resolve('@bull-board/ui/package.json'))),
       uiConfig: {
         boardTitle: 'Orders',
         hideDocsLink: true,

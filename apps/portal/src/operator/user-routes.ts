@@ -1,27 +1,42 @@
-import { endSessions, findAccount, inviteUser, listUsers, removeUser, type User } from '@orders/database';
-import { Problem, parseEmailAddress } from '@orders/domain';
-import { type Request, Router } from 'express';
+import {
+  endSessions,
+  findAccount,
+  findUser,
+  inviteUser,
+  listUsers,
+  MEMBER_ROLES,
+  type MemberRole,
+  removeUser,
+  resetSecondFactors,
+  type User,
+} from '@orders/database';
+import { Problem } from '@orders/domain';
+import { type Request, type Response, Router } from 'express';
 import Joi from 'joi';
-import { recordBy } from '../audit/record.ts';
+import { recordAboutUser } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-responses.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { notifySecurityChange } from '../mail/notify-security-change.ts';
+import { emailAddress, INVITATION_TTL_MS, invitationJson } from '../members/invitation-json.ts';
 import { paginate } from '../paginate.ts';
 import { bodyOf, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
+import { changeJson, changeOperator } from './operator-changes.ts';
 
 const PAGE_SIZE = 100;
-const INVITATION_TTL_MS = 7 * 86_400_000;
 
-const emailAddress = Joi.string()
-  .required()
-  .custom((text: string) => {
-    const address = parseEmailAddress(text);
-    if (address === null) throw new Error('no address');
-    return address;
-  });
+interface NewUser {
+  email: string;
+  account_id: number | null;
+  role?: MemberRole;
+}
 
-/** Lists, invites and removes users. A removed user's sessions end with the next request. */
-export function userRoutes({ knex, config }: PortalDeps): Router {
+/**
+ * Lists, invites and removes users. A removed user's sessions end with the next request. A change to an operator may need the approval of
+ * another one: then the reply is 202 with the requested change.
+ */
+export function userRoutes(deps: PortalDeps): Router {
+  const { knex, config } = deps;
   const router = Router();
 
   router.get('/users', async (request, response) => {
@@ -34,48 +49,71 @@ export function userRoutes({ knex, config }: PortalDeps): Router {
     response.json({ users: page, next });
   });
 
-  // Without an account, invites an operator. For an existing user, the link sets a new password.
+  // Without an account, invites an operator. For an operator, and for a member of the account, the link sets a new password.
   router.post('/users', async (request, response) => {
-    const { email, account_id } = bodyOf<{ email: string; account_id: number | null }>(request, {
+    const { email, account_id, role } = bodyOf<NewUser>(request, {
       email: emailAddress,
       account_id: smallId.allow(null).required(),
+      role: Joi.valid(...MEMBER_ROLES).when('account_id', { is: Joi.number(), otherwise: Joi.forbidden() }),
     });
-    if (account_id !== null && !(await findAccount(knex, account_id))) throw new Problem('account_not_found');
-    const role = account_id === null ? 'operator' : 'account_holder';
-    const invited = { email, role, accountId: account_id } as const;
+    if (account_id === null) return inviteOperator(request, response, email);
+    if (!(await findAccount(knex, account_id))) throw new Problem('account_not_found');
+    const invited = { email, role: 'account_holder', accountId: account_id, memberRole: role } as const;
     const invitation = await inviteUser(knex, invited, personOf(request).email, INVITATION_TTL_MS);
-    if (!invitation) throw new Problem('user_elsewhere');
-    response
-      .status(201)
-      .set(NO_TRANSFORM)
-      .json({
-        email,
-        link: `${config.PORTAL_URL}/invitation#${invitation.token}`,
-        expires_at: new Date(Date.now() + INVITATION_TTL_MS),
-        sets_new_password: invitation.isUser,
-      });
+    if (invitation === 'other_kind') throw new Problem('user_elsewhere');
+    if (invitation === 'other_role') throw new Problem('already_member');
+    response.status(201).set(NO_TRANSFORM).json(invitationJson(config.PORTAL_URL, invitation));
   });
 
   router.delete('/users/:userId', async (request, response) => {
     const user = await requireUser(request);
     if (user.user_id === personOf(request).userId) throw new Problem('own_user');
+    if (user.role === 'operator') return change(request, response, 'remove', user);
     await removeUser(knex, user.email, personOf(request).email);
     response.status(204).end();
   });
 
   router.delete('/users/:userId/sessions', async (request, response) => {
     const user = await requireUser(request);
+    if (user.role === 'operator' && user.user_id !== personOf(request).userId)
+      return change(request, response, 'end_sessions', user);
     await knex.transaction(async (trx) => {
-      const ended = await endSessions(trx, user.user_id);
-      await recordBy(trx, request, {
-        accountId: user.account_id,
-        action: 'sessions_ended',
-        subject: `user:${user.email}`,
-        details: { ended },
-      });
+      const details = { ended: await endSessions(trx, user.user_id) };
+      await recordAboutUser(trx, request, user, 'sessions_ended', details);
     });
     response.status(204).end();
   });
+
+  router.delete('/users/:userId/second-factors', async (request, response) => {
+    const user = await requireUser(request);
+    // Operators remove their own factors on the profile page, which asks for one of them.
+    if (user.user_id === personOf(request).userId) throw new Problem('own_user');
+    if (user.role === 'operator') return change(request, response, 'reset_second_factor', user);
+    await resetSecondFactors(knex, user.email, personOf(request).email);
+    notifySecurityChange(deps, user, 'second_factor_removed');
+    response.status(204).end();
+  });
+
+  async function inviteOperator(request: Request, response: Response, email: string): Promise<void> {
+    const user = await findUser(knex, email);
+    if (user && user.role !== 'operator') throw new Problem('user_elsewhere');
+    const kind = user ? 'reset_password' : 'invite';
+    const outcome = await changeOperator(knex, request, { kind, email, targetUserId: user?.user_id ?? null });
+    if ('requested' in outcome) return void response.status(202).json(changeJson(outcome.requested));
+    if (outcome.applied)
+      response.status(201).set(NO_TRANSFORM).json(invitationJson(config.PORTAL_URL, outcome.applied));
+  }
+
+  async function change(
+    request: Request,
+    response: Response,
+    kind: 'remove' | 'end_sessions' | 'reset_second_factor',
+    { email, user_id }: User,
+  ): Promise<void> {
+    const outcome = await changeOperator(knex, request, { kind, email, targetUserId: user_id });
+    if ('requested' in outcome) response.status(202).json(changeJson(outcome.requested));
+    else response.status(204).end();
+  }
 
   async function requireUser(request: Request): Promise<User> {
     const userId = textIdOf(request.params.userId);

@@ -1,10 +1,12 @@
-import { hkdfSync } from 'node:crypto';
-import type { Database } from '@orders/database';
+import { authSecretsOf, type Database, type SecretsKeys } from '@orders/database';
 import { betterAuth } from 'better-auth';
+import type { PasswordHasher } from './password-hasher.ts';
+import { provenSession } from './proven-session.ts';
+import { passkeyPlugin, provesSecondFactor, twoFactorPlugin } from './second-factor-plugins.ts';
 
 /**
- * In UTF-16 units; any characters. NIST SP 800-63B-4, section 3.1.1.2, requires 15 when the password is the only factor. The maximum bounds
- * the cost of hashing.
+ * Any characters; the minimum in Unicode characters, the maximum in UTF-16 units. NIST SP 800-63B-4, section 3.1.1.2, requires 15 when the
+ * password is the only factor. The maximum bounds the cost of hashing.
  */
 export const PASSWORD_LENGTH = { minPasswordLength: 15, maxPasswordLength: 128 };
 
@@ -12,30 +14,43 @@ export const PASSWORD_LENGTH = { minPasswordLength: 15, maxPasswordLength: 128 }
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Configures the authentication library for the tables of migration 004.
+ * Configures the authentication library for the tables of migrations 004, 047 and 049.
  *
- * @param options.secretsKey 32 bytes; the key that signs cookies is derived from it.
+ * @param options.secretsKeys 32 bytes each; the key that signs cookies and encrypts secrets of authenticator apps is derived from the current
+ *   one, and from the previous one a key that decrypts.
  * @param options.portalUrl with https, cookies are `Secure`.
  * @param options.lifetimeMs idle time after which a session ends.
  */
 export function createAuth(options: {
   pool: Database['pool'];
-  secretsKey: Buffer;
+  secretsKeys: SecretsKeys;
   portalUrl: string;
   lifetimeMs: number;
+  hasher: Pick<PasswordHasher, 'hash' | 'verify'>;
 }) {
+  const { hash, verify } = options.hasher;
   const lifetime = Math.ceil(options.lifetimeMs / 1000);
   const isHttps = options.portalUrl.startsWith('https:');
   return betterAuth({
     appName: 'orders',
     baseURL: options.portalUrl,
-    secret: Buffer.from(hkdfSync('sha256', options.secretsKey, '', 'portal sessions', 32)).toString('base64'),
+    secrets: authSecretsOf(options.secretsKeys),
     database: options.pool,
     telemetry: { enabled: false },
     logger: { disabled: true },
     // throttle-sign-in.ts counts by e-mail address too.
     rateLimit: { enabled: false },
-    emailAndPassword: { enabled: true, disableSignUp: true, ...PASSWORD_LENGTH },
+    emailAndPassword: { enabled: true, disableSignUp: true, ...PASSWORD_LENGTH, password: { hash, verify } },
+    plugins: [passkeyPlugin(options.portalUrl), twoFactorPlugin(), provenSession],
+    databaseHooks: {
+      session: {
+        create: {
+          before: async (session, context) => ({
+            data: { ...session, secondFactor: session.secondFactor === true || provesSecondFactor(context?.path) },
+          }),
+        },
+      },
+    },
     advanced: {
       // Browsers accept a __Host- cookie from this very host over https only; the library itself offers only the weaker __Secure-.
       cookiePrefix: isHttps ? '__Host-orders' : 'orders',
@@ -59,6 +74,8 @@ export function createAuth(options: {
     session: {
       modelName: 'user_sessions',
       expiresIn: lifetime,
+      // Routes that need a recent sign-in look at `authenticatedAt`.
+      freshAge: 0,
       updateAge: Math.ceil(lifetime / 12),
       fields: {
         userId: 'user_id',
@@ -67,6 +84,18 @@ export function createAuth(options: {
         updatedAt: 'updated_at',
         ipAddress: 'ip_address',
         userAgent: 'user_agent',
+      },
+      additionalFields: {
+        // The default of the column sets it.
+        endsAt: { type: 'date', required: false, input: false, fieldName: 'ends_at' },
+        authenticatedAt: {
+          type: 'date',
+          required: false,
+          input: false,
+          fieldName: 'authenticated_at',
+          defaultValue: () => new Date(),
+        },
+        secondFactor: { type: 'boolean', required: false, input: false, fieldName: 'second_factor' },
       },
     },
     account: {

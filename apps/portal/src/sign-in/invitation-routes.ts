@@ -1,26 +1,46 @@
-import { acceptInvitation, findAccount, findInvitation, recordAudit } from '@orders/database';
+import {
+  acceptInvitation,
+  findAccount,
+  findInvitation,
+  type Invitation,
+  joinAccount,
+  recordAudit,
+} from '@orders/database';
 import { Problem } from '@orders/domain';
 import { Router } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
+import { contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import type { PortalMetrics } from '../metrics.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { forwardCookies } from '../require-session.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { newPassword, openSession } from './open-session.ts';
 import type { SignInRecord } from './record-sign-in.ts';
+import { tryNewPassword } from './try-new-password.ts';
 
 const token = Joi.string().max(100).required();
 
 /** One-time links. Tokens come by POST, so that no URL contains one. */
-export function invitationRoutes({ auth, knex }: PortalDeps, record: SignInRecord, metrics: PortalMetrics): Router {
+export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics: PortalMetrics): Router {
+  const { hasher, knex } = deps;
   const router = Router();
   router.post('/invitations/look', async (request, response) => {
     const body = bodyOf<{ token: string }>(request, { token });
     const invitation = await findInvitation(knex, body.token);
     if (!invitation) throw new Problem('invitation_not_found');
-    const { email, role, name, accountId } = invitation;
+    const { email, role, name, accountId, memberRole, setsPassword } = invitation;
     const account = accountId === null ? null : await findAccount(knex, accountId);
-    response.json({ email, role, name, account_name: account?.name ?? null });
+    response.json({
+      email,
+      role,
+      // An owner who opens a link that they made must not learn the name of the user.
+      name: setsPassword ? name : null,
+      account_name: account?.name ?? null,
+      member_role: memberRole,
+      sign_in_required: !setsPassword && name !== null,
+    });
   });
   router.post('/invitations/accept', async (request, response) => {
     const body = bodyOf<{ token: string; name: string; password: string }>(request, {
@@ -29,20 +49,52 @@ export function invitationRoutes({ auth, knex }: PortalDeps, record: SignInRecor
       password: newPassword,
     });
     // Hashing is CPU-intensive: check the token first.
-    if (!(await findInvitation(knex, body.token))) throw new Problem('invitation_not_found');
-    const hash = await (await auth.$context).password.hash(body.password);
-    const { email, isNewOperator } = await knex.transaction(async (trx) => {
-      const invitation = await acceptInvitation(trx, body.token, body.name, hash);
-      if (!invitation) throw new Problem('invitation_not_found');
-      const { accountId, role, email, isNewOperator } = invitation;
-      const subject = `user:${email}`;
-      await recordAudit(trx, { accountId, actor: email, action: 'invitation_accepted', subject, details: { role } });
-      await record.signedIn(trx, request, email);
-      return { email, isNewOperator };
+    const found = await findInvitation(knex, body.token);
+    if (!found) throw new Problem('invitation_not_found');
+    if (!found.setsPassword && found.name !== null) throw new Problem('sign_in_to_accept');
+    const account = found.accountId === null ? null : await findAccount(knex, found.accountId);
+    const owner = { email: found.email, name: body.name, accountNames: account ? [account.name] : [] };
+    const requester = { key: found.email, isTrusted: true, signal: contextOf(request).closed };
+    const { isNewOperator, step } = await hasher.admit(requester, async () => {
+      await tryNewPassword(knex, body.password, owner);
+      const hash = await hasher.hash(body.password);
+      const accepted = await knex.transaction(async (trx) => {
+        const invitation = await acceptInvitation(trx, body.token, body.name, hash);
+        if (!invitation) throw new Problem('invitation_not_found');
+        if (invitation === 'sign_in') throw new Problem('sign_in_to_accept');
+        if (invitation === 'other_kind') throw new Problem('user_elsewhere');
+        await recordAccepted(trx, invitation);
+        return invitation;
+      });
+      return { ...accepted, step: await openSession(deps, request, found.email, body.password) };
     });
     if (isNewOperator) metrics.newOperators.inc();
-    forwardCookies(await openSession(auth, request, email, body.password), response);
-    response.status(204).end();
+    if (found.name !== null) notifySecurityChange(deps, found, 'password_changed');
+    await completeSignIn({ ...deps, record }, request, response, { method: 'password', byLink: true, ...step });
+  });
+  // For an existing user who is signed in.
+  router.post('/invitations/join', async (request, response) => {
+    const body = bodyOf<{ token: string }>(request, { token });
+    const { accountId } = await knex.transaction(async (trx) => {
+      const invitation = await joinAccount(trx, body.token, personOf(request).userId);
+      if (invitation === null) throw new Problem('invitation_not_found');
+      if (invitation === 'other_user') throw new Problem('invitation_of_other_user');
+      if (invitation === 'operator') throw new Problem('user_elsewhere');
+      await recordAccepted(trx, invitation);
+      return invitation;
+    });
+    response.json({ account_id: accountId });
   });
   return router;
+}
+
+function recordAccepted(trx: Knex, { email, accountId, role, memberRole }: Invitation): Promise<void> {
+  const details = { role: memberRole ?? role };
+  return recordAudit(trx, {
+    accountId,
+    actor: email,
+    action: 'invitation_accepted',
+    subject: `user:${email}`,
+    details,
+  });
 }

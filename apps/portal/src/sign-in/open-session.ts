@@ -1,25 +1,115 @@
+import {
+  type Credential,
+  endSession,
+  findCredential,
+  findOpenedSession,
+  findSecondFactors,
+  lockUser,
+  replacePasswordHash,
+  type SecondFactors,
+} from '@orders/database';
+import { Problem } from '@orders/domain';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
+import type { Person } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
 import { type Auth, PASSWORD_LENGTH } from './create-auth.ts';
 
-/** Schema of a new password. */
+const { minPasswordLength, maxPasswordLength } = PASSWORD_LENGTH;
+
+/** Schema of a new password. Its characters are counted after the normalization with which they are hashed. `checkNewPassword` checks the rest. */
 export const newPassword = Joi.string()
-  .min(PASSWORD_LENGTH.minPasswordLength)
-  .max(PASSWORD_LENGTH.maxPasswordLength)
+  .max(maxPasswordLength)
+  .custom((text: string, helpers) =>
+    [...text.normalize('NFKC')].length < minPasswordLength
+      ? helpers.error('string.min', { limit: minPasswordLength })
+      : text,
+  )
   .required();
 
+/** What a user can give as second step of a sign-in. */
+export type SecondStep = 'passkey' | 'code' | 'recovery_code';
+
+/** A step of a sign-in. */
+export interface SignInStep {
+  /** Headers with the cookie of the session or, with `secondStep`, of the challenge. */
+  cookies: Headers;
+  /** Set for a user with a second factor: there is no session yet. */
+  secondStep: SecondStep[] | null;
+}
+
 /**
- * Opens a session by a password. An unknown address takes as long as a known one.
+ * Opens a session by a password or, for a user with a second factor, a challenge for it. An unknown address takes as long as a known one.
  *
- * @returns headers with the session cookie.
  * @throws an error of the library, with a status below 500 if the address or the password is wrong.
+ * @throws {Problem} `wrong_credentials` if another password was set meanwhile.
  */
-export async function openSession(auth: Auth, request: Request, email: string, password: string): Promise<Headers> {
-  const { headers } = await auth.api.signInEmail({
+export async function openSession(
+  { auth, knex }: Pick<PortalDeps, 'auth' | 'knex'>,
+  request: Request,
+  email: string,
+  password: string,
+): Promise<SignInStep> {
+  const before = await findCredential(knex, { email });
+  const { headers: cookies, response } = await auth.api.signInEmail({
     body: { email, password },
     headers: fromNodeHeaders(request.headers),
     returnHeaders: true,
   });
+  const token = 'twoFactorRedirect' in response ? null : response.token;
+  if (!before || !(await isCurrent(knex, before))) {
+    // The browser does not get the cookie of a challenge either.
+    const session = token === null ? null : await findOpenedSession(knex, token);
+    if (session) await endSession(knex, session.userId, session.sessionId);
+    throw new Problem('wrong_credentials');
+  }
+  return { cookies, secondStep: token === null ? stepsOf(await findSecondFactors(knex, before.userId)) : null };
+}
+
+/** Whether a password is still the user's. Waits for a change that is being made. */
+function isCurrent(knex: Knex, { userId, credentialId }: Credential): Promise<boolean> {
+  return knex.transaction(async (trx) => {
+    await lockUser(trx, userId);
+    return (await findCredential(trx, { userId }))?.credentialId === credentialId;
+  });
+}
+
+/** The second steps that a user can take. */
+export function stepsOf({ totp, passkeys, recovery_codes }: SecondFactors): SecondStep[] {
+  return [
+    ...(passkeys.length > 0 ? (['passkey'] as const) : []),
+    ...(totp ? (['code'] as const) : []),
+    ...(recovery_codes > 0 ? (['recovery_code'] as const) : []),
+  ];
+}
+
+/**
+ * Opens a session for a user who has just given the password and whose sessions have ended. A user with a second factor has not proved it
+ * again, so the time of the last proof stays.
+ *
+ * @returns headers with the cookie of the session.
+ */
+export async function replaceSession(
+  auth: Auth,
+  request: Request,
+  { userId, authenticatedAt, hasProvedSecondFactor }: Person,
+): Promise<Headers> {
+  const { headers } = await auth.api.openProvenSession({
+    body: { userId, hasProvedSecondFactor, authenticatedAt: hasProvedSecondFactor ? authenticatedAt : new Date() },
+    headers: fromNodeHeaders(request.headers),
+    returnHeaders: true,
+  });
   return headers;
+}
+
+/** Replaces the hash of a password that was right just now, if it is cheaper to guess than new ones. */
+export async function rehashPassword(
+  { knex, hasher }: Pick<PortalDeps, 'knex' | 'hasher'>,
+  { email, password }: { email: string; password: string },
+): Promise<void> {
+  const credential = await findCredential(knex, { email });
+  if (credential && hasher.needsRehash(credential.passwordHash))
+    await replacePasswordHash(knex, credential, await hasher.hash(password));
 }

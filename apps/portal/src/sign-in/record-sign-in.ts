@@ -1,29 +1,45 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { findUser, noteSignIn, recordAudit, recordAuditWithin } from '@orders/database';
+import { findUser, listAccountIds, noteSignIn, recordAuditWithin, recordOfUser } from '@orders/database';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { digestOf, networkOf } from './counter-keys.ts';
+import { digestOf, networksOf } from './counter-keys.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**
- * Max entries within the window: failures from one network, and failures, and lock-outs, from all. E-mail addresses of users and others are
- * counted apart. So an outsider cannot fill the table, nor hide what concerns users behind what does not.
+ * Max entries of an action within the window, from one network and from all. Entries about users and about other addresses are counted
+ * separately. So an outsider can neither fill the table nor suppress entries about users.
  */
 const MAX_ENTRIES = { fromNetwork: 10, fromAll: 200 };
 
 /** Which bound of sign-in throttling was exceeded. */
 export type LockOut = 'network' | 'emailFromNetwork' | 'email';
 
-/** The audit entries of signing in and out. */
+/** The last step of a sign-in; `password` means without a second factor. */
+export type SignInMethod = 'password' | 'passkey' | 'code' | 'recovery_code' | 'identity_provider';
+
+/** The audit entries of signing in and out: one for each account of the person, for the owners of that account. */
 export interface SignInRecord {
   /** Also stores the time of the sign-in. */
-  signedIn(trx: Knex, request: Request, email: string): Promise<void>;
+  signedIn(trx: Knex, request: Request, email: string, method?: SignInMethod): Promise<void>;
   signedOut(person: Person): Promise<void>;
-  failed(request: Request, email: string): Promise<void>;
-  /** For the first attempt that is refused. */
+  failed(request: Request, email: string, details?: object | null): Promise<void>;
+  /** Call it for the first attempt that is refused. */
   lockedOut(request: Request, email: string, bound: LockOut): Promise<void>;
+  /** A wrong code of an authenticator app, or a wrong recovery code. */
+  codeFailed(request: Request, email: string): Promise<void>;
+  /** Call it for the first code that is refused unchecked. */
+  codesLocked(request: Request, email: string): Promise<void>;
+  recoveryCodeUsed(email: string): Promise<void>;
+  /** The keyed hash of the client's network. */
+  networkOf(request: Request): string;
+  /** A link for a new password was requested for a user. @param network from `networkOf`. */
+  resetRequested(trx: Knex, network: string, email: string): Promise<void>;
+  /** A link for a new password was requested for an address of nobody. */
+  resetOfNobody(network: string, email: string): Promise<void>;
+  /** A user has set a new password by a mailed link. */
+  passwordReset(trx: Knex, request: Request, email: string): Promise<void>;
 }
 
 /** Entries have a network, and an e-mail address that is no user's, as a hash under a key that is derived from `SECRETS_KEY`. */
@@ -32,15 +48,16 @@ export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | '
   // 64 bits tell networks apart.
   const hash = (kind: string, text: string) =>
     createHmac('sha256', key).update(`${kind}\n${text}`).digest('hex').slice(0, 16);
-  const networkHash = (request: Request) => hash('network', networkOf(request.ip ?? ''));
+  const networkHash = (request: Request) => hash('network', networksOf(request.ip ?? '').narrow);
 
   async function recordRefused(
-    request: Request,
+    network: string,
     email: string,
     { action, details = null, maxFromNetwork }: { action: string; details?: object | null; maxFromNetwork?: number },
   ): Promise<void> {
     const user = await findUser(knex, email);
-    const [accountId, actor] = [user?.account_id ?? null, `network:${networkHash(request)}`];
+    const accountIds = await listAccountIds(knex, email);
+    const actor = `network:${network}`;
     const subject = user ? `user:${user.email}` : `email:${hash('email', email)}`;
     const counted = [action, user ? 'user' : 'nobody'];
     const limitOf = (max: number, ...parts: string[]) => ({
@@ -52,22 +69,45 @@ export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | '
       ...(maxFromNetwork === undefined ? [] : [limitOf(maxFromNetwork, actor)]),
       limitOf(MAX_ENTRIES.fromAll),
     ];
-    const entry = { accountId, actor, action, subject, details: details as Record<string, unknown> | null };
-    await recordAuditWithin(knex, limits, entry, digestOf('audit missed', ...counted, String(accountId)));
+    const entry = { actor, action, subject, details: details as Record<string, unknown> | null };
+    const entries = accountIds.map((accountId) => ({ ...entry, accountId }));
+    await recordAuditWithin(knex, limits, entries, digestOf('audit missed', ...counted, ...accountIds.map(String)));
   }
 
   return {
-    async signedIn(trx, request, email) {
-      const accountId = await noteSignIn(trx, email);
-      const details = { network: networkHash(request) };
-      await recordAudit(trx, { accountId, actor: email, action: 'signed_in', subject: `user:${email}`, details });
+    async signedIn(trx, request, email, method = 'password') {
+      await noteSignIn(trx, email);
+      const how = method === 'identity_provider' ? { method } : method !== 'password' && { second_factor: method };
+      const details = { network: networkHash(request), ...how };
+      await recordOfUser(trx, email, { actor: email, action: 'signed_in', details });
     },
-    async signedOut({ email, accountId }) {
-      await recordAudit(knex, { accountId, actor: email, action: 'signed_out', subject: `user:${email}` });
-    },
-    failed: (request, email) =>
-      recordRefused(request, email, { action: 'sign_in_failed', maxFromNetwork: MAX_ENTRIES.fromNetwork }),
+    signedOut: ({ email }) => recordOfUser(knex, email, { actor: email, action: 'signed_out' }),
+    failed: (request, email, details = null) =>
+      recordRefused(networkHash(request), email, {
+        action: 'sign_in_failed',
+        details,
+        maxFromNetwork: MAX_ENTRIES.fromNetwork,
+      }),
     lockedOut: (request, email, bound) =>
-      recordRefused(request, email, { action: 'sign_in_locked', details: { locked: bound } }),
+      recordRefused(networkHash(request), email, { action: 'sign_in_locked', details: { locked: bound } }),
+    codeFailed: (request, email) =>
+      recordRefused(networkHash(request), email, {
+        action: 'second_factor_failed',
+        maxFromNetwork: MAX_ENTRIES.fromNetwork,
+      }),
+    codesLocked: (request, email) => recordRefused(networkHash(request), email, { action: 'second_factor_locked' }),
+    recoveryCodeUsed: (email) => recordOfUser(knex, email, { actor: email, action: 'recovery_code_used' }),
+    networkOf: networkHash,
+    resetRequested: (trx, network, email) =>
+      recordOfUser(trx, email, { actor: `network:${network}`, action: 'password_reset_requested' }),
+    resetOfNobody: (network, email) =>
+      recordRefused(network, email, {
+        action: 'password_reset_requested',
+        maxFromNetwork: MAX_ENTRIES.fromNetwork,
+      }),
+    passwordReset(trx, request, email) {
+      const details = { network: networkHash(request) };
+      return recordOfUser(trx, email, { actor: email, action: 'password_reset', details });
+    },
   };
 }

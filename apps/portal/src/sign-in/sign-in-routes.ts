@@ -1,4 +1,3 @@
-import { findAccount } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
@@ -7,22 +6,31 @@ import Joi from 'joi';
 import { contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import type { PortalMetrics } from '../metrics.ts';
+import { permissionsIn } from '../permissions.ts';
 import { bodyOf } from '../read-request.ts';
-import { forwardCookies, loadSession, requireSession } from '../require-session.ts';
+import { forwardCookies, loadSession } from '../require-session.ts';
+import { completeSignIn } from './complete-sign-in.ts';
+import { confirmRoute } from './confirm-route.ts';
 import { invitationRoutes } from './invitation-routes.ts';
-import { openSession } from './open-session.ts';
+import { newSignInRoutes } from './new-sign-in-routes.ts';
+import { oidcRoutes } from './oidc/oidc-routes.ts';
+import { openSession, rehashPassword, type SignInStep } from './open-session.ts';
+import { passwordResetRoutes } from './password-reset-routes.ts';
 import { profileRoutes } from './profile-routes.ts';
 import { createSignInRecord } from './record-sign-in.ts';
-import { tryPassword } from './throttle-sign-in.ts';
+import { secondFactorRoutes } from './second-factor-routes.ts';
+import { describeSecondFactor } from './second-factor-state.ts';
+import { secondStepRoutes } from './second-step-routes.ts';
+import { createThrottle } from './throttle-sign-in.ts';
 
-/** Sign-in, sign-out, the user's sessions and password, and invitations. */
+/** Sign-in, sign-out, the user's sessions and password, and one-time links. */
 export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
-  const { auth, knex, config } = deps;
-  const authenticate = requireSession(auth);
+  const { auth, config } = deps;
   const record = createSignInRecord(deps);
+  const throttle = createThrottle(deps, record);
   const router = Router();
 
-  router.get('/session', authenticate, async (request, response) => {
+  router.get('/session', async (request, response) => {
     response.json(await describe(request));
   });
   router.post('/session', async (request, response) => {
@@ -30,22 +38,21 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
       email: Joi.string().trim().lowercase().max(254).required(),
       password: Joi.string().max(128).required(),
     });
-    let cookies = new Headers();
-    await tryPassword({ knex, record }, request, email, async () => {
+    let step: SignInStep = { cookies: new Headers(), secondStep: null };
+    await throttle(request, email, async () => {
       try {
-        cookies = await openSession(auth, request, email, password);
-        return true;
+        step = await openSession(deps, request, email, password);
       } catch (error) {
-        if (!isAPIError(error) || error.statusCode >= 500) throw error;
-        return false;
+        if (error instanceof Problem || (isAPIError(error) && error.statusCode < 500)) return false;
+        throw error;
       }
+      await rehashPassword(deps, { email, password });
+      return true;
     });
-    await knex.transaction((trx) => record.signedIn(trx, request, email));
-    forwardCookies(cookies, response);
-    response.status(204).end();
+    await completeSignIn({ ...deps, record }, request, response, { method: 'password', ...step });
   });
   router.delete('/session', async (request, response) => {
-    await loadSession(auth, request, response).catch((error: unknown) => {
+    await loadSession(deps, request, response).catch((error: unknown) => {
       if (!(error instanceof Problem && error.code === 'not_signed_in')) throw error;
     });
     const { headers } = await auth.api.signOut({ headers: fromNodeHeaders(request.headers), returnHeaders: true });
@@ -54,18 +61,30 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
     forwardCookies(headers, response);
     response.status(204).end();
   });
-  router.use(profileRoutes(deps, record, authenticate));
-  router.use(invitationRoutes(deps, record, metrics));
+  router.use(secondStepRoutes(deps, record), confirmRoute(deps, record, throttle), oidcRoutes(deps, record));
+  router.use(profileRoutes(deps, throttle), secondFactorRoutes(deps, record), newSignInRoutes(deps));
+  router.use(invitationRoutes(deps, record, metrics), passwordResetRoutes(deps, record));
 
   async function describe(request: Request) {
-    const { email, name, role, accountId } = personOf(request);
-    const account = accountId === null ? null : await findAccount(knex, accountId);
+    const person = personOf(request);
+    const { email, name, role, memberships } = person;
+    const accounts = memberships.map((membership) => ({
+      account_id: membership.accountId,
+      name: membership.name,
+      role: membership.role,
+      suspended: membership.isSuspended,
+      permissions: permissionsIn(person, membership),
+    }));
+    const [first] = accounts;
     return {
       email,
       name,
       role,
-      account: account && { account_id: account.account_id, name: account.name },
+      accounts,
+      // A page that was opened before an upgrade knows one account.
+      account: first ? { account_id: first.account_id, name: first.name } : null,
       intake_url: config.INTAKE_URL,
+      second_factor: await describeSecondFactor(deps, person),
     };
   }
 

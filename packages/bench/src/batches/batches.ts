@@ -5,7 +5,7 @@ import { openConnection } from '../load/connection.ts';
 import { makeOrder } from '../load/make-order.ts';
 import { startDriver } from '../load/start-driver.ts';
 import { countOrders } from '../measure/postgres.ts';
-import { usageOf, usageOfFamily } from '../measure/processes.ts';
+import { usageOf, usageOfTree } from '../measure/processes.ts';
 import type { Services } from '../services.ts';
 import { type Running, startContestant } from '../start-contestant.ts';
 
@@ -84,7 +84,7 @@ async function sendSingles({ url, apiKeys }: Running, seconds: number, prefix: s
   const driver = await startDriver();
   try {
     const load = { kind: 'closed', connections: SINGLE_CONNECTIONS } as const;
-    const { acceptedAt } = await driver.run({ url, apiKeys, load, seconds, prefix });
+    const { acceptedAt } = await driver.run({ urls: [url], apiKeys, load, seconds, prefix });
     return acceptedAt.filter((at) => !Number.isNaN(at)).length;
   } finally {
     await driver.child.stop();
@@ -121,7 +121,7 @@ async function readCpuSeconds({ postgresPid }: Services, { intake, workers }: Ru
   const [intakeUsage, workerUsage, postgres] = await Promise.all([
     usageOf(intake.pid),
     usageOf(workers[0]?.pid ?? 0),
-    usageOfFamily(postgresPid),
+    usageOfTree(postgresPid),
   ]);
   return {
     intake: intakeUsage?.cpuSeconds ?? 0,

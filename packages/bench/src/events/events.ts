@@ -11,6 +11,7 @@ import { OURS, OURS_WITH_EVENTS } from '../contestants.ts';
 import type { Measurement } from '../measure/measure.ts';
 import { median } from '../measure/statistics.ts';
 import { type BatchCost, makeSampleOrder, measureStatement, writeBatch } from '../measure/write-batch.ts';
+import { ratioByRound, renderRatio, serviceCpuMicroseconds } from '../report/ratios.ts';
 import { table } from '../report/tables.ts';
 import { QUOTED_LOAD, runRounds } from '../rounds.ts';
 import type { Services } from '../services.ts';
@@ -40,16 +41,8 @@ export async function runEvents(
 ): Promise<EventsResult> {
   printProgress(`${batches} batches without and with events …`);
   const written = await writeBatches(services, batches);
-  const contestants = [OURS, OURS_WITH_EVENTS];
-  const measurements: Measurement[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    // The first of a round is the other one each time, in case the machine becomes slower or faster within rounds.
-    const inTurn = round % 2 ? contestants.toReversed() : contestants;
-    const plan = { ...options, contestants: inTurn, loads: [QUOTED_LOAD], rounds: 1 };
-    printProgress(`Round ${round + 1} of ${rounds} end to end …`);
-    measurements.push(...(await runRounds(services, plan, printProgress)));
-  }
-  return { batches: written, measurements };
+  const plan = { ...options, rounds, contestants: [OURS, OURS_WITH_EVENTS], loads: [QUOTED_LOAD] };
+  return { batches: written, measurements: await runRounds(services, plan, printProgress) };
 }
 
 /** Writes the batches of both accounts to the same tables. */
@@ -121,33 +114,31 @@ export function renderEvents({ batches, measurements }: EventsResult): string {
 }
 
 function renderEndToEnd(measurements: readonly Measurement[]): string {
-  const figures = (name: string) =>
-    measurements
-      .filter(({ contestant }) => contestant === name)
-      .map(({ ordersPerSecond, cpuSecondsPer1000: { driver: _, ...cpu }, walBytesPerOrder }) => [
-        ordersPerSecond,
-        sum(Object.values(cpu)) * 1000,
-        cpu.postgres * 1000,
-        walBytesPerOrder,
-      ]);
-  const [without, withEvents] = [figures(OURS.name), figures(OURS_WITH_EVENTS.name)];
-  const medians = (rounds: number[][]) =>
-    UNITS.map((unit, column) => `${median(rounds.map((round) => round[column] as number)).toFixed(0)}${unit}`);
-  const ratios = UNITS.map((_, column) => {
-    const ofRounds = withEvents.map((round, index) => (round[column] as number) / (without[index]?.[column] as number));
-    const [least, most] = [Math.min(...ofRounds), Math.max(...ofRounds)];
-    return `${median(ofRounds).toFixed(2)} (${least.toFixed(2)}–${most.toFixed(2)})`;
-  });
+  const medians = (name: string) =>
+    METRICS.map(([unit, metric]) => {
+      const rounds = measurements.filter(({ contestant }) => contestant === name);
+      return `${median(rounds.map(metric)).toFixed(0)}${unit}`;
+    });
   return table(
     ['end to end, medians', 'orders/s', 'CPU of the service', 'of Postgres', 'WAL'],
     [
-      ['without events', ...medians(without)],
-      ['with events', ...medians(withEvents)],
-      ['with ÷ without, by round', ...ratios],
+      ['without events', ...medians(OURS.name)],
+      ['with events', ...medians(OURS_WITH_EVENTS.name)],
+      [
+        'with ÷ without, by round',
+        ...METRICS.map(([, metric]) =>
+          renderRatio(ratioByRound(measurements, [OURS_WITH_EVENTS.name, OURS.name], metric)),
+        ),
+      ],
     ],
   );
 }
 
-const UNITS = ['', ' µs', ' µs', ' B'];
+const METRICS: [unit: string, metric: (measurement: Measurement) => number][] = [
+  ['', ({ ordersPerSecond }) => ordersPerSecond],
+  [' µs', serviceCpuMicroseconds],
+  [' µs', ({ cpuSecondsPer1000 }) => cpuSecondsPer1000.postgres * 1000],
+  [' B', ({ walBytesPerOrder }) => walBytesPerOrder],
+];
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 const ratio = (value: number, base: number) => (value / base).toFixed(2);

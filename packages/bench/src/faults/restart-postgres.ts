@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deployment } from './deployment.ts';
 import { withClient } from './with-client.ts';
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 120_000;
 
 /** Starts Postgres if it is down, also if it exits during this call, and resolves when it accepts queries. */
 export async function restartPostgres({ postgres }: Deployment): Promise<void> {

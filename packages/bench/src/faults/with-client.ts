@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-const CONNECT_MS = 10_000;
+const CONNECT_MS = 30_000;
 
 /** Runs work on a new connection. */
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -33,6 +33,7 @@ export async function runLoad(
   load: Load,
   seconds: number,
   prefix: string,
+  make: (sourceOrderId: string, number: number) => string = makeOrder,
 ): Promise<LoadResult> {
   const started = performance.now();
   const deadline = started + seconds * 1000;
@@ -47,7 +48,8 @@ export async function runLoad(
     const number = sent;
     const sentAt = performance.now();
     sent += 1;
-    connection.send(makeOrder(`${prefix}-${number}`, number), ({ status, at }) => {
+    const body = make(`${prefix}-${number}`, number);
+    connection.send(body, ({ status, at }) => {
       lastReplyAt = at;
       latencies[number] = at - due;
       replyTimes[number] = at - sentAt;

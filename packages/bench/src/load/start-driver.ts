@@ -8,7 +8,7 @@ import type { LoadResult } from './run-load.ts';
 export interface Driver {
   child: Child;
   /** @throws {Error} if the process exits before its reply. */
-  run(order: LoadRequest): Promise<LoadResult>;
+  run(request: LoadRequest): Promise<LoadResult>;
 }
 
 export async function startDriver(): Promise<Driver> {
@@ -18,9 +18,9 @@ export async function startDriver(): Promise<Driver> {
   });
   return {
     child,
-    async run(order) {
+    async run(request) {
       const reply = once(child.process, 'message');
-      child.process.send(order);
+      child.process.send(request);
       const [result] = await Promise.race([
         reply,
         child.exited.then(() => Promise.reject(new Error('the load driver exited unexpectedly'))),

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Child } from '@orders/test-services';
 import pg from 'pg';
 import type { Contestant } from '../contestants.ts';
+import type { OrderSize } from '../load/large-orders.ts';
 import type { Load, LoadResult } from '../load/run-load.ts';
 import { type Driver, startDriver } from '../load/start-driver.ts';
 import type { Services } from '../services.ts';
@@ -14,7 +16,7 @@ import {
   walBytesSince,
   walPosition,
 } from './postgres.ts';
-import { type Usage, usageOf, usageOfFamily } from './processes.ts';
+import { type Usage, usageOf, usageOfTree } from './processes.ts';
 import { percentile } from './statistics.ts';
 
 /** The processes whose cost is counted separately. */
@@ -56,6 +58,7 @@ export interface Quantiles {
 export interface Cell {
   contestant: Contestant;
   load: Load;
+  orderSize?: OrderSize | undefined;
   seconds: number;
   warmUpSeconds: number;
   workers?: number;
@@ -80,7 +83,7 @@ export async function measure(services: Services, cell: Cell): Promise<Measureme
   runs += 1;
   const databaseUrl = cell.databaseUrl ?? (await services.fresh(`bench_${runs}`));
   const running = await startContestant(cell.contestant, services, databaseUrl, {
-    workers: cell.workers ?? 1,
+    workers: cell.workers ?? cell.contestant.replicas ?? 1,
     profileTo: cell.profileTo,
   });
   const driver = await startDriver();
@@ -105,20 +108,21 @@ async function measureRunning(
   client: pg.Client,
 ): Promise<Measurement> {
   const stores = cell.contestant.worker !== null;
-  const order = { url: running.url, apiKeys: running.apiKeys, load: cell.load };
+  const urls = [running.url, ...running.otherIntakes.map(({ url }) => url)];
+  const request = { urls, apiKeys: running.apiKeys, load: cell.load, orderSize: cell.orderSize };
   const [warmUpPrefix, prefix] = [`w${runs}`, `m${runs}`];
   const { accountIds } = running;
   const whileAlive = <T>(work: Promise<T>) =>
     Promise.race([work, running.died.then((what) => Promise.reject(new Error(what)))]);
 
-  const warmUp = await whileAlive(driver.run({ ...order, seconds: cell.warmUpSeconds, prefix: warmUpPrefix }));
+  const warmUp = await whileAlive(driver.run({ ...request, seconds: cell.warmUpSeconds, prefix: warmUpPrefix }));
   if (stores) await whileAlive(untilOrders(client, { accountIds, prefix: warmUpPrefix }, countAccepted(warmUp)));
 
   const walFrom = await walPosition(client);
   const deadlocksBefore = await countDeadlocks(client);
   const commandsBefore = await redisCommands(services);
   const before = await usages(services, running, driver);
-  const load = await whileAlive(driver.run({ ...order, seconds: cell.seconds, prefix }));
+  const load = await whileAlive(driver.run({ ...request, seconds: cell.seconds, prefix }));
   const accepted = countAccepted(load);
   const isDone = !stores || (await whileAlive(untilOrders(client, { accountIds, prefix }, accepted)));
   const after = await usages(services, running, driver);
@@ -195,21 +199,24 @@ function quantiles(values: Float64Array): Quantiles {
 }
 
 async function usages(services: Services, running: Running, driver: Driver): Promise<Record<Role, Usage>> {
-  const workers = await Promise.all(running.workers.map(({ pid }) => usageOf(pid)));
   const nothing = { cpuSeconds: Number.NaN, memoryMiB: Number.NaN };
   return {
-    intake: (await usageOf(running.intake.pid)) ?? nothing,
-    worker: workers.reduce<Usage>(
-      (sum, usage) => ({
-        cpuSeconds: sum.cpuSeconds + (usage ?? nothing).cpuSeconds,
-        memoryMiB: sum.memoryMiB + (usage ?? nothing).memoryMiB,
-      }),
-      { cpuSeconds: 0, memoryMiB: 0 },
-    ),
-    postgres: (await usageOfFamily(services.postgresPid)) ?? nothing,
+    intake: await usageOfAll([running.intake, ...running.otherIntakes.map(({ child }) => child)]),
+    worker: await usageOfAll(running.workers),
+    postgres: (await usageOfTree(services.postgresPid)) ?? nothing,
     redis: (await usageOf(services.redisPid)) ?? nothing,
     driver: (await usageOf(driver.child.pid)) ?? nothing,
   };
+}
+
+async function usageOfAll(children: readonly Child[]): Promise<Usage> {
+  const sum = { cpuSeconds: 0, memoryMiB: 0 };
+  for (const { pid } of children) {
+    const usage = await usageOf(pid);
+    sum.cpuSeconds += usage?.cpuSeconds ?? Number.NaN;
+    sum.memoryMiB += usage?.memoryMiB ?? Number.NaN;
+  }
+  return sum;
 }
 
 function forEachRole(value: (role: Role) => number): Record<Role, number> {

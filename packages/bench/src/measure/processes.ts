@@ -20,7 +20,7 @@ export async function usageOf(pid: number): Promise<Usage | null> {
 }
 
 /** The usage of a process and its children, such as Postgres with its backends. */
-export async function usageOfFamily(pid: number): Promise<Usage | null> {
+export async function usageOfTree(pid: number): Promise<Usage | null> {
   const head = await readStat(pid);
   if (!head) return null;
   const usage = { cpuSeconds: head.own + head.endedChildren, memoryMiB: await proportionalMiB(pid) };
@@ -31,6 +31,26 @@ export async function usageOfFamily(pid: number): Promise<Usage | null> {
     usage.memoryMiB += await proportionalMiB(Number(name));
   }
   return usage;
+}
+
+/** The current memory of a process, in MiB. */
+export interface Memory {
+  /** Includes about 50 MiB of Node's program, which all processes of a machine share. */
+  residentMiB: number;
+  /** Only its own: heap, buffers, stacks. */
+  privateMiB: number;
+  /** Shared pages are divided by the number of processes that use them. */
+  proportionalMiB: number;
+}
+
+/** All are 0 on a system without /proc. */
+export async function memoryOf(pid: number): Promise<Memory> {
+  const status = await readProc(pid, 'status');
+  return {
+    residentMiB: kibibytes(status, 'VmRSS') / 1024,
+    privateMiB: kibibytes(status, 'RssAnon') / 1024,
+    proportionalMiB: await proportionalMiB(pid),
+  };
 }
 
 /** CPU seconds from /proc/[pid]/stat (man 5 proc); null for a process that has ended. */

@@ -91,7 +91,7 @@ async function offer(
 ): Promise<LoadResult> {
   const driver = await startDriver();
   try {
-    return await driver.run({ url, apiKeys, load: { kind: 'open', perSecond }, seconds, prefix });
+    return await driver.run({ urls: [url], apiKeys, load: { kind: 'open', perSecond }, seconds, prefix });
   } finally {
     await driver.child.stop();
   }

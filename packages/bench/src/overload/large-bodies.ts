@@ -87,7 +87,7 @@ export async function runLargeBodies(
     const driver = await startDriver();
     try {
       const load = { kind: 'open', perSecond: QUIET_PER_SECOND } as const;
-      const quiet = driver.run({ url: running.url, apiKeys: [quietKey], load, seconds, prefix });
+      const quiet = driver.run({ urls: [running.url], apiKeys: [quietKey], load, seconds, prefix });
       const [run, flooder] = await Promise.race([
         Promise.all([quiet, kind && flood(running, floodKey, kind, seconds)]),
         running.died.then((what) => Promise.reject(new Error(what))),

@@ -60,9 +60,9 @@ export async function runOverload(
       const { url, apiKeys } = running;
       // Opens all connections before the load begins.
       const gentle: Load = { kind: 'open', perSecond: 100, connections: load.connections ?? 1 };
-      await driver.run({ url, apiKeys, load: gentle, seconds: 2, prefix: `${prefix}.first` });
+      await driver.run({ urls: [url], apiKeys, load: gentle, seconds: 2, prefix: `${prefix}.first` });
       const before = (await usageOf(driver.child.pid))?.cpuSeconds ?? Number.NaN;
-      const result = await driver.run({ url, apiKeys, load, seconds: forSeconds, prefix });
+      const result = await driver.run({ urls: [url], apiKeys, load, seconds: forSeconds, prefix });
       return { ...result, cpuSeconds: ((await usageOf(driver.child.pid))?.cpuSeconds ?? Number.NaN) - before };
     } finally {
       await driver.child.stop();

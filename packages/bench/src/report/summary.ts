@@ -25,7 +25,7 @@ export interface Target {
 export interface Summary {
   rows: Row[];
   /** Ratios of end-to-end orders per second at 128 connections. `ours/peers` compares with the better peer. */
-  ratios: { 'ours/obvious': number; 'ours/ceiling': number; 'ours/peers': number };
+  ratios: Record<string, number>;
   targets: Target[];
 }
 

@@ -82,7 +82,13 @@ async function measureSend(
     const warmUp = { accountIds, prefix: 'warm' };
     const driver = await startDriver();
     const load = { kind: 'closed', connections: CONNECTIONS } as const;
-    const { acceptedAt } = await driver.run({ url, apiKeys, load, seconds: warmUpSeconds, prefix: warmUp.prefix });
+    const { acceptedAt } = await driver.run({
+      urls: [url],
+      apiKeys,
+      load,
+      seconds: warmUpSeconds,
+      prefix: warmUp.prefix,
+    });
     const warm = acceptedAt.filter((at) => !Number.isNaN(at)).length;
     while ((await countOrders(client, warmUp)) < warm) await sleep(POLL_INTERVAL_MS);
     await driver.child.stop();

@@ -8,6 +8,8 @@ export interface Account {
   signing_enabled: boolean;
   /** Whether only signed deliveries may send and cancel orders. */
   signed_only: boolean;
+  /** Whether its users need a second factor. */
+  second_factor_required: boolean;
   rate_limit: AccountRateLimit;
   /** Whether a resend with other content of an order in review is only shown, or holds the order until a decision. */
   resends: 'ignore' | 'hold';
@@ -23,7 +25,7 @@ case when a.rate_unlimited then '"none"'::jsonb
 /** Query for all accounts by id, for callers to narrow. */
 export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
   return db('accounts as a')
-    .select('a.account_id', 'a.name', 'a.signed_only', 'a.created_at', 'a.suspended_at')
+    .select('a.account_id', 'a.name', 'a.signed_only', 'a.second_factor_required', 'a.created_at', 'a.suspended_at')
     .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
     .select(
       db.raw(

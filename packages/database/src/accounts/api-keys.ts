@@ -121,11 +121,17 @@ async function lockCurrentKey(trx: Knex, keyId: number, accountId: number | unde
 /**
  * Changes what a key may do, from where, and for how long from now; what `access` does not name stays. Effective in intake within 5 seconds.
  *
+ * @param accountId as in `findKey`.
  * @returns null when the key is unknown, not active, or replaced.
  */
-export async function updateKey(db: Knex, keyId: number, access: KeyAccess): Promise<ApiKey | null> {
+export async function updateKey(
+  db: Knex,
+  keyId: number,
+  access: KeyAccess,
+  accountId?: number,
+): Promise<ApiKey | null> {
   return db.transaction(async (trx) => {
-    const key = await lockCurrentKey(trx, keyId, undefined);
+    const key = await lockCurrentKey(trx, keyId, accountId);
     if (!key) return null;
     await trx('api_keys').where({ account_id: key.account_id, key_id: keyId }).update(accessRow(trx, access));
     return findKey(trx, keyId);

@@ -30,7 +30,7 @@ export async function listAccountsWithCounts(
         `${counted("orders o where o.account_id = a.account_id and o.review_state = 'needs_review'")} as orders_waiting`,
       ),
       db.raw(`${counted('dead_letters d where d.account_id = a.account_id')} as dead_receipts`),
-      db.raw('(select count(*)::int from users u where u.account_id = a.account_id) as users'),
+      db.raw('(select count(*)::int from memberships m where m.account_id = a.account_id) as users'),
     )
     .limit(limit);
   if (after !== undefined) query.where('a.account_id', '>', after);

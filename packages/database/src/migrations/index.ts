@@ -38,6 +38,21 @@ import * as keyAccess from './037-key-access.ts';
 import * as signedOnly from './038-signed-only.ts';
 import * as auditEventIds from './039-audit-event-ids.ts';
 import * as auditChain from './040-audit-chain.ts';
+import * as sessionAssurance from './041-session-assurance.ts';
+import * as memberships from './042-memberships.ts';
+import * as invitedMembers from './043-invited-members.ts';
+import * as usersAsMembers from './044-users-as-members.ts';
+import * as operatorChanges from './045-operator-changes.ts';
+import * as accountSecondFactor from './046-account-second-factor.ts';
+import * as secondFactors from './047-second-factors.ts';
+import * as usersWithSecondFactor from './048-users-with-second-factor.ts';
+import * as passkeys from './049-passkeys.ts';
+import * as identityBindings from './050-identity-bindings.ts';
+import * as passwordResets from './051-password-resets.ts';
+import * as unconfirmedSignIns from './052-unconfirmed-sign-ins.ts';
+import * as triggerFunctions from './053-trigger-functions.ts';
+import * as orderCompression from './054-order-compression.ts';
+import * as receiptCompression from './055-receipt-compression.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -91,6 +106,21 @@ export const MIGRATIONS: readonly Migration[] = [
   signedOnly,
   auditEventIds,
   auditChain,
+  sessionAssurance,
+  memberships,
+  invitedMembers,
+  usersAsMembers,
+  operatorChanges,
+  accountSecondFactor,
+  secondFactors,
+  usersWithSecondFactor,
+  passkeys,
+  identityBindings,
+  passwordResets,
+  unconfirmedSignIns,
+  triggerFunctions,
+  orderCompression,
+  receiptCompression,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -3,7 +3,7 @@ import { firstUuidAt } from '../receipts/uuids.ts';
 import { KEYS, type PartitionedTable, type Range, WEEK_MS } from './list-partitions.ts';
 import { withLockRetries } from './with-lock-retries.ts';
 
-/** A receipt is updated twice. With room for three versions, both updates stay on its page (HOT); measured in docs/performance.md. */
+/** A new receipt is updated once, others twice. With room for three versions, the updates stay on its page (HOT). */
 const OPTIONS: Record<PartitionedTable, string> = {
   receipts: 'fillfactor = 35, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02',
   receipt_payloads: 'toast_tuple_target = 8160',

@@ -1,34 +1,67 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { createInvitation, type Invitation } from './invitations.ts';
-import { findUser } from './users.ts';
+import type { MemberRole } from './memberships.ts';
+import { findUser, type Role } from './users.ts';
 
 /** A new one-time link; its `token` is not stored. */
 export interface CreatedInvitation extends Invitation {
   token: string;
   /** Whether the address belongs to a user, for whom the link sets a new password. */
-  isUser: boolean;
+  setsNewPassword: boolean;
 }
 
+/** Why there is no link: the address belongs to a user of the other kind, or to a member with another role. */
+export type InvitationRefusal = 'other_kind' | 'other_role';
+
 /**
- * Creates an invitation, with audit. For an existing user the link sets a new password; role and account must be the same. To move a user,
- * remove them first, which ends their access immediately.
+ * Creates an operator's invitation, with audit. For an operator, and for a member of the account, the link sets a new password. Somebody who
+ * is a user of other accounts signs in to accept it.
  *
+ * @param invited.memberRole by default the role of the member, or owner.
  * @param validForMs validity of the link in milliseconds.
- * @returns null when the address belongs to a user of another account or role.
  */
 export async function inviteUser(
   db: Knex,
-  { email, role, accountId }: Invitation,
+  invited: { email: string; role: Role; accountId: number | null; memberRole?: MemberRole | undefined },
   actor: string,
   validForMs: number,
-): Promise<CreatedInvitation | null> {
+): Promise<CreatedInvitation | InvitationRefusal> {
+  const { email, role, accountId } = invited;
   return db.transaction(async (trx) => {
     const user = await findUser(trx, email);
-    if (user && (user.role !== role || user.account_id !== accountId)) return null;
-    const token = await createInvitation(trx, { email, role, accountId }, actor, validForMs);
-    const details = { role, sets_new_password: user !== null };
+    if (user && user.role !== role) return 'other_kind';
+    const member = user?.memberships.find(({ account_id }) => account_id === accountId);
+    if (member && invited.memberRole && member.role !== invited.memberRole) return 'other_role';
+    const memberRole = accountId === null ? null : (invited.memberRole ?? member?.role ?? 'owner');
+    const setsPassword = !user || role === 'operator' || member !== undefined;
+    const invitation = { email, role, accountId, memberRole, setsPassword };
+    const token = await createInvitation(trx, invitation, actor, validForMs);
+    const setsNewPassword = user !== null && setsPassword;
+    const details = { role: memberRole ?? role, sets_new_password: setsNewPassword };
     await recordAudit(trx, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
-    return { email, role, accountId, token, isUser: user !== null };
+    return { ...invitation, token, setsNewPassword };
+  });
+}
+
+/**
+ * Creates an owner's invitation to the account, with audit. It never sets the password of a user, who may belong to other accounts.
+ *
+ * @returns the token of the link, or null when the address belongs to a member already.
+ */
+export async function inviteMember(
+  db: Knex,
+  { email, accountId, memberRole }: { email: string; accountId: number; memberRole: MemberRole },
+  actor: string,
+  validForMs: number,
+): Promise<string | null> {
+  return db.transaction(async (trx) => {
+    const user = await findUser(trx, email);
+    if (user?.memberships.some(({ account_id }) => account_id === accountId)) return null;
+    const invitation = { email, role: 'account_holder', accountId, memberRole, setsPassword: false } as const;
+    const token = await createInvitation(trx, invitation, actor, validForMs);
+    const details = { role: memberRole, sets_new_password: false };
+    await recordAudit(trx, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
+    return token;
   });
 }

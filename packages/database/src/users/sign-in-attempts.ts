@@ -33,9 +33,15 @@ export async function forgetSignInAttempts(db: Knex, key: string): Promise<void>
   await db('sign_in_attempts').where({ key }).delete();
 }
 
-/** Removes expired attempt counts and sessions, and invitations that expired a month ago. */
+/**
+ * Removes expired attempt counts, challenges, sessions and links for a new password, invitations that expired a month ago, and questions
+ * about sign-ins of a month ago.
+ */
 export async function removeOldSignIns(db: Knex): Promise<void> {
   await db('sign_in_attempts').where('window_to', '<', db.fn.now()).delete();
-  await db('user_sessions').where('expires_at', '<', db.fn.now()).delete();
+  await db('user_verifications').where('expires_at', '<', db.fn.now()).delete();
+  await db('user_sessions').where('expires_at', '<', db.fn.now()).orWhere('ends_at', '<', db.fn.now()).delete();
   await db('invitations').whereRaw("expires_at < now() - interval '30 days'").delete();
+  await db('password_resets').where('expires_at', '<', db.fn.now()).delete();
+  await db('unconfirmed_sign_ins').whereRaw("at < now() - interval '30 days'").delete();
 }

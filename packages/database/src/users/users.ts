@@ -1,15 +1,18 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import type { MemberRole } from './memberships.ts';
 
+/** An operator may use all accounts; an `account_holder` is a member of one or more. */
 export type Role = 'operator' | 'account_holder';
 
-/** A portal user; operators have no account. */
+/** A portal user. */
 export interface User {
   user_id: string;
   email: string;
   name: string;
   role: Role;
-  account_id: number | null;
+  /** By account id; empty for an operator. */
+  memberships: { account_id: number; role: MemberRole }[];
   created_at: Date;
   last_signed_in_at: Date | null;
 }
@@ -21,19 +24,28 @@ export async function listUsers(
     accountId?: number | undefined;
     email?: string;
     userId?: string;
+    role?: Role;
     after?: string | undefined;
     limit?: number;
   } = {},
 ): Promise<User[]> {
-  const query = db('users')
-    .select('id as user_id', 'email', 'name', 'role', 'account_id', 'created_at', 'last_signed_in_at')
-    .orderBy('email');
-  if (filter.accountId !== undefined) query.where({ account_id: filter.accountId });
-  if (filter.email !== undefined) query.where({ email: filter.email.toLowerCase() });
-  if (filter.userId !== undefined) query.where({ id: filter.userId });
-  if (filter.after !== undefined) query.where('email', '>', filter.after);
+  const query = db('users as u')
+    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.created_at', 'u.last_signed_in_at')
+    .select(
+      db.raw(
+        `array(select jsonb_build_object('account_id', m.account_id, 'role', m.role)
+               from memberships m where m.user_id = u.id order by m.account_id) as memberships`,
+      ),
+    )
+    .orderBy('u.email');
+  if (filter.accountId !== undefined)
+    query.whereIn('u.id', db('memberships').where({ account_id: filter.accountId }).select('user_id'));
+  if (filter.email !== undefined) query.where('u.email', filter.email.toLowerCase());
+  if (filter.userId !== undefined) query.where('u.id', filter.userId);
+  if (filter.role !== undefined) query.where('u.role', filter.role);
+  if (filter.after !== undefined) query.where('u.email', '>', filter.after);
   if (filter.limit !== undefined) query.limit(filter.limit);
-  return query;
+  return query as unknown as Promise<User[]>;
 }
 
 /** The user of this e-mail address, or null. */
@@ -41,28 +53,31 @@ export async function findUser(db: Knex, email: string): Promise<User | null> {
   return (await listUsers(db, { email }))[0] ?? null;
 }
 
-/** Stores the time at which a user signed in. @returns the user's account; null for an operator. */
-export async function noteSignIn(db: Knex, email: string): Promise<number | null> {
-  const [user] = await db('users')
-    .where({ email: email.toLowerCase() })
-    .update({ last_signed_in_at: db.fn.now() })
-    .returning('account_id');
-  return user?.account_id ?? null;
+/** Stores the time at which a user signed in. */
+export async function noteSignIn(db: Knex, email: string): Promise<void> {
+  await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
 }
 
-/** Removes a user with all sessions and open invitations, with audit. @returns the removed user, or null when there is none. */
+/**
+ * Removes a user with all sessions and open invitations, of the user and made by them, with audit.
+ *
+ * @returns the removed user, or null when there is none.
+ */
 export async function removeUser(db: Knex, email: string, actor: string): Promise<User | null> {
   return db.transaction(async (trx) => {
+    // Invitations are locked before the user, as when one is accepted: another order could deadlock.
+    const address = email.toLowerCase();
+    await trx('invitations')
+      .whereNull('accepted_at')
+      .where((either) => either.where({ email: address }).orWhere({ invited_by: address }))
+      .delete();
+    await trx('users').where({ email: address }).forUpdate().select('id');
     const user = await findUser(trx, email);
-    await trx('invitations').where({ email: email.toLowerCase() }).whereNull('accepted_at').delete();
     if (!user) return null;
     await trx('users').where({ id: user.user_id }).delete();
-    await recordAudit(trx, {
-      accountId: user.account_id,
-      actor,
-      action: 'user_removed',
-      subject: `user:${user.email}`,
-    });
+    const accountIds = user.memberships.length > 0 ? user.memberships.map(({ account_id }) => account_id) : [null];
+    const entry = { actor, action: 'user_removed', subject: `user:${user.email}` };
+    await recordAudit(trx, ...accountIds.map((accountId) => ({ ...entry, accountId })));
     return user;
   });
 }

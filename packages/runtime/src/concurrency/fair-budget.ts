@@ -1,25 +1,25 @@
-/** A budget that accounts share, such as requests in flight, bytes or waiters. */
-export interface FairBudget {
+/** A budget that accounts, or other keys, share, such as requests in flight, bytes or waiters. */
+export interface FairBudget<Key = number> {
   readonly max: number;
-  /** Taken by all accounts. */
+  /** Taken by all keys. */
   readonly taken: number;
-  heldBy(accountId: number): number;
+  heldBy(key: Key): number;
   /** Whether `take` would succeed. */
-  hasRoom(accountId: number, amount: number): boolean;
-  /** @returns false, and takes nothing, when it would exceed the account's share. */
-  take(accountId: number, amount: number): boolean;
-  release(accountId: number, amount: number): void;
+  hasRoom(key: Key, amount: number): boolean;
+  /** @returns false, and takes nothing, when it would exceed the key's share. */
+  take(key: Key, amount: number): boolean;
+  release(key: Key, amount: number): void;
 }
 
 /**
- * Shares a budget by dynamic thresholds (Choudhury and Hahne, 1998): an account may hold at most as much as is free. A single account gets
- * half, two get a third each, and there is always room for another account.
+ * Shares a budget by dynamic thresholds (Choudhury and Hahne, 1998): a key, such as an account, may hold at most as much as is free. A
+ * single key gets half, two get a third each, and there is always room for another key.
  */
-export function createFairBudget(max: number): FairBudget {
-  const held = new Map<number, number>();
+export function createFairBudget<Key = number>(max: number): FairBudget<Key> {
+  const held = new Map<Key, number>();
   let taken = 0;
-  const heldBy = (accountId: number) => held.get(accountId) ?? 0;
-  const hasRoom = (accountId: number, amount: number) => heldBy(accountId) + amount <= max - taken;
+  const heldBy = (key: Key) => held.get(key) ?? 0;
+  const hasRoom = (key: Key, amount: number) => heldBy(key) + amount <= max - taken;
 
   return {
     max,
@@ -28,17 +28,17 @@ export function createFairBudget(max: number): FairBudget {
     },
     heldBy,
     hasRoom,
-    take(accountId, amount) {
-      if (!hasRoom(accountId, amount)) return false;
-      held.set(accountId, heldBy(accountId) + amount);
+    take(key, amount) {
+      if (!hasRoom(key, amount)) return false;
+      held.set(key, heldBy(key) + amount);
       taken += amount;
       return true;
     },
-    release(accountId, amount) {
+    release(key, amount) {
       taken -= amount;
-      const left = heldBy(accountId) - amount;
-      if (left > 0) held.set(accountId, left);
-      else held.delete(accountId);
+      const left = heldBy(key) - amount;
+      if (left > 0) held.set(key, left);
+      else held.delete(key);
     },
   };
 }

@@ -14,8 +14,13 @@ export type FairQueue<Key> = <Result>(
  *
  * @param maxConcurrent pieces of work that run at the same time, over all keys.
  * @param maxPerKey pieces of work of one key that run at the same time.
+ * @param goesFirst work of the keys for which it is true starts before that of all others.
  */
-export function createFairQueue<Key>(maxConcurrent: number, maxPerKey = maxConcurrent): FairQueue<Key> {
+export function createFairQueue<Key>(
+  maxConcurrent: number,
+  maxPerKey = maxConcurrent,
+  goesFirst: (key: Key) => boolean = () => true,
+): FairQueue<Key> {
   // In round-robin order: a key that was served moves to the end.
   const waiting = new Map<Key, (() => void)[]>();
   const running = new Map<Key, number>();
@@ -36,15 +41,24 @@ export function createFairQueue<Key>(maxConcurrent: number, maxPerKey = maxConcu
   }
 
   function startNext(): void {
-    for (const [key, starts] of waiting) {
+    let next: Key | undefined;
+    for (const key of waiting.keys()) {
       if (!canStart(key)) continue;
-      const start = starts.shift() as () => void;
-      waiting.delete(key);
-      if (starts.length > 0) waiting.set(key, starts);
-      begin(key);
-      start();
-      return;
+      next ??= key;
+      if (!goesFirst(key)) continue;
+      next = key;
+      break;
     }
+    if (next !== undefined) start(next);
+  }
+
+  function start(key: Key): void {
+    const starts = waiting.get(key) ?? [];
+    const resume = starts.shift() as () => void;
+    waiting.delete(key);
+    if (starts.length > 0) waiting.set(key, starts);
+    begin(key);
+    resume();
   }
 
   function waitForSlot(key: Key, signal: AbortSignal | undefined): Promise<void> {

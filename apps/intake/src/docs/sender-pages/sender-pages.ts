@@ -8,15 +8,17 @@ import { readSenderPages } from './read-pages.ts';
 
 const security = pageSecurity({ formAction: ["'none'"] });
 
-/** `GET /docs/senders` and below: the pages of docs/senders, rendered at start, and their Markdown under the same path with `.md`. */
+/** `GET /docs/senders` and below: the pages of docs/senders, rendered when first asked for, and their Markdown under the same path and `.md`. */
 export function senderPages(reference: string): Router {
   const at = `${reference}/senders`;
   const router = Router({ strict: true, caseSensitive: true });
-  const serve = (path: string, type: string, body: string) => {
+  const serve = (path: string, type: string, render: () => string) => {
+    let body: string | undefined;
     const allow = { headers: { Allow: 'GET, HEAD' } };
     router
       .route(path)
       .get(security, (_request, response) => {
+        body ??= render();
         response.type(type).send(body);
       })
       .all(() => {
@@ -26,16 +28,17 @@ export function senderPages(reference: string): Router {
   const pages = readSenderPages();
   const site = senderSite(at, reference);
   for (const page of pages) {
-    serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', renderPage(page, pages, site));
-    serve(`${at}/${page.name}.md`, 'text/markdown', page.markdown);
+    serve(page.name === 'README' ? at : `${at}/${page.name}`, 'html', () => renderPage(page, pages, site));
+    serve(`${at}/${page.name}.md`, 'text/markdown', () => page.markdown);
   }
   router.get(`${at}/`, (_request, response) => {
     response.redirect(308, at);
   });
   // Its relative links must resolve from one directory further up.
-  serve(`${at}.md`, 'text/markdown', pages[0]?.markdown.replaceAll(/\]\((?=[\w-]+\.md)/g, '](senders/') ?? '');
-  serve(`${at}/style.css`, 'css', STYLESHEET);
-  serve(`${at}/copy.js`, 'js', readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8'));
+  serve(`${at}.md`, 'text/markdown', () => pages[0]?.markdown.replaceAll(/\]\((?=[\w-]+\.md)/g, '](senders/') ?? '');
+  serve(`${at}/style.css`, 'css', () => STYLESHEET);
+  const copyButtons = readFileSync(resolve(import.meta.dirname, 'copy.js'), 'utf8');
+  serve(`${at}/copy.js`, 'js', () => copyButtons);
   return router;
 }
 

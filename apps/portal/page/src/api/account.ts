@@ -1,17 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
-import { useSession } from './session.ts';
+import { useOwnAccount } from './permissions.ts';
 
 /** The name of an account; undefined while it loads and if there is no such account. */
 export function useAccountName(accountId: number | undefined): string | undefined {
-  const { account } = useSession();
-  const isOwn = account !== null && account.account_id === accountId;
+  const own = useOwnAccount(accountId);
   const query = useQuery({
     queryKey: ['account', accountId],
     queryFn: ({ signal }) => call<{ name: string }>('GET', `/accounts/${accountId}`, { signal }),
-    enabled: accountId !== undefined && !isOwn,
+    enabled: accountId !== undefined && !own,
     staleTime: 60_000,
   });
-  if (isOwn) return account.name;
+  if (own) return own.name;
   return accountId === undefined ? undefined : query.data?.name;
 }

@@ -19,10 +19,37 @@ export function isProblem(error: unknown, code?: string): error is ApiProblem {
 }
 
 let notifySignedOut = (): void => {};
+let notifyForbidden = (): void => {};
 
 /** Calls `run` whenever a request fails because the session has ended. */
 export function onSignedOut(run: () => void): void {
   notifySignedOut = run;
+}
+
+/** Calls `run` whenever a request fails because the user may not do it, or no longer may. */
+export function onForbidden(run: () => void): void {
+  notifyForbidden = run;
+}
+
+/** Why a request needs a proof of identity. */
+export type ProofReason = 'authentication_required' | 'second_factor_required';
+
+let confirm = async (_reason: ProofReason): Promise<boolean> => false;
+let confirming: Promise<boolean> | null = null;
+
+/**
+ * Calls `run` when a request needs a recent proof of identity, or a second factor. If it resolves to true, the request is repeated.
+ * Requests that wait at the same time share one call.
+ */
+export function onConfirmationNeeded(run: (reason: ProofReason) => Promise<boolean>): void {
+  confirm = run;
+}
+
+function isConfirmed(reason: ProofReason): Promise<boolean> {
+  confirming ??= confirm(reason).finally(() => {
+    confirming = null;
+  });
+  return confirming;
 }
 
 /** Query parameters; undefined, null and empty ones are omitted. */
@@ -52,7 +79,25 @@ export async function callForFile(method: Method, path: string, options: CallOpt
   return response.blob();
 }
 
+/** The routes with which a proof is given. */
+const PROOFS = ['/session/confirm', '/session/passkey/options'];
+
 async function send(method: Method, path: string, options: CallOptions): Promise<Response> {
+  const response = await sendOnce(method, path, options);
+  if (response instanceof Response) return response;
+  const { code } = response;
+  if (!needsProof(code) || PROOFS.includes(path) || !(await isConfirmed(code))) throw response;
+  const repeated = await sendOnce(method, path, options);
+  if (repeated instanceof Response) return repeated;
+  throw repeated;
+}
+
+function needsProof(code: string): code is ProofReason {
+  return code === 'authentication_required' || code === 'second_factor_required';
+}
+
+/** @returns the response, or the problem of one other than 2xx. */
+async function sendOnce(method: Method, path: string, options: CallOptions): Promise<Response | ApiProblem> {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
@@ -72,5 +117,6 @@ async function send(method: Method, path: string, options: CallOptions): Promise
   const problem = new ApiProblem(response.status, await response.json().catch(() => ({})));
   // A request for the session itself expects this answer.
   if (isProblem(problem, 'not_signed_in') && path !== '/session') notifySignedOut();
-  throw problem;
+  if (isProblem(problem, 'not_permitted') || isProblem(problem, 'account_suspended')) notifyForbidden();
+  return problem;
 }

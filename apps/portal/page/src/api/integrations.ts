@@ -109,6 +109,10 @@ export function createKey(accountId: number, key: KeyRequest): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys`, { body: key });
 }
 
+export function updateKey(accountId: number, keyId: number, limits: Partial<Omit<KeyRequest, 'name'>>): Promise<Key> {
+  return call('PATCH', `${at(accountId)}/keys/${keyId}`, { body: limits });
+}
+
 export function replaceKey(accountId: number, keyId: number, grace: Grace): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys/${keyId}/replace`, { body: { grace } });
 }

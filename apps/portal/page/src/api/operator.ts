@@ -1,5 +1,7 @@
 import type { AccountWithCounts, DeadLetterOfAccount, NamedEvent, User, WorkerState } from '@orders/database';
 import type { LaneState } from '@orders/queue';
+import { call } from './client.ts';
+import type { MemberRole } from './session.ts';
 import type { Json } from './types.ts';
 
 /** `rate_limit` is `100/1s`, `none` or `default`. */
@@ -13,6 +15,7 @@ export interface AccountPage {
 }
 
 export type UserRow = Json<User>;
+export type UserRole = MemberRole | 'operator';
 
 export interface UserPage {
   users: UserRow[];
@@ -25,6 +28,31 @@ export interface InvitationLink {
   link: string;
   expires_at: string;
   sets_new_password: boolean;
+}
+
+/** A change of an operator that waits for the approval of another one. */
+export interface OperatorChange {
+  change_id: number;
+  kind: 'invite' | 'reset_password' | 'remove' | 'end_sessions' | 'reset_second_factor';
+  email: string;
+  requested_by: string;
+  requested_at: string;
+  expires_at: string;
+  /** Whether this user requested it, who cannot approve it. */
+  own: boolean;
+}
+
+/** A change waits if it concerns an operator; otherwise it was made, with a link if it makes one. */
+export type Requested = InvitationLink | OperatorChange | undefined;
+
+/** Invites a user to an account, or, without one, an operator. */
+export function inviteUser(email: string, to: { account_id: number; role: MemberRole } | null): Promise<Requested> {
+  return call('POST', '/operator/users', { body: { email, account_id: null, ...to } });
+}
+
+/** Asks for a link with which a user sets a new password. */
+export function requestLink({ email, memberships: [first] }: UserRow): Promise<Requested> {
+  return inviteUser(email, first ?? null);
 }
 
 export type Worker = Json<WorkerState>;

@@ -1,15 +1,44 @@
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { call, isProblem } from './client.ts';
+import type { SecondStep } from './passkeys.ts';
 
-/** The signed-in user; an operator has no account. */
+/** What a user may do in an account. Only operators of the service have `operate`. */
+export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
+
+/** The roles of an account's users, from the fewest to the most permissions. */
+export const MEMBER_ROLES = ['viewer', 'reviewer', 'developer', 'owner'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** An account of the user. Its suspension is part of `permissions`. */
+export interface SessionAccount {
+  account_id: number;
+  name: string;
+  role: MemberRole;
+  suspended: boolean;
+  permissions: Permission[];
+}
+
+/** The signed-in user; an operator has no accounts of their own. */
 export interface Session {
   email: string;
   name: string;
   role: 'operator' | 'account_holder';
-  account: { account_id: number; name: string } | null;
+  accounts: SessionAccount[];
   /** Intake's public URL. */
   intake_url: string;
+  second_factor: {
+    required: boolean;
+    /** Whether it was part of the sign-in. */
+    confirmed: boolean;
+    /** What the user can confirm with; empty without a second factor. */
+    steps: SecondStep[];
+  };
+}
+
+/** Whether the user must confirm or set up a second factor before anything else. */
+export function needsSecondFactor({ second_factor: { required, confirmed, steps } }: Session): boolean {
+  return !confirmed && (required || steps.length > 0);
 }
 
 /** The session, or null without one. */

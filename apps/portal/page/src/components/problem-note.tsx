@@ -7,6 +7,8 @@ export function useProblemText(): (error: unknown) => string {
   const { t, i18n } = useTranslation();
   return (error) => {
     if (!isProblem(error)) return t('problem.internal_error', { id: '?' });
+    const field = error.errors.find(({ code }) => i18n.exists(`fieldProblem.${code}`));
+    if (field) return t(`fieldProblem.${field.code}`);
     if (i18n.exists(`problem.${error.code}`)) return t(`problem.${error.code}`, { id: error.requestId });
     return t('problem.other', { detail: error.message });
   };

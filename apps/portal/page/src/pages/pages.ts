@@ -8,8 +8,11 @@ import {
   Plug,
   ReceiptText,
   ScrollText,
+  UserRoundCog,
   Users,
 } from 'lucide-react';
+import type { Can } from '../api/permissions.ts';
+import type { Permission } from '../api/session.ts';
 import { type LazyPage, lazyPage } from './lazy-page.tsx';
 
 /** A page of the portal; `name` is its locale key below `nav`. */
@@ -18,6 +21,8 @@ export interface PageEntry {
   name: string;
   Icon: LucideIcon;
   Page: LazyPage;
+  /** Without it, the page is not offered. */
+  permission?: Permission;
 }
 
 /** Pages below `/accounts/:accountId`. */
@@ -66,7 +71,19 @@ export const ACCOUNT_PAGES: PageEntry[] = [
       'review',
     ]),
   },
+  {
+    path: '/users',
+    name: 'members',
+    Icon: UserRoundCog,
+    Page: lazyPage('members', async () => (await import('./members/members-page.tsx')).MembersPage, ['users']),
+    permission: 'manage',
+  },
 ];
+
+/** The pages of an account that the user may open. */
+export function permittedPages(can: Can): PageEntry[] {
+  return ACCOUNT_PAGES.filter(({ permission }) => permission === undefined || can(permission));
+}
 
 /** Pages below `/operator`. */
 export const OPERATOR_PAGES: PageEntry[] = [
@@ -80,7 +97,7 @@ export const OPERATOR_PAGES: PageEntry[] = [
     path: '/users',
     name: 'users',
     Icon: Users,
-    Page: lazyPage('users', async () => (await import('./operator/users-page.tsx')).UsersPage, ['operator']),
+    Page: lazyPage('users', async () => (await import('./operator/users-page.tsx')).UsersPage, ['operator', 'users']),
   },
   {
     path: '/service',

@@ -1,54 +1,70 @@
-import { type ReactNode, Suspense } from 'react';
+import { type ReactNode, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
 import { useAccountName } from '../api/account.ts';
+import { useCanIn, useOwnAccount } from '../api/permissions.ts';
 import { AccountContext, useSession } from '../api/session.ts';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageBoundary } from '../components/page-boundary.tsx';
 import { PageSkeleton } from '../components/skeleton.tsx';
 import { usePageTitle } from '../components/title.ts';
+import { homeAccount, rememberAccount } from './home-account.ts';
 import { forgetFailedPages } from './lazy-page.tsx';
 import { ACCOUNT_PAGES, OPERATOR_PAGES, ProfilePage, pageNameAt } from './pages.ts';
 import { usePalette } from './palette/use-palette.tsx';
 import { Sidebar } from './sidebar.tsx';
+import { NewSignInNote } from './sign-in/new-sign-in-note.tsx';
 
 /** The frame of every page behind the sign-in. */
 export function Shell(): ReactNode {
   const { t } = useTranslation();
-  const { role, account } = useSession();
+  const { role, accounts } = useSession();
   const [location] = useLocation();
   const [, match] = useRoute('/accounts/:accountId/*?');
   const openAccountId = match?.accountId ? Number(match.accountId) : undefined;
-  const accountId = openAccountId ?? account?.account_id;
+  const home = homeAccount(accounts);
+  const accountId = openAccountId ?? home?.account_id;
   const accountName = useAccountName(accountId);
-  const home = role === 'operator' ? '/operator' : `/accounts/${account?.account_id}/review`;
+  const homePath = role === 'operator' ? '/operator' : home ? `/accounts/${home.account_id}/review` : '/profile';
+  const can = useCanIn(openAccountId);
+  const own = useOwnAccount(openAccountId);
   const { palette, open } = usePalette(accountId);
   const name = pageNameAt(location);
+  useEffect(() => {
+    if (own) rememberAccount(own.account_id);
+  }, [own]);
   usePageTitle(name ? t(name) : '', openAccountId === undefined ? undefined : accountName, t('title'));
   return (
     <div className="shell">
       <a className="skip" href="#content">
         {t('nav.skip')}
       </a>
-      <Sidebar accountId={accountId} accountName={accountName} home={home} onPalette={open} />
+      <Sidebar accountId={accountId} accountName={accountName} home={homePath} onPalette={open} />
       <main id="content" tabIndex={-1}>
+        {own?.suspended && <p className="note note-warn suspended-note">{t('account.suspended')}</p>}
+        {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
+        <NewSignInNote />
         <PageBoundary resetKeys={[location]} onReset={forgetFailedPages}>
           <Suspense fallback={<PageSkeleton />}>
             <Switch>
               <Route path="/profile" component={ProfilePage} />
               {role === 'operator' &&
                 OPERATOR_PAGES.map(({ path, Page }) => <Route key={path} path={`/operator${path}`} component={Page} />)}
-              {ACCOUNT_PAGES.map(({ path, Page }) => (
+              {ACCOUNT_PAGES.map(({ path, permission, Page }) => (
                 <Route key={path} path={`/accounts/:accountId${path}/*?`}>
-                  {(params) => (
-                    <AccountContext value={Number(params.accountId)}>
-                      <Page key={params.accountId} />
-                    </AccountContext>
-                  )}
+                  {(params) =>
+                    permission !== undefined && !can(permission) ? (
+                      <EmptyState title={t('problem.not_permitted')} />
+                    ) : (
+                      <AccountContext value={Number(params.accountId)}>
+                        <Page key={params.accountId} />
+                      </AccountContext>
+                    )
+                  }
                 </Route>
               ))}
               <Route path="/">
-                <Redirect to={home} replace />
+                <Redirect to={homePath} replace />
               </Route>
               <Route>
                 <EmptyState title={t('problem.not_found')} />

@@ -2,8 +2,9 @@ import { ChevronsUpDown, Search } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
+import { useCanIn } from '../api/permissions.ts';
 import { useSession } from '../api/session.ts';
-import { ACCOUNT_PAGES, OPERATOR_PAGES, type PageEntry } from './pages.ts';
+import { OPERATOR_PAGES, type PageEntry, permittedPages } from './pages.ts';
 import type { PaletteScope } from './palette/use-commands.ts';
 import { PALETTE_KEY } from './palette/use-palette.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -18,14 +19,15 @@ export function Sidebar(props: {
 }): ReactNode {
   const { accountId, accountName, home, onPalette } = props;
   const { t } = useTranslation();
-  const { role } = useSession();
+  const { role, accounts } = useSession();
+  const can = useCanIn(accountId);
   return (
     <header className="bar">
       <Link href={home} className="brand">
         <img src="/icon.svg" alt="" width="28" height="28" />
         <span>{t('title')}</span>
       </Link>
-      {role === 'operator' ? (
+      {role === 'operator' || accounts.length > 1 ? (
         <button type="button" className="bar-account" title={t('account.switch')} onClick={() => onPalette('accounts')}>
           <span dir="auto">
             {accountId === undefined ? t('account.choose') : (accountName ?? t('account.unknown'))}
@@ -52,7 +54,7 @@ export function Sidebar(props: {
       </button>
       <nav aria-label={t('nav.label')}>
         {accountId !== undefined &&
-          ACCOUNT_PAGES.map((page) => <NavLink key={page.path} base={`/accounts/${accountId}`} page={page} />)}
+          permittedPages(can).map((page) => <NavLink key={page.path} base={`/accounts/${accountId}`} page={page} />)}
         {role === 'operator' && (
           <>
             {accountId !== undefined && <hr />}
@@ -62,7 +64,7 @@ export function Sidebar(props: {
           </>
         )}
       </nav>
-      <UserMenu />
+      <UserMenu accountId={accountId} />
     </header>
   );
 }

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
+import { useOwnAccount } from '../api/permissions.ts';
 import { useSession } from '../api/session.ts';
 import { HelpLink } from '../components/help-link.tsx';
 import { useNotices } from '../components/notices.tsx';
@@ -12,15 +13,20 @@ import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import { clearDrafts } from './review/drafts.ts';
 import './user-menu.css';
 
-/** Ends the session and starts the portal afresh, so that nothing of the user stays in memory. */
-export function useSignOut(): () => void {
+/**
+ * Ends the session and starts the portal afresh, so that nothing of the user stays in memory.
+ *
+ * @param next the page after it; with the address of the open one, the page is loaded again.
+ */
+export function useSignOut(next = '/'): () => void {
   const notices = useNotices();
   const textOf = useProblemText();
   const { mutate } = useMutation({
     mutationFn: () => call('DELETE', '/session'),
     onSuccess: () => {
       clearDrafts();
-      window.location.assign('/');
+      if (next === window.location.href) window.location.reload();
+      else window.location.assign(next);
     },
     onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
   });
@@ -28,9 +34,10 @@ export function useSignOut(): () => void {
 }
 
 /** The signed-in user, language, theme and sign-out, in the browser's top layer. */
-export function UserMenu(): ReactNode {
+export function UserMenu({ accountId }: { accountId: number | undefined }): ReactNode {
   const { t } = useTranslation();
-  const { name, email } = useSession();
+  const { name, email, role } = useSession();
+  const own = useOwnAccount(accountId);
   const [location] = useLocation();
   const signOut = useSignOut();
   const id = useId();
@@ -71,6 +78,9 @@ export function UserMenu(): ReactNode {
             <bdi>{name}</bdi>
           </strong>
           <span className="hint">{email}</span>
+          {(own || role === 'operator') && (
+            <span className="hint">{t('account.role', { role: t(`role.${own?.role ?? 'operator'}`) })}</span>
+          )}
         </p>
         <LanguageChoice />
         <ThemeChoice />

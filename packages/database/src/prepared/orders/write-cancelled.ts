@@ -1,5 +1,6 @@
 import { idIn } from '../../receipts/uuids.ts';
 import { recordWritten } from '../events/record-written.ts';
+import { MAY_MOVE } from '../receipts/may-move.ts';
 import { type Connection, run } from '../run.ts';
 import { INPUT, inputOf, ORDER_COLUMNS, SET_WRITTEN, type WritableOrder, type Written } from './write-orders.ts';
 
@@ -9,14 +10,14 @@ const WRITE = {
   text: `
 with input as materialized (
   select i.* from ${INPUT}
-), leased as materialized (
+), ours as materialized (
   select r.receipt_id, r.account_id from receipts r
-  where ${idIn('r.receipt_id', '$2')} and r.lease_id = $1::uuid and r.state = 'normalized'
+  where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE}
   order by r.receipt_id for update
 ), taken as materialized (
   -- In key order, so that two workers do not deadlock.
   select i.receipt_id, t.* from (
-    select i.* from input i join leased l on l.receipt_id = i.receipt_id and l.account_id = i.account_id
+    select i.* from input i join ours on ours.receipt_id = i.receipt_id and ours.account_id = i.account_id
     order by i.account_id, i.source_order_id
   ) as i
   cross join lateral take_held_cancellation(i.account_id, i.source_order_id) as t
@@ -46,12 +47,12 @@ from moved`,
  * Writes orders whose cancellation is held: they replace it and are cancelled, with audit, under the name of its requester. Their receipts
  * are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
  *
- * @returns the written ones. A receipt is not changed if its lease is no longer ours or the cancellation is no longer held.
+ * @returns the written ones. A receipt is not changed if it is no longer ours or the cancellation is no longer held.
  * @throws {pg.DatabaseError} and nothing is written.
  */
 export async function writeCancelled(
   database: Connection,
-  leaseId: string,
+  leaseId: string | null,
   orders: readonly WritableOrder[],
 ): Promise<Written[]> {
   return run<Written>(database, WRITE, [leaseId, ...inputOf(orders)]);

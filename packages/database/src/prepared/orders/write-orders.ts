@@ -1,6 +1,7 @@
 import type { NormalizedOrder } from '@orders/domain';
 import { idIn } from '../../receipts/uuids.ts';
 import { recordWritten } from '../events/record-written.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
 import { type Connection, run } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */
@@ -35,7 +36,7 @@ export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, re
 export const SET_WRITTEN = `
 set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
     warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
-    updated_at = now(), lease_id = null, lease_expires_at = null`;
+    normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null`;
 
 /** SQL: the orders to write, as rows `i` with `receipt_id`, `account_id`, `source_order_id` and the fields; see `inputOf`. */
 export const INPUT = `
@@ -47,7 +48,7 @@ rows from (
 
 const WRITE = {
   name: 'write-orders',
-  // Receipts are updated first: only those moved under the lease become orders. Duplicates are only returned, so that new orders do not
+  // Receipts are updated first: only those moved become orders. Duplicates are only returned, so that new orders do not
   // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
   // has committed a key meanwhile, the unique index makes the whole statement fail.
   text: `
@@ -61,7 +62,7 @@ with input as materialized (
   from input i
   where i.earlier_order_id is null
     and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-    and r.lease_id = $1::uuid and r.state = 'normalized'
+    and ${MAY_MOVE}
   returning i.*, r.order_id, r.channel, r.received_at
 ), created as (
   insert into orders (${ORDER_COLUMNS})
@@ -85,18 +86,19 @@ from input i where earlier_order_id is not null`,
 };
 
 /**
- * Writes orders and moves their receipts to `written` in one transaction. A receipt whose lease is no longer ours is not changed and not
+ * Writes orders and moves their receipts to `written` in one transaction. A receipt that is no longer ours is not changed and not
  * returned. If the account already has an order with the `source_order_id`, the receipt is not changed and returned in `duplicates`, for
  * `writeDuplicates`; if a cancellation is held for it, in `cancelledIds`, for `writeCancelled`. Deletes, in the same transaction, the outbox
  * rows whose receipts were all moved.
  *
+ * @param leaseId null for receipts that were read without a lease.
  * @param batchIds ids of the outbox rows to check.
  * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of the orders, or when two
  * new ones have the same account and `source_order_id`.
  */
 export async function writeOrders(
   database: Connection,
-  leaseId: string,
+  leaseId: string | null,
   batchIds: readonly string[],
   orders: readonly WritableOrder[],
 ): Promise<{ written: Written[]; duplicates: DuplicateReceipt[]; cancelledIds: string[] }> {

@@ -1,55 +1,7 @@
-import type { ReceiptState } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { ascending, idIn } from '../../receipts/uuids.ts';
 import { run } from '../run.ts';
-
-/** A receipt claimed under a lease. */
-export interface ClaimedReceipt {
-  receiptId: string;
-  accountId: number;
-  /** Null when it was not requested, was just moved by an erasure, or no longer exists. */
-  body: Buffer | null;
-  /** Failed attempts before this one. */
-  attempts: number;
-}
-
-/** A row of `claimed`. One receipt of an account in a batch has the account's bodies. */
-interface ClaimedRow {
-  receiptId: string;
-  accountId: number;
-  attempts: number;
-  state: ReceiptState;
-  batchId: string;
-  bodyStart: number;
-  bodyLength: number;
-  bodies: Buffer | null;
-}
-
-// The bodies must be joined. A scalar subquery would crash Postgres 18: if another worker has just changed a row that this statement locks,
-// Postgres reinitializes all subqueries, and one with run-time partition pruning then uses freed memory.
-const selectClaimed = (readsBodies: string) => `
-select c.receipt_id as "receiptId", c.account_id as "accountId", c.attempts, c.state,
-       c.batch_id as "batchId", c.body_start as "bodyStart", c.body_length as "bodyLength", p.bodies
-from (
-  select *, row_number() over (partition by batch_id, account_id order by body_start) = 1 as is_first from claimed
-) as c
-left join lateral (
-  select bodies from receipt_payloads
-  where ${readsBodies}::boolean and c.is_first and batch_id = c.batch_id and account_id = c.account_id
-  offset 0
-) as p on true
-order by c.received_at, c.batch_id, c.body_start`;
-
-function withBodies(rows: readonly ClaimedRow[]): ClaimedReceipt[] {
-  const keyOf = ({ batchId, accountId }: ClaimedRow) => `${batchId} ${accountId}`;
-  // Collected first: the row that has them need not be the account's first.
-  const bodiesByKey = new Map(rows.flatMap((row) => (row.bodies ? [[keyOf(row), row.bodies]] : [])));
-  return rows.map((row) => {
-    const { receiptId, accountId, attempts, bodyStart, bodyLength } = row;
-    const body = bodiesByKey.get(keyOf(row))?.subarray(bodyStart - 1, bodyStart - 1 + bodyLength) ?? null;
-    return { receiptId, accountId, attempts, body };
-  });
-}
+import { type PendingReceipt, type PendingRow, selectPicked, withBodies } from './pending-receipts.ts';
 
 // Available: new, due for a retry, or released by a worker in an outage.
 const AVAILABLE = `(state = 'received' or (state = 'failed' and next_attempt_at <= now()) or (state = 'normalized' and lease_id is null))`;
@@ -66,7 +18,7 @@ with unflushed as materialized (
   select receipt_id, account_id from receipts
   where ${idIn('receipt_id', '$1')} and not runs_alone and ${AVAILABLE} and exists (select from unflushed)
   for update skip locked
-), claimed as (
+), picked as (
   update receipts r
   set state = 'normalized', lease_id = $2::uuid, lease_expires_at = now() + $3::int * interval '1 ms',
       normalized_at = now(), updated_at = now(), next_attempt_at = null
@@ -74,7 +26,7 @@ with unflushed as materialized (
   where ${idIn('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
   returning r.*
 )
-${selectClaimed('$4')}`,
+${selectPicked('$4')}`,
 };
 
 /**
@@ -89,8 +41,8 @@ export async function claimReceipts(
   leaseId: string,
   leaseMs: number,
   readsBodies = true,
-): Promise<ClaimedReceipt[]> {
-  return withBodies(await run<ClaimedRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs, readsBodies]));
+): Promise<PendingReceipt[]> {
+  return withBodies(await run<PendingRow>(database, CLAIM, [ascending(receiptIds), leaseId, leaseMs, readsBodies]));
 }
 
 const FIND_SUSPECTS = {
@@ -112,7 +64,7 @@ with suspect as materialized (
   from receipts
   where receipt_id = $1::uuid and (${LEASE_EXPIRED} or (runs_alone and ${AVAILABLE}))
   for update skip locked
-), claimed as (
+), picked as (
   update receipts r
   set state = case when s.crashes >= $4::int then 'dead' else 'normalized' end,
       error_code = case when s.crashes >= $4::int then 'worker_crashed' end,
@@ -126,7 +78,7 @@ with suspect as materialized (
   where r.receipt_id = $1::uuid and r.receipt_id = s.receipt_id and r.account_id = s.account_id
   returning r.*
 )
-${selectClaimed('$5')}`,
+${selectPicked('$5')}`,
 };
 
 /**
@@ -143,9 +95,9 @@ export async function claimAlone(
   leaseMs: number,
   maxCrashes: number,
   readsBodies = true,
-): Promise<ClaimedReceipt | 'dead' | null> {
+): Promise<PendingReceipt | 'dead' | null> {
   const values = [receiptId, leaseId, leaseMs, maxCrashes, readsBodies];
-  const rows = await run<ClaimedRow>(database, CLAIM_ALONE, values);
+  const rows = await run<PendingRow>(database, CLAIM_ALONE, values);
   return rows[0]?.state === 'dead' ? 'dead' : (withBodies(rows)[0] ?? null);
 }
 
@@ -156,7 +108,12 @@ update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
 where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
 };
 
-/** Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. */
-export async function releaseLease(database: Database, receiptIds: readonly string[], leaseId: string): Promise<void> {
+/** Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. A null lease is ignored. */
+export async function releaseLease(
+  database: Database,
+  receiptIds: readonly string[],
+  leaseId: string | null,
+): Promise<void> {
+  if (leaseId === null) return;
   await run(database, RELEASE, [ascending(receiptIds), leaseId]);
 }

@@ -2,6 +2,7 @@ import type { ReceiptState, Warning } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { IS_ORDER } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';
+import { MAY_MOVE, NORMALIZED_AT } from './may-move.ts';
 
 /** The error of one attempt: our code, and the parts of the database error that contain no personal data. */
 export interface AttemptError {
@@ -19,7 +20,7 @@ with failing as (
              and ${IS_ORDER}
          ) as earlier_order_id
   from receipts r
-  where r.receipt_id = $1::uuid and r.lease_id = $2::uuid and r.state = 'normalized'
+  where r.receipt_id = $2::uuid and ${MAY_MOVE}
   for update
 ), decided as (
   select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
@@ -29,14 +30,14 @@ with failing as (
   select account_id, earlier_order_id, receipt_id, received_at from decided where next_state = 'duplicate'
 )
 update receipts r
-set state = d.next_state, attempts = d.attempt, updated_at = now(), lease_id = null, lease_expires_at = null,
+set state = d.next_state, attempts = d.attempt, normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null,
     next_attempt_at = case when d.next_state = 'failed' then now() + $3::int * interval '1 ms' end,
     error_code = case when d.next_state <> 'duplicate' then $5::text end,
     warnings = $8::jsonb,
-    history = coalesce(r.history, '[]') || jsonb_build_object('attempt', d.attempt, 'normalized_at', r.normalized_at,
+    history = coalesce(r.history, '[]') || jsonb_build_object('attempt', d.attempt, 'normalized_at', ${NORMALIZED_AT},
       'failed_at', now(), 'code', $5::text, 'sqlstate', $6::text, 'constraint', $7::text)
 from decided d
-where r.receipt_id = $1::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
+where r.receipt_id = $2::uuid and r.receipt_id = d.receipt_id and r.account_id = d.account_id
 returning r.state`,
 };
 
@@ -44,13 +45,14 @@ returning r.state`,
  * Records a failed attempt. The receipt becomes `failed` and due again after `delayMs` milliseconds. After the last attempt it becomes
  * `dead`, or `duplicate` without a comparison if its order exists by then.
  *
- * @returns the new state; null when the lease is no longer ours and nothing changed.
+ * @returns the new state; null, and nothing changed, if the receipt may no longer be moved.
  */
 export async function failReceipt(
   database: Database,
   attempt: {
     receiptId: string;
-    leaseId: string;
+    /** Null for a receipt that was read without a lease. */
+    leaseId: string | null;
     delayMs: number;
     maxAttempts: number;
     error: AttemptError;
@@ -59,8 +61,8 @@ export async function failReceipt(
 ): Promise<ReceiptState | null> {
   const { receiptId, leaseId, delayMs, maxAttempts, error, warnings } = attempt;
   const [row] = await run<{ state: ReceiptState }>(database, FAIL, [
-    receiptId,
     leaseId,
+    receiptId,
     Math.round(delayMs),
     maxAttempts,
     error.code,

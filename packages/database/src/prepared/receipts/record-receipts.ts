@@ -21,6 +21,11 @@ export function storedLength({ body, delivery }: IncomingReceipt): number {
   return body.length + (delivery?.raw.length ?? 0);
 }
 
+/** Body and raw delivery of each receipt, one after the other. */
+function concatStored(receipts: readonly IncomingReceipt[]): Buffer {
+  return Buffer.concat(receipts.flatMap(({ body, delivery }) => (delivery ? [body, delivery.raw] : body)));
+}
+
 /** SQL: the arrays `$1` to `$7`, `$14` and `$15`, and more ones with their names. */
 export const unnestIncoming = (arrays: readonly string[] = [], names: readonly string[] = []) => `
   unnest(${['$1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::int[], $15::int[]', ...arrays].join(', ')})
@@ -31,7 +36,8 @@ const PAYLOAD = 'substring($10::bytea from p.start for p.length)';
 export const selectPayloads = (bodies: string) => `
   select $8::uuid, p.account_id, ${bodies}
   from unnest($11::int[], $12::int[], $13::int[]) as p(account_id, start, length)`;
-export const DUE_AT = "now() + $9::int * interval '1 ms'";
+const dueAt = (parameter: string) => `now() + ${parameter}::int * interval '1 ms'`;
+export const DUE_AT = dueAt('$9');
 export const RECEIPTS =
   'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length, source_number, raw_length';
 
@@ -48,6 +54,15 @@ const RECORD = {
 with payloads as (${INSERT_PAYLOADS} ${selectPayloads(PAYLOAD)}),
      queued as (${INSERT_OUTBOX} values ($8::uuid, $1::uuid[], $11::int[], ${DUE_AT}))
 ${INSERT_RECEIPTS} ${RECEIPTS} from ${INCOMING}`,
+};
+
+/** For one receipt without an idempotency key: without `unnest`, it takes half the time of `RECORD`. */
+const RECORD_ONE = {
+  name: 'record-one-receipt',
+  text: `
+with payload as (${INSERT_PAYLOADS} values ($5::uuid, $2::int, $6::bytea)),
+     queued as (${INSERT_OUTBOX} values ($5::uuid, array[$1::uuid], array[$2::int], ${dueAt('$10')}))
+${INSERT_RECEIPTS} values ($1::uuid, $2::int, $3::text, $4::text, $5::uuid, 1, $7::int, $8::int, $9::int)`,
 };
 
 /**
@@ -104,11 +119,37 @@ export async function recordReceipts(
   graceMs: number,
   batch: readonly IncomingReceipt[],
 ): Promise<string[]> {
+  const [first] = batch;
+  if (batch.length === 1 && first?.idempotencyKey === null) {
+    await recordOne(database, batchId, graceMs, first);
+    return [first.receiptId];
+  }
   const { receipts, values } = incomingValues(batchId, graceMs, batch);
   const statement = batch.some(({ idempotencyKey }) => idempotencyKey !== null) ? RECORD_KEYED : RECORD;
   const rows = await run<{ receipt_id: string }>(database, statement, values);
   const replays = new Set(rows.map((row) => row.receipt_id));
   return ascending(receipts.map(({ receiptId }) => receiptId).filter((receiptId) => !replays.has(receiptId)));
+}
+
+async function recordOne(
+  database: Database,
+  batchId: string,
+  graceMs: number,
+  receipt: IncomingReceipt,
+): Promise<void> {
+  const { receiptId, accountId, channel, sourceOrderId, body, delivery } = receipt;
+  await run(database, RECORD_ONE, [
+    receiptId,
+    accountId,
+    channel,
+    sourceOrderId,
+    batchId,
+    concatStored([receipt]),
+    body.length,
+    delivery?.sourceNumber ?? null,
+    delivery?.raw.length ?? null,
+    graceMs,
+  ]);
 }
 
 /** The parameters `$1` to `$15` of the statements that store receipts, and the receipts in the order of the arrays. */
@@ -128,7 +169,7 @@ export function incomingValues<Receipt extends IncomingReceipt>(
     receipts.map(({ body }) => body.length),
     batchId,
     graceMs,
-    Buffer.concat(receipts.flatMap(({ body, delivery }) => (delivery ? [body, delivery.raw] : body))),
+    concatStored(receipts),
     payloads.map(({ accountId }) => accountId),
     payloads.map(({ start }) => start),
     payloads.map(({ length }) => length),

@@ -2,6 +2,7 @@ import type { Database } from '../../connect.ts';
 import { sqlstateOf } from '../../database-errors.ts';
 import { idIn } from '../../receipts/uuids.ts';
 import { SQLSTATE } from '../../sqlstates.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
 import { type Connection, inTransaction, run } from '../run.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
 import { findUnlocked, OutdatedComparison, storeChanges } from './store-changes.ts';
@@ -19,11 +20,11 @@ const MOVE = {
 with moved as (
   update receipts r
   set state = 'duplicate', attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end,
-      error_code = null, updated_at = now(), lease_id = null, lease_expires_at = null
+      error_code = null, normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null
   from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[], $8::boolean[])
     as i(receipt_id, account_id, order_id, warnings, is_changed)
   where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-    and r.lease_id = $1::uuid and r.state = 'normalized'
+    and ${MAY_MOVE}
   returning r.receipt_id, r.received_at, i.account_id, i.order_id, i.is_changed
 ), resend as (
   insert into resends (account_id, order_id, receipt_id, received_at)
@@ -45,15 +46,16 @@ const MAX_TRIES = 4;
  * Moves receipts of existing orders to `duplicate` and stores their changes, in one transaction. The same transaction deletes the outbox rows
  * whose receipts were all moved, now or before.
  *
+ * @param leaseId null for receipts that were read without a lease.
  * @param batchIds ids of the outbox rows to check.
  * @param movedBefore receipts of the same outbox rows.
  * @param duplicates about a hundred at most, as their orders and original bodies are read at once.
- * @returns the moved receipts. A receipt is not moved if its lease is no longer ours, or if it is changed and its order stays locked.
+ * @returns the moved receipts. A receipt is not moved if it is no longer ours, or if it is changed and its order stays locked.
  * @throws {pg.DatabaseError} and nothing is written.
  */
 export async function writeDuplicates(
   database: Database,
-  leaseId: string,
+  leaseId: string | null,
   batchIds: readonly string[],
   movedBefore: readonly string[],
   duplicates: readonly DuplicateOrder[],
@@ -79,7 +81,7 @@ export async function writeDuplicates(
 }
 
 interface DuplicateBatch {
-  leaseId: string;
+  leaseId: string | null;
   batchIds: readonly string[];
   movedBefore: readonly string[];
   duplicates: readonly DuplicateOrder[];

@@ -21,13 +21,27 @@ const SHOWN_ELSEWHERE = new Set([
   'url',
 ]);
 
-const CHOICES = new Set(['role', 'rate_limit', 'resends', 'was', 'locked', 'kind']);
+const CHOICES = new Set([
+  'factor',
+  'second_factor',
+  'role',
+  'change',
+  'rate_limit',
+  'resends',
+  'was',
+  'locked',
+  'kind',
+  'method',
+  'refused',
+]);
 
 /** The details of an event in words; those without words by their names. */
 export function EventDetails({ event, details }: { event: AuditEvent; details: Details }): ReactNode {
   const { t } = useTranslation(['audit', 'integrations']);
   const { changes, changes_omitted, receipt_id } = details;
-  const facts = Object.entries(details).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null);
+  const facts = Object.entries(namedFor(event, details)).filter(
+    ([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null,
+  );
   return (
     <>
       {Array.isArray(changes) && (
@@ -54,6 +68,11 @@ export function EventDetails({ event, details }: { event: AuditEvent; details: D
   );
 }
 
+/** A change of a role has the old and the new one, which other events name differently. */
+function namedFor({ action }: AuditEvent, details: Details): Details {
+  return action === 'user_role_changed' ? { role_before: details.from, role: details.to } : details;
+}
+
 function factText(t: TFunction<['audit', 'integrations']>, name: string, value: unknown): string {
   const label = t(`detail.${name}`, { defaultValue: name });
   return `${label}: ${valueText(t, name, value)}`;
@@ -66,6 +85,7 @@ function valueText(t: TFunction<['audit', 'integrations']>, name: string, value:
   if (typeof value === 'number') return formatCount(value);
   if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
   if (typeof value !== 'string') return JSON.stringify(value);
+  if (name === 'role_before') return valueText(t, 'role', value);
   // Other values are free text, which must not be taken for a key.
   return CHOICES.has(name) ? t(`value.${name}.${value}`, { defaultValue: value }) : value;
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { useAccountId } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
@@ -28,6 +29,7 @@ const EventsTab = lazyPage('events', async () => (await import('./events/events-
 export function IntegrationsPage(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
+  const can = useCan();
   const tab = useTab();
   const [newKey, setNewKey] = useState<NewKey | null>(null);
   const [secret, setSecret] = useState<string | null>(null);
@@ -40,7 +42,7 @@ export function IntegrationsPage(): ReactNode {
       <PageHeader title={t('title')} about={t('about')}>
         <HelpLink page="connect-shop" />
       </PageHeader>
-      <SetupCard />
+      {can('develop') && <SetupCard />}
       <TabLinks
         label={t('title')}
         tabs={TABS.map((name) => ({
@@ -63,7 +65,7 @@ export function IntegrationsPage(): ReactNode {
       {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}
       {tab === 'try' && (
         <>
-          <TestOrderCard />
+          {can('develop') && <TestOrderCard />}
           <SnippetsCard newKey={newKey} secret={secret} onForget={forget} />
         </>
       )}

@@ -1,22 +1,29 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../api/client.ts';
 import { type KeyRequest, LIFETIMES, SCOPES } from '../../api/integrations.ts';
 import { FieldError } from '../../components/field-error.tsx';
 import { Segments } from '../../components/segments.tsx';
 
-export type KeyAccess = Pick<KeyRequest, 'scopes' | 'expires'> & {
+const UNCHANGED = 'unchanged' as const;
+
+/** `expires` is null where the expiry of an existing key stays as it is. */
+export interface KeyAccess extends Pick<KeyRequest, 'scopes'> {
+  expires: KeyRequest['expires'] | null;
   /** As typed. */
   addresses: string;
-};
+}
 
-/** What a new key may do, for how long, and from where. */
+/** What a key may do, for how long, and from where. */
 export function KeyAccessFields(props: {
   access: KeyAccess;
-  isAddressRefused: boolean;
+  isNew: boolean;
+  error: unknown;
   onChange: (access: KeyAccess) => void;
 }): ReactNode {
   const { t } = useTranslation('integrations');
   const { access, onChange } = props;
+  const isRefused = areAddressesRefused(props.error);
   const id = useId();
   return (
     <>
@@ -40,9 +47,12 @@ export function KeyAccessFields(props: {
       </fieldset>
       <Segments
         label={t('keys.lifetime')}
-        options={LIFETIMES.map((value) => ({ value, name: t(`keys.lifetimes.${value}`) }))}
-        value={access.expires}
-        onChange={(expires) => onChange({ ...access, expires })}
+        options={[...(props.isNew ? [] : [UNCHANGED]), ...LIFETIMES].map((value) => ({
+          value,
+          name: t(`keys.lifetimes.${value}`),
+        }))}
+        value={access.expires ?? UNCHANGED}
+        onChange={(expires) => onChange({ ...access, expires: expires === UNCHANGED ? null : expires })}
       />
       <div className="field">
         <label htmlFor={id}>{t('keys.addresses')}</label>
@@ -52,17 +62,22 @@ export function KeyAccessFields(props: {
           rows={2}
           spellCheck={false}
           aria-describedby={`${id}-hint ${id}-error`}
-          aria-invalid={props.isAddressRefused ? true : undefined}
+          aria-invalid={isRefused ? true : undefined}
           value={access.addresses}
           onChange={(event) => onChange({ ...access, addresses: event.target.value })}
         />
         <p id={`${id}-hint`} className="hint">
           {t('keys.addressesHint')}
         </p>
-        <FieldError id={`${id}-error`} text={props.isAddressRefused ? t('keys.addressesRefused') : null} />
+        <FieldError id={`${id}-error`} text={isRefused ? t('keys.addressesRefused') : null} />
       </div>
     </>
   );
+}
+
+/** Whether the server refused the addresses, which the field says. */
+export function areAddressesRefused(error: unknown): boolean {
+  return isProblem(error, 'invalid_request') && error.errors.some(({ pointer }) => pointer.startsWith('/addresses'));
 }
 
 /** Splits what was typed, addresses and ranges separated by spaces, line ends or commas. */

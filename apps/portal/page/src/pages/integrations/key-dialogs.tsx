@@ -1,7 +1,6 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isProblem } from '../../api/client.ts';
-import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES } from '../../api/integrations.ts';
+import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES, updateKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -9,7 +8,7 @@ import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { GraceChoice } from './grace-choice.tsx';
-import { addressesIn, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
+import { addressesIn, areAddressesRefused, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
 import { useAction } from './use-action.ts';
 
 interface DialogProps {
@@ -23,15 +22,19 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const [name, setName] = useState('');
   const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
   const creating = useAction(async () =>
-    onDone(await createKey(accountId, { name, ...access, addresses: addressesIn(access.addresses) })),
+    onDone(
+      await createKey(accountId, {
+        name,
+        scopes: access.scopes,
+        expires: access.expires ?? 'never',
+        addresses: addressesIn(access.addresses),
+      }),
+    ),
   );
   const submit = (event: FormEvent) => {
     event.preventDefault();
     creating.mutate();
   };
-  const isAddressRefused =
-    isProblem(creating.error, 'invalid_request') &&
-    creating.error.errors.some(({ pointer }) => pointer.startsWith('/addresses'));
   return (
     <Dialog title={t('keys.create')} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
@@ -45,12 +48,43 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <KeyAccessFields access={access} isAddressRefused={isAddressRefused} onChange={setAccess} />
-        {creating.error !== null && !isAddressRefused && <ProblemNote error={creating.error} />}
+        <KeyAccessFields access={access} isNew error={creating.error} onChange={setAccess} />
+        {creating.error !== null && !areAddressesRefused(creating.error) && <ProblemNote error={creating.error} />}
         <FormButtons
           submit={t('keys.create')}
           isBusy={creating.isPending || name.trim() === '' || access.scopes.length === 0}
           onClose={onClose}
+        />
+      </form>
+    </Dialog>
+  );
+}
+
+/** Changes what a key may do, for how long from now, and from where. */
+export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () => void }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const { key_id, name, last_four, scopes, addresses } = props.changed;
+  const [access, setAccess] = useState<KeyAccess>({ scopes, expires: null, addresses: addresses.join('\n') });
+  const updating = useAction(async () => {
+    const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
+    await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
+    props.onDone();
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    updating.mutate();
+  };
+  return (
+    <Dialog title={t('keys.limitTitle', { name, lastFour: last_four })} onClose={props.onClose}>
+      <form className="stack" onSubmit={submit}>
+        <p>{t('keys.limitAbout')}</p>
+        <KeyAccessFields access={access} isNew={false} error={updating.error} onChange={setAccess} />
+        {updating.error !== null && !areAddressesRefused(updating.error) && <ProblemNote error={updating.error} />}
+        <FormButtons
+          submit={t('keys.saveLimits')}
+          isBusy={updating.isPending || access.scopes.length === 0}
+          onClose={props.onClose}
         />
       </form>
     </Dialog>

@@ -3,16 +3,17 @@ import { KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Key, type NewKey, useKeys } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { CreateKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
+import { CreateKeyDialog, LimitKeyDialog, NewKeyDialog, ReplaceKeyDialog } from './key-dialogs.tsx';
 import { KeysTable } from './keys-table.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
 
-type Open = { what: 'create' | 'shown' } | { what: 'replace' | 'revoke'; key: Key } | null;
+type Open = { what: 'create' | 'shown' } | { what: 'limit' | 'replace' | 'revoke'; key: Key } | null;
 
 /** The account's keys. A new key is shown once. */
 export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey | null) => void }): ReactNode {
@@ -20,6 +21,7 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const keys = useKeys(accountId);
+  const mayChange = useCan()('develop');
   const [open, setOpen] = useState<Open>(null);
   const close = () => setOpen(null);
   const refresh = () => void queryClient.invalidateQueries({ queryKey: ['keys', accountId] });
@@ -28,11 +30,11 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
     setOpen({ what: 'shown' });
     refresh();
   };
-  const revoked = () => {
+  const changed = () => {
     close();
     refresh();
   };
-  const create = (
+  const create = mayChange && (
     <button type="button" className="button button-main" onClick={() => setOpen({ what: 'create' })}>
       <KeyRound aria-hidden="true" size={16} />
       {t('keys.create')}
@@ -48,7 +50,9 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
       <p className="hint">{t('keys.about')}</p>
       {keys.isError && <ProblemNote error={keys.error} retry={() => void keys.refetch()} />}
       {keys.isPending && <Skeleton shape="rows" count={2} />}
-      {hasNone && <EmptyState title={t('keys.none')} text={t('keys.noneAbout')} action={create} />}
+      {hasNone && (
+        <EmptyState title={t('keys.none')} text={mayChange ? t('keys.noneAbout') : undefined} action={create} />
+      )}
       {keys.data?.map(
         ({ key_id, name, last_four, expires_at, expires_soon }) =>
           expires_soon &&
@@ -61,14 +65,16 @@ export function KeysCard(props: { newKey: NewKey | null; onNewKey: (key: NewKey 
       {keys.data && !hasNone && (
         <KeysTable
           keys={keys.data}
+          onLimit={(key) => setOpen({ what: 'limit', key })}
           onReplace={(key) => setOpen({ what: 'replace', key })}
           onRevoke={(key) => setOpen({ what: 'revoke', key })}
         />
       )}
       {open?.what === 'create' && <CreateKeyDialog onDone={show} onClose={close} />}
+      {open?.what === 'limit' && <LimitKeyDialog changed={open.key} onDone={changed} onClose={close} />}
       {open?.what === 'replace' && <ReplaceKeyDialog old={open.key} onDone={show} onClose={close} />}
       {open?.what === 'revoke' && (
-        <RevokeDialog revoked={open.key} keys={keys.data ?? []} onDone={revoked} onClose={close} />
+        <RevokeDialog revoked={open.key} keys={keys.data ?? []} onDone={changed} onClose={close} />
       )}
       {open?.what === 'shown' && props.newKey && <NewKeyDialog newKey={props.newKey} onClose={close} />}
     </section>

@@ -1,12 +1,14 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Key, SCOPES } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { Ago, fullTime } from '../../components/time.tsx';
 import '../../components/data-table.css';
 
 /** Active keys, newest first, and expired and revoked ones in a collapsed section. */
 export function KeysTable(props: {
   keys: Key[];
+  onLimit: (key: Key) => void;
   onReplace: (key: Key) => void;
   onRevoke: (key: Key) => void;
 }): ReactNode {
@@ -52,10 +54,12 @@ export function LastUse({ usedAt }: { usedAt: string | null }): ReactNode {
 function Rows(props: {
   keys: Key[];
   label: string;
+  onLimit: (key: Key) => void;
   onReplace: (key: Key) => void;
   onRevoke: (key: Key) => void;
 }): ReactNode {
   const { t } = useTranslation('integrations');
+  const mayChange = useCan()('develop');
   return (
     <table className="data-table key-table" aria-label={props.label}>
       <thead>
@@ -83,12 +87,17 @@ function Rows(props: {
               <LastUse usedAt={key.last_used_at} />
             </td>
             <td className="cell-actions">
-              {key.state === 'active' && (
+              {mayChange && key.state === 'active' && (
                 <span className="row">
                   {!isReplaced(key) && (
-                    <button type="button" className="button" onClick={() => props.onReplace(key)}>
-                      {t('keys.replace')}
-                    </button>
+                    <>
+                      <button type="button" className="button" onClick={() => props.onLimit(key)}>
+                        {t('keys.limit')}
+                      </button>
+                      <button type="button" className="button" onClick={() => props.onReplace(key)}>
+                        {t('keys.replace')}
+                      </button>
+                    </>
                   )}
                   <button type="button" className="button button-bad" onClick={() => props.onRevoke(key)}>
                     {t('keys.revoke')}

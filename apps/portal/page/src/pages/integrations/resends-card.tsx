@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { useAccountId } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
@@ -15,6 +16,7 @@ export function ResendsCard(): ReactNode {
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const choice = useResendsChoice(accountId);
+  const can = useCan();
   const id = useId();
   // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
   const [chosen, setChosen] = useState<ResendsChoice | null>(null);
@@ -47,6 +49,7 @@ export function ResendsCard(): ReactNode {
                 name={id}
                 aria-describedby={`${id}-${value}-about`}
                 checked={(chosen ?? choice.data) === value}
+                disabled={!can('develop')}
                 onChange={() => choose(value)}
               />
               <label htmlFor={`${id}-${value}`}>{t(`resends.${value}`)}</label>

@@ -10,6 +10,7 @@ import {
   saveSignedOnly,
   useSigning,
 } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { useAccountId, useSession } from '../../api/session.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -65,6 +66,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
+  const can = useCan();
   const [shown, setShown] = useState<Secret[] | null>(null);
   const [isRotating, setRotating] = useState(false);
   const show = (secrets: Secret[] | null) => {
@@ -86,21 +88,23 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
         ))}
       </ul>
       {revealing.error !== null && <ProblemNote error={revealing.error} />}
-      <div className="row">
-        {shown ? (
-          <button type="button" className="button" onClick={() => show(null)}>
-            {t('webhook.hide')}
+      {can('develop') && (
+        <div className="row">
+          {shown ? (
+            <button type="button" className="button" onClick={() => show(null)}>
+              {t('webhook.hide')}
+            </button>
+          ) : (
+            <button type="button" className="button" disabled={revealing.isPending} onClick={() => revealing.mutate()}>
+              {t('webhook.reveal')}
+            </button>
+          )}
+          <button type="button" className="button" onClick={() => setRotating(true)}>
+            {t('webhook.rotate')}
           </button>
-        ) : (
-          <button type="button" className="button" disabled={revealing.isPending} onClick={() => revealing.mutate()}>
-            {t('webhook.reveal')}
-          </button>
-        )}
-        <button type="button" className="button" onClick={() => setRotating(true)}>
-          {t('webhook.rotate')}
-        </button>
-        <span className="hint">{t('webhook.recorded')}</span>
-      </div>
+          <span className="hint">{t('webhook.recorded')}</span>
+        </div>
+      )}
       {isRotating && (
         <RotateDialog
           onClose={() => setRotating(false)}
@@ -120,6 +124,7 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
+  const can = useCan();
   const [isAsking, setAsking] = useState(false);
   const set = async (value: boolean) => {
     await saveSignedOnly(accountId, value);
@@ -131,7 +136,7 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
       <div className="row">
         <Switch
           isOn={isOn}
-          isBusy={turningOff.isPending}
+          isBusy={turningOff.isPending || !can('develop')}
           label={t('webhook.signedOnly')}
           onClick={() => (isOn ? turningOff.mutate() : setAsking(true))}
         />

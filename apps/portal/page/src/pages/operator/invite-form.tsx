@@ -1,47 +1,41 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
-import type { AccountPage, InvitationLink } from '../../api/operator.ts';
+import { type AccountPage, inviteUser, type Requested, type UserRole } from '../../api/operator.ts';
+import { MEMBER_ROLES } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 
-/** Invites an account holder or an operator. */
+/** Invites a user of an account, with a role, or an operator. */
 export function InviteForm({
   account,
   onInvited,
 }: {
   /** The id of the preselected account. */
   account: string | null;
-  onInvited: (link: InvitationLink) => void;
+  onInvited: (outcome: Requested) => Promise<void>;
 }): ReactNode {
   const { t } = useTranslation('operator');
   const textOf = useProblemText();
-  const queryClient = useQueryClient();
   const [email, setEmail] = useState('');
-  const [role, setRole] = useState<'account_holder' | 'operator'>('account_holder');
+  const [role, setRole] = useState<UserRole | ''>('');
   const [chosen, setChosen] = useState(account ?? '');
   const roleId = useId();
   const invite = useMutation({
-    mutationFn: () => {
-      const account_id = role === 'operator' ? null : Number(chosen);
-      return call<InvitationLink>('POST', '/operator/users', { body: { email, account_id } });
-    },
-    onSuccess: async (link) => {
+    mutationFn: (invited: UserRole) =>
+      inviteUser(email, invited === 'operator' ? null : { account_id: Number(chosen), role: invited }),
+    onSuccess: async (outcome) => {
       setEmail('');
-      onInvited(link);
-      await queryClient.invalidateQueries({ queryKey: ['operator', 'users'] });
+      await onInvited(outcome);
     },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    invite.mutate();
+    if (role !== '') invite.mutate(role);
   };
-  const errorText = (error: unknown) => {
-    if (isProblem(error, 'invalid_request')) return t('users.emailRule');
-    return isProblem(error, 'user_elsewhere') ? t('users.elsewhere') : textOf(error);
-  };
+  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('users.emailRule') : textOf(error));
   return (
     <form className="card operator-invite" onSubmit={submit}>
       <h2>{t('users.invite')}</h2>
@@ -58,12 +52,17 @@ export function InviteForm({
       />
       <div className="field">
         <label htmlFor={roleId}>{t('users.role')}</label>
-        <select id={roleId} value={role} onChange={(event) => setRole(event.target.value as typeof role)}>
-          <option value="account_holder">{t('users.holder')}</option>
-          <option value="operator">{t('users.operator')}</option>
+        <select id={roleId} required value={role} onChange={(event) => setRole(event.target.value as typeof role)}>
+          <option value="">{t('users.chooseRole')}</option>
+          {[...MEMBER_ROLES, 'operator' as const].map((value) => (
+            <option key={value} value={value}>
+              {t(`common:role.${value}`)}
+            </option>
+          ))}
         </select>
+        {role !== '' && <p className="hint">{t(`users:roleAbout.${role}`)}</p>}
       </div>
-      {role === 'account_holder' && <AccountField value={chosen} onChange={setChosen} />}
+      {role !== 'operator' && <AccountField value={chosen} onChange={setChosen} />}
       <button type="submit" className="button button-main" disabled={invite.isPending}>
         {t('users.makeLink')}
       </button>

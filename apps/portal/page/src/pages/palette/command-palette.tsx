@@ -1,11 +1,12 @@
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { plainText } from './plain-text.ts';
 import { type CommandGroupEntry, type PaletteScope, useCommands } from './use-commands.ts';
 import { useFoundAccounts, useFoundOrders } from './use-found.ts';
 import './palette.css';
 
-/** Finds pages, actions, orders and, for operators, accounts. */
+/** Finds pages, actions, orders and accounts. */
 export function CommandPalette(props: {
   scope: PaletteScope;
   accountId: number | undefined;
@@ -94,16 +95,11 @@ export function CommandPalette(props: {
 
 /** The commands whose label or hint contains every typed word. */
 function matching(groups: readonly CommandGroupEntry[], text: string): CommandGroupEntry[] {
-  const words = plain(text).split(/\s+/);
+  const words = plainText(text).split(/\s+/);
   return groups.map((group) => ({
     ...group,
     commands: group.commands.filter(({ label, hint }) =>
-      words.every((word) => plain(`${label} ${hint}`).includes(word)),
+      words.every((word) => plainText(`${label} ${hint}`).includes(word)),
     ),
   }));
-}
-
-/** Without case and diacritics, which Arabic readers often do not type. */
-function plain(text: string): string {
-  return text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLocaleLowerCase();
 }

@@ -12,14 +12,15 @@ import {
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
+import { useCanIn } from '../../api/permissions.ts';
 import { useSession } from '../../api/session.ts';
 import { density, theme } from '../../components/preference.ts';
 import { LANGUAGES, type Language } from '../../locales/index.ts';
-import { ACCOUNT_PAGES, OPERATOR_PAGES } from '../pages.ts';
+import { OPERATOR_PAGES, permittedPages } from '../pages.ts';
 import { useSetLanguage } from '../preferences.tsx';
 import { useSignOut } from '../user-menu.tsx';
 
-/** Everything, or only the accounts, for an operator who switches to another one. */
+/** Everything, or only the accounts, for a user who switches to another one. */
 export type PaletteScope = 'all' | 'accounts';
 
 export interface Command {
@@ -43,6 +44,7 @@ const DENSITY_ICONS = { comfortable: Rows3, compact: Rows4 };
 export function useCommands(accountId: number | undefined): CommandGroupEntry[] {
   const { t, i18n } = useTranslation();
   const { role } = useSession();
+  const can = useCanIn(accountId);
   const [, navigate] = useLocation();
   const setLanguage = useSetLanguage();
   const signOut = useSignOut();
@@ -55,7 +57,7 @@ export function useCommands(accountId: number | undefined): CommandGroupEntry[] 
   const pages = [
     ...(accountId === undefined
       ? []
-      : ACCOUNT_PAGES.map(({ name, Icon, path }) =>
+      : permittedPages(can).map(({ name, Icon, path }) =>
           open(`page ${name}`, t(`nav.${name}`), Icon, `/accounts/${accountId}${path}`),
         )),
     ...(role === 'operator'

@@ -5,8 +5,10 @@ import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
 import { type ListedOrder, type ReviewState, STATES } from '../../api/review.ts';
-import { useSession } from '../../api/session.ts';
+import { type Permission, useSession } from '../../api/session.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
+import { permittedPages } from '../pages.ts';
+import { plainText } from './plain-text.ts';
 import type { CommandGroupEntry, PaletteScope } from './use-commands.ts';
 
 const MAX_ORDERS_PER_STATE = 4;
@@ -52,29 +54,45 @@ function stateQuery(state: ReviewState): string {
   return state === 'needs_review' ? '' : `?state=${state}`;
 }
 
-/** For operators: other accounts by name. */
+/** Other accounts by name: all of them for operators, otherwise the user's own. */
 export function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, text: string): Found {
-  const { role } = useSession();
+  const { t } = useTranslation();
+  const { role, accounts } = useSession();
   const [location, navigate] = useLocation();
   const q = useDebounced(text.trim());
-  const isSearched = role === 'operator' && (scope === 'accounts' || q.length >= MIN_LENGTH);
+  const isSearched = scope === 'accounts' || q.length >= MIN_LENGTH;
+  const isAsked = isSearched && role === 'operator';
   const { data, isFetching } = useQuery({
     queryKey: ['palette', 'accounts', q],
     queryFn: ({ signal }) => call<AccountPage>('GET', '/operator/accounts', { query: { q }, signal }),
-    enabled: isSearched,
+    enabled: isAsked,
     placeholderData: keepPreviousData,
   });
-  /** The same page of the other account. */
-  const [, page = 'review'] = /^\/accounts\/\d+\/([^/]+)/.exec(location) ?? [];
-  const commands = ((isSearched && data?.accounts) || [])
+  const others = ((isAsked && data?.accounts) || []).map(({ account_id, name }) => ({
+    ...{ account_id, name, hint: `#${account_id}` },
+    mayOpen: () => true,
+  }));
+  const own = accounts
+    .filter(({ name }) => isSearched && plainText(name).includes(plainText(text)))
+    .map(({ account_id, name, role, permissions }) => ({
+      ...{ account_id, name, hint: t(`role.${role}`) },
+      mayOpen: (permission: Permission) => permissions.includes(permission),
+    }));
+  const commands = [...others, ...own]
     .filter(({ account_id }) => account_id !== accountId)
     .slice(0, MAX_ACCOUNTS)
-    .map(({ account_id, name }) => ({
+    .map(({ account_id, name, hint, mayOpen }) => ({
       id: `account ${account_id}`,
       label: name,
-      hint: `#${account_id}`,
+      hint,
       Icon: Building2,
-      run: () => navigate(`/accounts/${account_id}/${page}`),
+      run: () => navigate(`/accounts/${account_id}${samePage(location, mayOpen)}`),
     }));
-  return { group: { name: 'accounts', commands }, isLoading: isSearched && isFetching };
+  return { group: { name: 'accounts', commands }, isLoading: isAsked && isFetching };
+}
+
+/** The path of the open page, in an account where the user may open it; otherwise of the first page. */
+function samePage(location: string, mayOpen: (permission: Permission) => boolean): string {
+  const [, path] = /^\/accounts\/\d+(\/[^/]+)/.exec(location) ?? [];
+  return permittedPages(mayOpen).find((page) => page.path === path)?.path ?? '/review';
 }

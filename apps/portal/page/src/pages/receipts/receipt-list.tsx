@@ -2,6 +2,7 @@ import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../api/permissions.ts';
 import { type ListedReceipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -14,7 +15,7 @@ import { CauseNote } from './cause-note.tsx';
 import { DeadFilter } from './dead-filter.tsx';
 import { useFilters } from './filters.ts';
 import { ReceiptRows } from './receipt-rows.tsx';
-import { RedriveDialog } from './redrive-dialog.tsx';
+import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
 import { SearchBox } from './search-box.tsx';
 
 /** An account's receipts: the newest, filtered by state, or search results. */
@@ -36,6 +37,7 @@ function Newest(): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
   const { filters, change, deadQuery } = useFilters();
+  const can = useCan();
   const [isRedriving, setRedriving] = useState(false);
   const isDead = filters.state === 'dead';
   const query = useReceipts(accountId, { state: filters.state, ...deadQuery });
@@ -51,18 +53,20 @@ function Newest(): ReactNode {
           <p className="hint">{t('dead.about')}</p>
           <DeadFilter filters={filters} change={change} />
           {filters.error_code !== '' && <CauseNote code={filters.error_code} />}
-          <div className="row">
-            <button
-              type="button"
-              className="button"
-              disabled={receipts.length === 0}
-              onClick={() => setRedriving(true)}
-            >
-              <RotateCcw aria-hidden="true" size={16} />
-              {t('redrive.all')}
-            </button>
-            <span className="hint">{t('redrive.allHint')}</span>
-          </div>
+          {can(...REDRIVE) && (
+            <div className="row">
+              <button
+                type="button"
+                className="button"
+                disabled={receipts.length === 0}
+                onClick={() => setRedriving(true)}
+              >
+                <RotateCcw aria-hidden="true" size={16} />
+                {t('redrive.all')}
+              </button>
+              <span className="hint">{t('redrive.allHint')}</span>
+            </div>
+          )}
         </section>
       )}
       {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
@@ -93,6 +97,7 @@ function Newest(): ReactNode {
 function NoReceipts({ state, hasMore }: { state: string; hasMore: boolean }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
+  const can = useCan();
   if (hasMore) return <p className="note">{t('noneSoFar')}</p>;
   if (state === 'dead') return <EmptyState title={t('noneDead')} text={t('noneDeadAbout')} />;
   const tryIt = (
@@ -100,7 +105,7 @@ function NoReceipts({ state, hasMore }: { state: string; hasMore: boolean }): Re
       {t('noneAction')}
     </Link>
   );
-  return <EmptyState title={t('none')} text={t('noneAbout')} action={state === '' && tryIt} />;
+  return <EmptyState title={t('none')} text={t('noneAbout')} action={state === '' && can('develop') && tryIt} />;
 }
 
 function Found({ q }: { q: string }): ReactNode {

@@ -3,6 +3,7 @@ import { ArrowLeft, RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../api/permissions.ts';
 import { isUnmapped, type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ChangeList } from '../../components/change-list.tsx';
@@ -14,7 +15,7 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { CauseNote } from './cause-note.tsx';
-import { RedriveDialog } from './redrive-dialog.tsx';
+import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 
 /** The details of one receipt. */
@@ -93,6 +94,7 @@ function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
 function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: string; detail: string } }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
+  const can = useCan();
   const [isRedriving, setRedriving] = useState(false);
   const isDead = receipt.status === 'dead';
   return (
@@ -104,11 +106,13 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
       {receipt.next_attempt_at && <p>{t('nextAttempt', { time: fullTime(receipt.next_attempt_at) })}</p>}
       {isDead && (
         <div className="row">
-          <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
-            <RotateCcw aria-hidden="true" size={16} />
-            {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
-          </button>
-          {error.code === 'mapping_failed' && receipt.source_number !== null && (
+          {can(...REDRIVE) && (
+            <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
+              <RotateCcw aria-hidden="true" size={16} />
+              {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
+            </button>
+          )}
+          {can('develop') && error.code === 'mapping_failed' && receipt.source_number !== null && (
             <Link
               className="button"
               href={`/accounts/${accountId}/integrations?tab=sources&show=mapping&source=${receipt.source_number}`}

@@ -8,6 +8,9 @@ import { Dialog } from '../../components/dialog.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 
+/** Who may redrive: it writes orders, and repeats what a developer has corrected. */
+export const REDRIVE = ['review', 'develop'] as const;
+
 /**
  * Previews a redrive and performs it.
  *

@@ -1,9 +1,15 @@
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import { useCloseRequest } from './use-close-request.ts';
 
-/** Marks the request to cancel an order as done. When it disappears, its section gets the focus. */
+/** For reviewers: marks the request to cancel an order as done. When it disappears, its section gets the focus. */
 export function DoneButton(props: { orderId: number; number: string; name: string }): ReactNode {
+  const can = useCan();
+  return can('review') && <Button {...props} />;
+}
+
+function Button(props: { orderId: number; number: string; name: string }): ReactNode {
   const { orderId, number, name } = props;
   const { t } = useTranslation('review');
   const close = useCloseRequest(orderId, name);

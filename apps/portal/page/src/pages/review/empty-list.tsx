@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useSetup } from '../../api/integrations.ts';
+import { useCan } from '../../api/permissions.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { type Filters, isNarrowed, NO_FILTERS } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';
@@ -21,6 +22,7 @@ export function EmptyList({
   onChange: ChangeFilters;
 }): ReactNode {
   const { t } = useTranslation('review');
+  const can = useCan();
   const isFinished = filters.state === 'needs_review' && !isNarrowed(filters);
   const hasDecided = useHasDecided(accountId, isFinished && !hadOrders);
   if (isNarrowed(filters))
@@ -58,9 +60,11 @@ export function EmptyList({
       title={t('list.first')}
       text={t('list.firstHint')}
       action={
-        <Link href={`/accounts/${accountId}/integrations`} className="button button-main">
-          {t('list.connect')}
-        </Link>
+        can('develop') && (
+          <Link href={`/accounts/${accountId}/integrations`} className="button button-main">
+            {t('list.connect')}
+          </Link>
+        )
       }
     />
   );

@@ -1,23 +1,25 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
+import type { Permission } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 
-const KEYS: [keys: string[], name: string][] = [
+const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['J', '↓'], 'next'],
   [['K', '↑'], 'previous'],
   [['Enter'], 'open'],
-  [['C'], 'confirm'],
-  [['R'], 'reject'],
-  [['E'], 'edit'],
-  [['X'], 'select'],
-  [['U'], 'undo'],
+  [['C'], 'confirm', 'review'],
+  [['R'], 'reject', 'review'],
+  [['E'], 'edit', 'review'],
+  [['X'], 'select', 'review'],
+  [['U'], 'undo', 'review'],
   [['/'], 'search'],
   [['Esc'], 'back'],
   [['?'], 'help'],
 ];
 
-/** Lists the shortcuts, with a switch for single-key ones. */
+/** Lists the shortcuts that the user may use, with a switch for single-key ones. */
 export function HelpDialog({
   isOn,
   onSwitch,
@@ -28,11 +30,12 @@ export function HelpDialog({
   onClose: () => void;
 }): ReactNode {
   const { t } = useTranslation('review');
+  const can = useCan();
   return (
     <Dialog title={t('help.title')} onClose={onClose}>
       <div className="stack">
         <dl className="keys">
-          {KEYS.map(([keys, name]) => (
+          {KEYS.filter(([, , permission]) => permission === undefined || can(permission)).map(([keys, name]) => (
             <div key={name}>
               <dt>
                 {keys.map((key) => (

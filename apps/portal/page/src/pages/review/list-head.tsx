@@ -1,6 +1,7 @@
 import { Download, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import type { ReviewState } from '../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../api/review-list.ts';
 import { formatCount } from '../../components/numbers.ts';
@@ -17,7 +18,7 @@ export interface BulkActions {
   onPrint: () => void;
 }
 
-/** The header of the list: column names or, while orders are selected, bulk actions. */
+/** The header of the list: column names or, while orders are selected, bulk actions. Only reviewers select. */
 export function ListHead({
   state,
   order,
@@ -42,22 +43,27 @@ export function ListHead({
   onClear: () => void;
 }): ReactNode {
   const { t } = useTranslation('review');
+  const can = useCan();
   const all = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (all.current) all.current.indeterminate = count > 0 && count < total;
   }, [count, total]);
   return (
     <div className={isCompact ? 'list-head is-compact' : 'list-head'}>
-      <label className="order-check">
-        <input
-          ref={all}
-          type="checkbox"
-          aria-label={t('list.selectAll')}
-          checked={count > 0 && count >= total}
-          disabled={total === 0}
-          onChange={() => (count >= total ? onClear() : onSelectAll())}
-        />
-      </label>
+      {can('review') ? (
+        <label className="order-check">
+          <input
+            ref={all}
+            type="checkbox"
+            aria-label={t('list.selectAll')}
+            checked={count > 0 && count >= total}
+            disabled={total === 0}
+            onChange={() => (count >= total ? onClear() : onSelectAll())}
+          />
+        </label>
+      ) : (
+        <span className="order-check" />
+      )}
       {count > 0 ? (
         <Bulk state={state} count={count} actions={actions} onClear={onClear} />
       ) : isCompact ? (

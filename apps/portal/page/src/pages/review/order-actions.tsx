@@ -1,6 +1,7 @@
 import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import { isReopenable, type ReviewState } from '../../api/review.ts';
 import { formatCount } from '../../components/numbers.ts';
 
@@ -71,6 +72,7 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
 function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
   const { state, number, isBar, onReview } = props;
   const { t } = useTranslation('review');
+  const can = useCan();
   const button = (to: ReviewState, action: 'confirm' | 'reject' | 'reopen', look: string, Icon: typeof Check) => (
     <button
       type="button"
@@ -82,6 +84,7 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
       <span>{t(`action.${action}`)}</span>
     </button>
   );
+  if (!can('review')) return null;
   if (isReopenable(state)) return button('needs_review', 'reopen', '', RotateCcw);
   if (state !== 'needs_review') return null;
   return (

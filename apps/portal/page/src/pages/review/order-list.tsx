@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+import { useCan } from '../../api/permissions.ts';
 import type { ListedOrder } from '../../api/review.ts';
 import { density } from '../../components/preference.ts';
 import { OrderRow } from './order-row.tsx';
@@ -37,6 +38,7 @@ export interface OrderListProps {
 /** A virtualized list: of tens of thousands of orders, only visible rows are in the document. */
 export function OrderList(props: OrderListProps): ReactNode {
   const { orders, addressOf, currentId, openId, selected, isCompact, moves, jumps, loadMore, onTop } = props;
+  const can = useCan();
   const scroller = useRef<HTMLDivElement>(null);
   const heights = ROW_HEIGHTS[density.use()];
   const height = isCompact ? heights.twoLines : heights.oneLine;
@@ -111,6 +113,7 @@ export function OrderList(props: OrderListProps): ReactNode {
               isCurrent={order.order_id === currentId}
               isEntrance={index === kept}
               isOpen={order.order_id === openId}
+              isSelectable={can('review')}
               isSelected={selected.has(order.order_id)}
               viewers={props.viewers.get(order.order_id)}
               onSelect={props.onSelect}

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import { addNote, type Note, type OrderDetail } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
@@ -27,6 +28,7 @@ export function OrderNotes(props: {
   const accountId = useAccountId();
   const { t } = useTranslation('review');
   const textOf = useProblemText();
+  const can = useCan();
   const id = useId();
   const text = draft?.text ?? '';
   const annotation = useMutation({
@@ -58,7 +60,8 @@ export function OrderNotes(props: {
           ))}
         </ol>
       )}
-      {!isErased && (
+      {notes?.length === 0 && !can('review') && <p className="hint">{t('common:state.none')}</p>}
+      {!isErased && can('review') && (
         <form
           className="note-form"
           onSubmit={(event) => {

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
@@ -46,6 +47,7 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
 export function OrderPane(props: OrderPaneProps): ReactNode {
   const { accountId, orderId, listed, movedTo, viewers = [], editing, onEdit, onLoaded, onClose } = props;
   const { t } = useTranslation('review');
+  const mayReview = useCan()('review');
   const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
   const order = detail.data?.order ?? listed;
   useTitle(order?.order_number);
@@ -77,7 +79,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   useEffect(() => {
     if (erasedAt !== null) for (const pointer of Object.keys(drafts)) keep(pointer, null);
   }, [erasedAt, drafts, keep]);
-  const isEditable = state === 'needs_review' && erasedAt === null;
+  const isEditable = mayReview && state === 'needs_review' && erasedAt === null;
   const editor: Editing = {
     pointer: isEditable && editing !== FIRST_WARNED ? editing : null,
     begin: isEditable ? onEdit : null,

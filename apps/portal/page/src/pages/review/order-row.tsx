@@ -19,6 +19,7 @@ interface OrderRowProps {
   /** The only row in the tab order; arrow keys reach the others. */
   isEntrance: boolean;
   isOpen: boolean;
+  isSelectable: boolean;
   isSelected: boolean;
   /** The names of other reviewers who have it open. */
   viewers: string | undefined;
@@ -28,7 +29,8 @@ interface OrderRowProps {
 
 /** An order in the list, in columns or, on little space, in two lines. */
 export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode {
-  const { order, href, top, position, total, isCurrent, isEntrance, isOpen, isSelected, onSelect, onVisit } = props;
+  const { order, href, top, position, total, isCurrent, isEntrance, isOpen } = props;
+  const { isSelectable, isSelected, onSelect, onVisit } = props;
   const { t } = useTranslation('review');
   const { order_id, order_number, customer, area } = order;
   const emirate = emirateText(t, order);
@@ -40,17 +42,21 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       aria-setsize={total}
       aria-posinset={position}
     >
-      <label className="order-check">
-        <input
-          type="checkbox"
-          checked={isSelected}
-          tabIndex={isEntrance ? 0 : -1}
-          aria-label={t('list.select', { number: order_number })}
-          // Only click events tell whether Shift is held.
-          onClick={(event) => onSelect(order_id, event.shiftKey)}
-          onChange={() => {}}
-        />
-      </label>
+      {isSelectable ? (
+        <label className="order-check">
+          <input
+            type="checkbox"
+            checked={isSelected}
+            tabIndex={isEntrance ? 0 : -1}
+            aria-label={t('list.select', { number: order_number })}
+            // Only click events tell whether Shift is held.
+            onClick={(event) => onSelect(order_id, event.shiftKey)}
+            onChange={() => {}}
+          />
+        </label>
+      ) : (
+        <span className="order-check" />
+      )}
       <span className="order-customer" dir="auto">
         {customer.name ?? '–'}
       </span>

@@ -1,6 +1,7 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../api/permissions.ts';
 import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
@@ -24,6 +25,7 @@ export function ResendPanel(props: {
   const { detail, state, isBusy, onDecide } = props;
   const { t } = useTranslation('review');
   const accountId = useAccountId();
+  const can = useCan();
   const titleId = useId();
   const [newest, ...earlier] = detail.resends;
   if (!newest) return null;
@@ -43,7 +45,7 @@ export function ResendPanel(props: {
       </div>
       <About resend={newest} detail={detail} state={state} />
       <Comparison order={detail.order} resend={newest} />
-      {isHeld(detail) && state === 'needs_review' && (
+      {can('review') && isHeld(detail) && state === 'needs_review' && (
         <DecisionButtons key={receipt_id} isBusy={isBusy} onDecide={(decision) => onDecide({ receipt_id, decision })} />
       )}
       <HelpLink page="changed-orders" anchor="decide" />
@@ -96,6 +98,7 @@ function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (cho
 function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState }): ReactNode {
   const { resend, detail, state } = props;
   const { t } = useTranslation('review');
+  const can = useCan();
   if (resend.decision !== null) {
     return (
       <p>
@@ -103,7 +106,9 @@ function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState 
       </p>
     );
   }
-  const about = state !== 'needs_review' ? state : detail.hold_resends ? 'hold' : 'ignore';
+  const isWaiting = state === 'needs_review' && detail.hold_resends;
+  const decidable = state !== 'needs_review' ? state : isWaiting ? 'hold' : 'ignore';
+  const about = can('review') ? decidable : isWaiting ? 'waits' : 'unchanged';
   return (
     <p className="resend-about">
       {t(`resend.about.${about}`, { accept: t('resend.accept'), refuse: t('resend.refuse') })}

@@ -1,12 +1,14 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import { isReopenable, type ReviewState } from '../../api/review.ts';
 
 /** The actions for orders in a state. */
 export function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
   const { state, onReview } = props;
   const { t } = useTranslation('review');
-  if (state === 'confirmed') return null;
+  const can = useCan();
+  if (state === 'confirmed' || !can('review')) return null;
   if (isReopenable(state))
     return (
       <button type="button" className="button" onClick={() => onReview('needs_review')}>

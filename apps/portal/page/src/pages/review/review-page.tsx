@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useCan } from '../../api/permissions.ts';
 import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
@@ -39,6 +40,7 @@ const isPaneShown = () => document.querySelector('.order-pane h2') !== null;
 /** The orders of an account, for review by dispatchers. */
 export function ReviewPage(): ReactNode {
   const { t } = useTranslation('review');
+  const mayReview = useCan()('review');
   const url = useReviewUrl();
   const { accountId, openId, filters, addressOf, open } = url;
   const live = useLiveList(accountId, filters, openId);
@@ -99,7 +101,8 @@ export function ReviewPage(): ReactNode {
   const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
   const decisions = useDecisions(isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
-    if (ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review'))) return;
+    if (!mayReview || ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review')))
+      return;
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     decisions.request(ids, to);
   };
@@ -125,11 +128,13 @@ export function ReviewPage(): ReactNode {
           arrowup: () => navigation.step(-1),
           enter: () => navigation.currentId !== null && openId === null && open(navigation.currentId),
           escape: goBack,
-          c: () => requestReview(targetIds(), 'confirmed'),
-          r: () => requestReview(targetIds(), 'rejected'),
-          e: editFirst,
-          x: () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId),
-          u: live.undoLast,
+          c: mayReview ? () => requestReview(targetIds(), 'confirmed') : undefined,
+          r: mayReview ? () => requestReview(targetIds(), 'rejected') : undefined,
+          e: mayReview ? editFirst : undefined,
+          x: mayReview
+            ? () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId)
+            : undefined,
+          u: mayReview ? live.undoLast : undefined,
           '/': () => search.current?.select(),
           '?': () => setHelping(true),
         },

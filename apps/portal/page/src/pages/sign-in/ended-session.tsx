@@ -3,6 +3,7 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import '../../components/dialog.css';
 import { SESSION_QUERY } from '../../api/session.ts';
+import { IdentityProviderButton } from './identity-provider.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 /** Asks to sign in again above the open page. It cannot be closed, because nothing works without a session. */
@@ -35,6 +36,7 @@ export function EndedSession({ email }: { email: string }): ReactNode {
         <h2 id={titleId}>{t('title')}</h2>
         <p>{t('ended')}</p>
         <SignInForm email={email} onSignedIn={goOn} />
+        <IdentityProviderButton leavesWork />
       </div>
     </dialog>
   );

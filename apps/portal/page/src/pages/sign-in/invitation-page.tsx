@@ -1,47 +1,33 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
-import { SESSION_QUERY } from '../../api/session.ts';
-import { Field } from '../../components/field.tsx';
+import type { MemberRole } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { ProblemNote } from '../../components/problem-note.tsx';
 import { LanguageChoice } from '../preferences.tsx';
+import { JoinAccount } from './join-account.tsx';
+import { NewPasswordForm } from './new-password-form.tsx';
 
 interface Invitation {
   email: string;
-  role: 'operator' | 'account_holder';
-  /** Set for an existing user. */
+  /** Null for an operator. */
+  member_role: MemberRole | null;
+  /** Of a user whose password the link sets. */
   name: string | null;
   account_name: string | null;
+  /** Whether it belongs to somebody who signs in to accept it, and keeps the password. */
+  sign_in_required: boolean;
 }
 
 /** The target of a one-time link. The token is in the fragment, which browsers do not send to servers. */
 export function InvitationPage(): ReactNode {
   const { t } = useTranslation('signIn');
-  const textOf = useProblemText();
-  const queryClient = useQueryClient();
-  const [, navigate] = useLocation();
   const [token] = useState(() => window.location.hash.slice(1));
-  const [typed, setName] = useState<string | null>(null);
-  const [password, setPassword] = useState('');
   const invitation = useQuery({
     queryKey: ['invitation', token],
     queryFn: () => call<Invitation>('POST', '/invitations/look', { body: { token } }),
   });
-  const name = typed ?? invitation.data?.name ?? '';
-  const accept = useMutation({
-    mutationFn: () => call('POST', '/invitations/accept', { body: { token, name, password } }),
-    onSuccess: async () => {
-      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
-      navigate('/', { replace: true });
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    accept.mutate();
-  };
   if (invitation.isPending) return null;
   if (invitation.isError)
     return (
@@ -55,43 +41,29 @@ export function InvitationPage(): ReactNode {
         )}
       </main>
     );
-  const { email, account_name } = invitation.data;
+  const { email, account_name, member_role, name, sign_in_required } = invitation.data;
   return (
     <main className="alone">
-      <form className="card stack" onSubmit={submit}>
+      <div className="card stack">
         <h1>{t('invitation.title')}</h1>
         <p>
           {t('invitation.for', { email })}
+          {account_name !== null && (
+            <>
+              <br />
+              {t('invitation.account', { name: account_name })}
+            </>
+          )}
           <br />
-          {account_name === null ? t('invitation.operator') : t('invitation.account', { name: account_name })}
+          {t('invitation.role', { role: t(`common:role.${member_role ?? 'operator'}`) })}
         </p>
-        <input type="email" autoComplete="username" value={email} readOnly hidden />
-        <Field
-          label={t('invitation.name')}
-          autoComplete="name"
-          dir="auto"
-          required
-          maxLength={200}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <Field
-          label={t('invitation.password')}
-          type="password"
-          autoComplete="new-password"
-          dir="ltr"
-          required
-          minLength={15}
-          maxLength={128}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-          error={accept.isError ? textOf(accept.error) : null}
-        />
-        <button type="submit" className="button button-main" disabled={accept.isPending}>
-          {t('invitation.submit')}
-        </button>
-        <HelpLink page="sign-in" anchor="first-time" />
-      </form>
+        {sign_in_required ? (
+          <JoinAccount token={token} email={email} />
+        ) : (
+          <NewPasswordForm token={token} email={email} name={name ?? ''} />
+        )}
+        <HelpLink page="sign-in" anchor={sign_in_required ? 'another-account' : 'first-time'} />
+      </div>
       <LanguageChoice />
     </main>
   );

@@ -2,15 +2,17 @@ import type { UserSession } from '@orders/database';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
 import { call, isProblem } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import type { Json } from '../../api/types.ts';
 import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
+import { NewPasswordField } from '../../components/new-password-field.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { parseDevice } from './parse-device.ts';
+import { SecondFactorCards } from './second-factor-cards.tsx';
 
 type OpenSession = Json<UserSession> & { current: boolean };
 
@@ -18,6 +20,7 @@ type OpenSession = Json<UserSession> & { current: boolean };
 export function ProfilePage(): ReactNode {
   const { t } = useTranslation('signIn');
   const { name, email } = useSession();
+  const queryClient = useQueryClient();
   return (
     <div className="stack narrow">
       <header className="spread">
@@ -27,6 +30,7 @@ export function ProfilePage(): ReactNode {
       <p>{t('profile.signedInAs', { name, email })}</p>
       <Sessions />
       <PasswordForm />
+      <SecondFactorCards onChanged={() => void queryClient.invalidateQueries()} />
     </div>
   );
 }
@@ -71,7 +75,7 @@ function Sessions(): ReactNode {
 /** The browser and the system in words; the original on hover. */
 function Device({ userAgent }: { userAgent: string | null }): ReactNode {
   const { t } = useTranslation('signIn');
-  const device = userAgent === null ? null : parseDevice(userAgent);
+  const device = userAgent ? parseDevice(userAgent) : null;
   if (device === null) return <span title={userAgent ?? undefined}>{t('profile.unknownDevice')}</span>;
   const { browser, system } = device;
   return (
@@ -102,6 +106,9 @@ function PasswordForm(): ReactNode {
     event.preventDefault();
     change.mutate();
   };
+  const wrongText = isProblem(change.error, 'wrong_credentials') ? t('wrong') : textOf(change.error);
+  const errorText = change.isError ? wrongText : null;
+  const isAboutNew = isProblem(change.error) && change.error.errors.some(({ pointer }) => pointer === '/new_password');
   return (
     <form className="card stack" onSubmit={submit}>
       <h2>{t('profile.password')}</h2>
@@ -114,20 +121,13 @@ function PasswordForm(): ReactNode {
         required
         value={current}
         onChange={(event) => setCurrent(event.target.value)}
-        error={
-          change.isError ? (isProblem(change.error, 'wrong_credentials') ? t('wrong') : textOf(change.error)) : null
-        }
+        error={isAboutNew ? null : errorText}
       />
-      <Field
+      <NewPasswordField
         label={t('profile.newPassword')}
-        type="password"
-        autoComplete="new-password"
-        dir="ltr"
-        required
-        minLength={15}
-        maxLength={128}
         value={next}
-        onChange={(event) => setNext(event.target.value)}
+        onChange={setNext}
+        error={isAboutNew ? errorText : null}
       />
       <button type="submit" className="button" disabled={change.isPending}>
         {t('profile.change')}

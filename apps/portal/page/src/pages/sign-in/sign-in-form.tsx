@@ -2,19 +2,24 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
+import { type SecondStep as Step, signInByPasskey } from '../../api/passkeys.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { PasskeyButton } from './passkey-button.tsx';
+import { SecondStep } from './second-step.tsx';
 
-/** E-mail address and password. */
+/** E-mail address and password, then a second step for users with a second factor; or a passkey. */
 export function SignInForm(props: { email?: string; onSignedIn: () => unknown }): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const [email, setEmail] = useState(props.email ?? '');
   const [password, setPassword] = useState('');
+  const [steps, setSteps] = useState<Step[] | null>(null);
   const signIn = useMutation({
-    mutationFn: () => call('POST', '/session', { body: { email, password } }),
-    onSuccess: props.onSignedIn,
+    mutationFn: () => call<{ second_step: Step[] } | undefined>('POST', '/session', { body: { email, password } }),
+    onSuccess: (asked) => (asked ? setSteps(asked.second_step) : props.onSignedIn()),
   });
+  if (steps) return <SecondStep steps={steps} onSignedIn={props.onSignedIn} onRestart={() => setSteps(null)} />;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     signIn.mutate();
@@ -45,6 +50,7 @@ export function SignInForm(props: { email?: string; onSignedIn: () => unknown })
       <button type="submit" className="button button-main button-wide" disabled={signIn.isPending}>
         {t('submit')}
       </button>
+      <PasskeyButton label={t('passkeys.signIn')} use={signInByPasskey} onUsed={props.onSignedIn} />
     </form>
   );
 }

@@ -5,6 +5,8 @@ import { SESSION_QUERY } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { usePageTitle } from '../../components/title.ts';
 import { LanguageChoice } from '../preferences.tsx';
+import { IdentityProviderButton, IdentityProviderRefusal } from './identity-provider.tsx';
+import { ResetLink } from './reset-link.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignInPage(): ReactNode {
@@ -19,8 +21,10 @@ export function SignInPage(): ReactNode {
       </p>
       <div className="card stack">
         <h1>{t('title')}</h1>
+        <IdentityProviderRefusal />
         <SignInForm onSignedIn={() => queryClient.invalidateQueries(SESSION_QUERY)} />
-        <p className="hint">{t('help')}</p>
+        <IdentityProviderButton />
+        <ResetLink />
         <HelpLink page="sign-in" />
       </div>
       <LanguageChoice />

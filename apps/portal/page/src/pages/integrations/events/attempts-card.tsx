@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Attempt, type Endpoint, resendEvents, useAttempts } from '../../../api/events.ts';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { formatCount, formatDuration } from '../../../components/numbers.ts';
@@ -70,6 +71,7 @@ function AttemptsTable({ attempts, endpointId }: { attempts: Attempt[]; endpoint
 
 function AttemptRow({ attempt, endpointId }: { attempt: Attempt; endpointId: string }): ReactNode {
   const { t } = useTranslation('events');
+  const can = useCan();
   const { at, type, sequence, error, status, duration_ms } = attempt;
   return (
     <tr>
@@ -93,7 +95,7 @@ function AttemptRow({ attempt, endpointId }: { attempt: Attempt; endpointId: str
       </td>
       <td data-label={t('attempts.duration')}>{formatDuration(duration_ms)}</td>
       <td className="cell-actions">
-        {sequence !== null && <ResendButton endpointId={endpointId} sequence={sequence} />}
+        {can('develop') && sequence !== null && <ResendButton endpointId={endpointId} sequence={sequence} />}
       </td>
     </tr>
   );

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { type Endpoint, useEndpoints } from '../../../api/events.ts';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
@@ -49,6 +50,7 @@ function Opened({ endpointId }: { endpointId: string }): ReactNode {
 
 function EndpointCard({ endpoint }: { endpoint: Endpoint }): ReactNode {
   const { t } = useTranslation('events');
+  const can = useCan();
   return (
     <section className="card stack" aria-labelledby="endpoint-title">
       <header className="spread">
@@ -85,7 +87,7 @@ function EndpointCard({ endpoint }: { endpoint: Endpoint }): ReactNode {
           )}
         </dd>
       </dl>
-      <EndpointActions endpoint={endpoint} />
+      {can('develop') && <EndpointActions endpoint={endpoint} />}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { type Endpoint, useEndpoints } from '../../../api/events.ts';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { EmptyState } from '../../../components/empty-state.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
@@ -16,9 +17,10 @@ import { eventsHref } from './use-events-view.ts';
 export function EndpointsCard({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const { t } = useTranslation('events');
   const endpoints = useEndpoints(useAccountId());
+  const can = useCan();
   const [isCreating, setCreating] = useState(false);
   const hasNone = endpoints.data?.length === 0;
-  const create = (
+  const create = can('develop') && (
     <button type="button" className="button button-main" onClick={() => setCreating(true)}>
       <Plus aria-hidden="true" size={16} />
       {t('endpoints.create')}

@@ -2,6 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type EventLogState, setEvents } from '../../../api/events.ts';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId, useSession } from '../../../api/session.ts';
 import { Confirm } from '../../../components/confirm.tsx';
 import { CopyButton } from '../../../components/copy-button.tsx';
@@ -30,6 +31,7 @@ function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const { t } = useTranslation('events');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
+  const can = useCan();
   const [isAsking, setAsking] = useState(false);
   const set = async (value: boolean) => {
     queryClient.setQueryData(['events', accountId], await setEvents(accountId, value));
@@ -40,7 +42,7 @@ function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
       <div className="row">
         <Switch
           isOn={isEnabled}
-          isBusy={enabling.isPending}
+          isBusy={enabling.isPending || !can('develop')}
           label={t('log.record')}
           onClick={() => (isEnabled ? setAsking(true) : enabling.mutate())}
         />

@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import type { Source } from '../../../api/sources.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
@@ -13,6 +14,7 @@ import { sourcesHref } from './use-sources-view.ts';
 export function SourceItem(props: { source: Source; onAction: (action: SourceAction) => void }): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
+  const mayChange = useCan()('develop');
   const nameId = useId();
   const { source, onAction } = props;
   const { source_number, name, preset, url, previous_until } = source;
@@ -28,25 +30,27 @@ export function SourceItem(props: { source: Source; onAction: (action: SourceAct
       <SourceUrl url={url} />
       <Activity source={source} />
       {previous_until && <p className="hint">{t('secret.until', { time: fullTime(previous_until) })}</p>}
-      <div className="row">
-        <Link className="button" href={sourcesHref(accountId, 'mapping', source_number)} aria-describedby={nameId}>
-          {t('action.mapping')}
-        </Link>
-        <Link className="button" href={sourcesHref(accountId, 'connect', source_number)} aria-describedby={nameId}>
-          {t('action.connect')}
-        </Link>
-        {actions.map((action) => (
-          <button
-            key={action}
-            type="button"
-            className={action === 'remove' ? 'button button-bad' : 'button'}
-            aria-describedby={nameId}
-            onClick={() => onAction(action)}
-          >
-            {t(`action.${action}`)}
-          </button>
-        ))}
-      </div>
+      {mayChange && (
+        <div className="row">
+          <Link className="button" href={sourcesHref(accountId, 'mapping', source_number)} aria-describedby={nameId}>
+            {t('action.mapping')}
+          </Link>
+          <Link className="button" href={sourcesHref(accountId, 'connect', source_number)} aria-describedby={nameId}>
+            {t('action.connect')}
+          </Link>
+          {actions.map((action) => (
+            <button
+              key={action}
+              type="button"
+              className={action === 'remove' ? 'button button-bad' : 'button'}
+              aria-describedby={nameId}
+              onClick={() => onAction(action)}
+            >
+              {t(`action.${action}`)}
+            </button>
+          ))}
+        </div>
+      )}
     </li>
   );
 }

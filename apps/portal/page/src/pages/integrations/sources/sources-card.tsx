@@ -2,6 +2,7 @@ import { Cable, Plus } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { type Source, useSources } from '../../../api/sources.ts';
 import { EmptyState } from '../../../components/empty-state.tsx';
@@ -17,9 +18,10 @@ export function SourcesCard(): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const sources = useSources(accountId);
+  const mayChange = useCan()('develop');
   const [open, setOpen] = useState<{ action: SourceAction; source: Source } | null>(null);
   const hasNone = sources.data?.length === 0;
-  const create = (
+  const create = mayChange && (
     <Link className="button button-main" href={sourcesHref(accountId, 'new')}>
       <Plus aria-hidden="true" size={16} />
       {t('create')}
@@ -37,7 +39,14 @@ export function SourcesCard(): ReactNode {
       <p className="hint">{t('about')}</p>
       {sources.isError && <ProblemNote error={sources.error} retry={() => void sources.refetch()} />}
       {sources.isPending && <Skeleton shape="rows" count={2} />}
-      {hasNone && <EmptyState icon={<Cable size={22} />} title={t('none')} text={t('noneAbout')} action={create} />}
+      {hasNone && (
+        <EmptyState
+          icon={<Cable size={22} />}
+          title={t('none')}
+          text={mayChange ? t('noneAbout') : undefined}
+          action={create}
+        />
+      )}
       {sources.data && !hasNone && (
         <ul className="plain source-list">
           {sources.data.map((source) => (

@@ -2,6 +2,7 @@ import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import { useCan } from '../../../api/permissions.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { type Source, useSources } from '../../../api/sources.ts';
 import { ProblemNote } from '../../../components/problem-note.tsx';
@@ -13,11 +14,12 @@ import { SourcesCard } from './sources-card.tsx';
 import { sourcesHref, useSourcesView } from './use-sources-view.ts';
 import './sources.css';
 
-/** The sources of the account. The text of a new secret lives only in this component's state. */
+/** The sources of the account; connections and mappings only for developers. The text of a new secret lives only in this component's state. */
 export function SourcesTab(): ReactNode {
   const { view, open } = useSourcesView();
+  const mayChange = useCan()('develop');
   const [created, setCreated] = useState<{ sourceNumber: number; secret: string } | null>(null);
-  if (view.show === 'list') return <SourcesCard />;
+  if (view.show === 'list' || !mayChange) return <SourcesCard />;
   if (view.show === 'new')
     return (
       <Page>

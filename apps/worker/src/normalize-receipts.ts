@@ -1,15 +1,15 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import {
-  type ClaimedReceipt,
   type Database,
   faultOf,
   findReceiptBody,
   isDamage,
+  type PendingReceipt,
   type WritableOrder,
 } from '@orders/database';
 import { LONG_BODY_BYTES, normalizeOrder, parseBody } from '@orders/domain';
-import type { Lease } from './lease.ts';
 import type { RecordFailure } from './record-failure.ts';
+import type { WorkerBatch } from './worker-batch.ts';
 
 /** An order to write, with the number of failed attempts before. */
 export interface Writable extends WritableOrder {
@@ -17,27 +17,27 @@ export interface Writable extends WritableOrder {
 }
 
 /**
- * Normalizes each claimed payload. If one is unreadable or hits a bug, only its own receipt loses an attempt.
+ * Normalizes the payload of each receipt. If one is unreadable or hits a bug, only its own receipt loses an attempt.
  *
  * @throws when infrastructure fails.
  */
-export async function normalizeClaimed(
-  lease: Lease,
-  claimed: readonly ClaimedReceipt[],
+export async function normalizeReceipts(
+  batch: WorkerBatch,
+  receipts: readonly PendingReceipt[],
   deps: { database: Database; recordFailure: RecordFailure },
 ): Promise<Writable[]> {
   const writable: Writable[] = [];
-  for (const { receiptId, accountId, attempts, body: claimedBody } of claimed) {
+  for (const { receiptId, accountId, attempts, body: bodyRead } of receipts) {
     try {
-      // The claim did not read the body, or an erasure had just moved it.
-      const body = claimedBody ?? (await findReceiptBody(deps.database, accountId, receiptId));
+      // The body was not read, or an erasure had just moved it.
+      const body = bodyRead ?? (await findReceiptBody(deps.database, accountId, receiptId));
       // The other lane's batch can run between long orders.
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is missing');
       writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
     } catch (error) {
       if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;
-      await deps.recordFailure(lease, { receiptId, attempts, warnings: [] }, error);
+      await deps.recordFailure(batch, { receiptId, attempts, warnings: [] }, error);
     }
   }
   return writable;

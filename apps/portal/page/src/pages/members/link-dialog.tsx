@@ -4,15 +4,25 @@ import type { InvitationLink } from '../../api/operator.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { fullTime } from '../../components/time.tsx';
+import './members.css';
 
 /** Shows a one-time link, which cannot be shown again. */
-export function LinkDialog({ link, onClose }: { link: InvitationLink; onClose: () => void }): ReactNode {
-  const { t } = useTranslation('operator');
+export function LinkDialog({
+  link,
+  about,
+  onClose,
+}: {
+  link: InvitationLink;
+  /** What its user does with it. */
+  about: string;
+  onClose: () => void;
+}): ReactNode {
+  const { t } = useTranslation('users');
   return (
     <Dialog title={t('link.title', { email: link.email })} onClose={onClose}>
       <div className="stack">
-        <p>{t(link.sets_new_password ? 'link.newPassword' : 'link.invites')}</p>
-        <p className="operator-link">
+        <p>{about}</p>
+        <p className="one-time-link">
           <code dir="ltr">{link.link}</code>
         </p>
         <div className="row">

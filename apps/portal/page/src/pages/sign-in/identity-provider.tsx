@@ -1,0 +1,54 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call } from '../../api/client.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+
+/** Starts a sign-in by the identity provider, if there is one. `leavesWork` warns that what was typed on the open page is lost. */
+export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: boolean }): ReactNode {
+  const { t } = useTranslation('signIn');
+  const provider = useQuery({
+    queryKey: ['identity-provider'],
+    queryFn: ({ signal }) => call<{ name: string | null }>('GET', '/session/oidc', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const start = useMutation({
+    mutationFn: () =>
+      call<{ url: string }>('POST', '/session/oidc/start', { body: { path: window.location.pathname } }),
+    onSuccess: ({ url }) => window.location.assign(url),
+  });
+  const name = provider.data?.name;
+  if (!name) return null;
+  return (
+    <>
+      {start.isError && <ProblemNote error={start.error} />}
+      <button
+        type="button"
+        className="button button-wide"
+        // It stays disabled until the browser has left the page.
+        disabled={start.isPending || start.isSuccess}
+        onClick={() => start.mutate()}
+      >
+        {t('identityProvider.button', { name })}
+      </button>
+      {leavesWork && <p className="hint">{t('identityProvider.leavesWork')}</p>}
+    </>
+  );
+}
+
+/** Why a sign-in by the identity provider was refused; the callback puts the reason into the address. */
+export function IdentityProviderRefusal(): ReactNode {
+  const { t, i18n } = useTranslation('signIn');
+  const [refusal] = useState(() => new URLSearchParams(window.location.search).get('identity_provider'));
+  useEffect(() => {
+    // Removes the reason from the address, so that neither a reload nor a bookmark shows it again.
+    if (refusal !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
+  }, [refusal]);
+  if (refusal === null) return null;
+  const key = `signIn:identityProvider.refused.${refusal}`;
+  return (
+    <p className="note note-bad" role="alert">
+      {i18n.exists(key) ? t(key as 'identityProvider.refused.failed') : t('identityProvider.refused.failed')}
+    </p>
+  );
+}

@@ -1,0 +1,79 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useLocation } from 'wouter';
+import { call, isProblem } from '../../api/client.ts';
+import { SESSION_QUERY } from '../../api/session.ts';
+import { HelpLink } from '../../components/help-link.tsx';
+import { NewPasswordField } from '../../components/new-password-field.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { usePageTitle } from '../../components/title.ts';
+import { LanguageChoice } from '../preferences.tsx';
+
+/** The target of a mailed link for a new password. The token is in the fragment, which browsers do not send to servers. */
+export function NewPasswordPage(): ReactNode {
+  const { t } = useTranslation('signIn');
+  const textOf = useProblemText();
+  const notices = useNotices();
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  const [token] = useState(() => window.location.hash.slice(1));
+  const [password, setPassword] = useState('');
+  usePageTitle(t('reset.title'), t('common:title'));
+  const reset = useQuery({
+    queryKey: ['password-reset', token],
+    queryFn: () => call<{ email: string }>('POST', '/password-resets/look', { body: { token } }),
+  });
+  const use = useMutation({
+    mutationFn: () => call('POST', '/password-resets/use', { body: { token, password } }),
+    onSuccess: async () => {
+      notices.show({ text: t('reset.done') });
+      // All sessions of the user have ended, also one in this browser.
+      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+      navigate('/', { replace: true });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    use.mutate();
+  };
+  if (reset.isPending) return null;
+  const isGone = [reset.error, use.error].some((error) => isProblem(error) && [404, 422].includes(error.status));
+  if (reset.isError || isProblem(use.error, 'reset_not_found'))
+    return (
+      <main className="alone">
+        {isGone ? (
+          <>
+            <p className="note note-bad" role="alert">
+              {t('reset.gone')}
+            </p>
+            <Link href="/forgot-password">{t('reset.again')}</Link>
+          </>
+        ) : (
+          <ProblemNote error={reset.error} retry={() => void reset.refetch()} />
+        )}
+      </main>
+    );
+  const { email } = reset.data;
+  return (
+    <main className="alone">
+      <form className="card stack" onSubmit={submit}>
+        <h1>{t('reset.title')}</h1>
+        <p>{t('reset.for', { email })}</p>
+        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <NewPasswordField
+          label={t('profile.newPassword')}
+          value={password}
+          onChange={setPassword}
+          error={use.isError ? textOf(use.error) : null}
+        />
+        <button type="submit" className="button button-main" disabled={use.isPending}>
+          {t('reset.set')}
+        </button>
+        <HelpLink page="sign-in" anchor="forgotten" />
+      </form>
+      <LanguageChoice />
+    </main>
+  );
+}

@@ -1,0 +1,79 @@
+import {
+  changeMemberRole,
+  inviteMember,
+  listMembers,
+  MEMBER_ROLES,
+  type Member,
+  type MemberRefusal,
+  type MemberRole,
+  removeMember,
+} from '@orders/database';
+import { Problem } from '@orders/domain';
+import { type Request, Router } from 'express';
+import Joi from 'joi';
+import { NO_TRANSFORM } from '../compress-responses.ts';
+import { accountIdOf, personOf } from '../context.ts';
+import type { PortalDeps } from '../deps.ts';
+import { paginate } from '../paginate.ts';
+import { bodyOf, plainText, queryOf, textIdOf } from '../read-request.ts';
+import { emailAddress, INVITATION_TTL_MS, invitationJson } from './invitation-json.ts';
+
+const PAGE_SIZE = 100;
+
+const memberRole = Joi.valid(...MEMBER_ROLES).required();
+
+/** The members of an account, for its owners. Only an operator may leave an account without an owner. */
+export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/users', async (request, response) => {
+    const { after } = queryOf<{ after?: string }>(request, { after: plainText(320) });
+    const members = await runShortFairly(request, () =>
+      listMembers(knex, accountIdOf(request), { after, limit: PAGE_SIZE + 1 }),
+    );
+    const { page, next } = paginate(members, PAGE_SIZE, ({ email }) => email);
+    response.json({ users: page, next });
+  });
+
+  router.post('/users', async (request, response) => {
+    const { email, role } = bodyOf<{ email: string; role: MemberRole }>(request, {
+      email: emailAddress,
+      role: memberRole,
+    });
+    const invited = { email, accountId: accountIdOf(request), memberRole: role };
+    const token = await runShortFairly(request, () =>
+      inviteMember(knex, invited, personOf(request).email, INVITATION_TTL_MS),
+    );
+    if (token === null) throw new Problem('already_member');
+    response
+      .status(201)
+      .set(NO_TRANSFORM)
+      .json(invitationJson(config.PORTAL_URL, { email, token, setsNewPassword: false }));
+  });
+
+  router.patch('/users/:userId', async (request, response) => {
+    const { role } = bodyOf<{ role: MemberRole }>(request, { role: memberRole });
+    const change = { ...changeOf(request), role };
+    response.json(changed(await runShortFairly(request, () => changeMemberRole(knex, change))));
+  });
+
+  router.delete('/users/:userId', async (request, response) => {
+    changed(await runShortFairly(request, () => removeMember(knex, changeOf(request))));
+    response.status(204).end();
+  });
+
+  return router;
+}
+
+function changeOf(request: Request) {
+  const userId = textIdOf(request.params.userId);
+  if (userId === null) throw new Problem('user_not_found');
+  const { email, role } = personOf(request);
+  return { accountId: accountIdOf(request), userId, actor: email, keepsOwner: role !== 'operator' };
+}
+
+function changed(outcome: Member | MemberRefusal): Member {
+  if (outcome === 'not_member') throw new Problem('user_not_found');
+  if (outcome === 'last_owner') throw new Problem('last_owner');
+  return outcome;
+}

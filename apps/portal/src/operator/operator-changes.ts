@@ -1,0 +1,99 @@
+import {
+  endSessions,
+  findUser,
+  hasOtherOperator,
+  inviteUser,
+  type OperatorChange,
+  type OperatorChangeKind,
+  recordAudit,
+  removeUser,
+  requestOperatorChange,
+  resetSecondFactors,
+} from '@orders/database';
+import { Problem } from '@orders/domain';
+import type { Request } from 'express';
+import type { Knex } from 'knex';
+import { recordBy } from '../audit/record.ts';
+import { personOf } from '../context.ts';
+import { INVITATION_TTL_MS } from '../members/invitation-json.ts';
+
+/** A change to an operator, by the one who requested it. */
+export type ChangeToApply = Pick<OperatorChange, 'kind' | 'email' | 'target_user_id' | 'requested_by'>;
+
+/** Only an invitation and a new password give a link. */
+export type Applied = { email: string; token: string; setsNewPassword: boolean } | null;
+
+const APPLY: Record<OperatorChangeKind, (trx: Knex, change: ChangeToApply) => Promise<Applied>> = {
+  invite,
+  reset_password: invite,
+  async remove(trx, { email, requested_by }) {
+    await removeUser(trx, email, requested_by);
+    return null;
+  },
+  async end_sessions(trx, { email, target_user_id, requested_by }) {
+    const ended = target_user_id === null ? 0 : await endSessions(trx, target_user_id);
+    const [subject, details] = [`user:${email}`, { ended }];
+    await recordAudit(trx, { accountId: null, actor: requested_by, action: 'sessions_ended', subject, details });
+    return null;
+  },
+  async reset_second_factor(trx, { email, requested_by }) {
+    await resetSecondFactors(trx, email, requested_by);
+    return null;
+  },
+};
+
+async function invite(trx: Knex, { kind, email, requested_by }: ChangeToApply): Promise<Applied> {
+  // For somebody who became an operator meanwhile, the link would set a new password.
+  if (kind === 'invite' && (await findUser(trx, email))) throw new Problem('user_elsewhere');
+  const invitation = await inviteUser(
+    trx,
+    { email, role: 'operator', accountId: null },
+    requested_by,
+    INVITATION_TTL_MS,
+  );
+  if (typeof invitation === 'string') throw new Problem('user_elsewhere');
+  return invitation;
+}
+
+/** Carries out a change to an operator, with its requester as actor. */
+export function applyOperatorChange(trx: Knex, change: ChangeToApply): Promise<Applied> {
+  return APPLY[change.kind](trx, change);
+}
+
+/**
+ * Carries out a change to an operator at once if there is no other operator; otherwise requests it, with audit, for another one to approve.
+ *
+ * @param change.targetUserId null for somebody who is no user yet.
+ * @throws {Problem} `own_user` if the only operator changes their own user.
+ */
+export async function changeOperator(
+  knex: Knex,
+  request: Request,
+  { kind, email, targetUserId }: { kind: OperatorChangeKind; email: string; targetUserId: string | null },
+): Promise<{ applied: Applied } | { requested: OperatorChange }> {
+  const { userId, email: requestedBy } = personOf(request);
+  return knex.transaction(async (trx) => {
+    if (!(await hasOtherOperator(trx, userId))) {
+      // Otherwise a stolen session could set a new password without the current one.
+      if (targetUserId === userId) throw new Problem('own_user');
+      const change = { kind, email, target_user_id: targetUserId, requested_by: requestedBy };
+      return { applied: await applyOperatorChange(trx, change) };
+    }
+    const { change, isNew } = await requestOperatorChange(trx, { kind, email, targetUserId, userId });
+    if (isNew) await recordChange(trx, request, 'operator_change_requested', change);
+    return { requested: change };
+  });
+}
+
+export function recordChange(
+  trx: Knex,
+  request: Request,
+  action: string,
+  { kind, email }: OperatorChange,
+): Promise<void> {
+  return recordBy(trx, request, { accountId: null, action, subject: `user:${email}`, details: { change: kind } });
+}
+
+export function changeJson({ change_id, kind, email, requested_by, requested_at, expires_at }: OperatorChange): object {
+  return { change_id, kind, email, requested_by, requested_at, expires_at };
+}

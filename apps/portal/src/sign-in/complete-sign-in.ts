@@ -1,0 +1,56 @@
+import { findOpenedSession } from '@orders/database';
+import { parseSetCookieHeader } from 'better-auth/cookies';
+import type { Request, Response } from 'express';
+import type { PortalDeps } from '../deps.ts';
+import { forwardCookies } from '../require-session.ts';
+import { noticeSignIn } from './notice-sign-in.ts';
+import type { SignInStep } from './open-session.ts';
+import type { SignInMethod, SignInRecord } from './record-sign-in.ts';
+
+type Deps = Pick<PortalDeps, 'knex' | 'config' | 'mails' | 'devices'> & { record: SignInRecord };
+
+interface HowSignedIn {
+  method: SignInMethod;
+  /** By a one-time link: the user knows that the device is new, and is not asked about it. */
+  byLink?: true;
+}
+
+/** Records a sign-in, tells the user if the device is unknown, and sets the cookies of session and device. */
+export async function completeSession(
+  { knex, config, mails, devices, record }: Deps,
+  request: Request,
+  response: Response,
+  { cookies, method, byLink }: HowSignedIn & { cookies: Headers },
+): Promise<void> {
+  const session = await findOpenedSession(knex, sessionTokenIn(cookies));
+  if (!session) throw new Error('the session ended at once');
+  await knex.transaction((trx) => record.signedIn(trx, request, session.email, method));
+  if (!byLink && !(await devices.isKnownDevice(request, session.userId)))
+    await noticeSignIn({ knex, config, mails }, session);
+  forwardCookies(cookies, response);
+  await devices.rememberDevice(response, session.userId);
+}
+
+/** Answers a sign-in with 204 and a session, or asks for the second step, with 200 and the possible ones. */
+export async function completeSignIn(
+  deps: Deps,
+  request: Request,
+  response: Response,
+  { secondStep, ...opened }: SignInStep & HowSignedIn,
+): Promise<void> {
+  if (secondStep !== null) {
+    forwardCookies(opened.cookies, response);
+    response.json({ second_step: secondStep });
+    return;
+  }
+  await completeSession(deps, request, response, opened);
+  response.status(204).end();
+}
+
+/** The token of the session; the value of its cookie is the token, a dot and a signature. */
+function sessionTokenIn(cookies: Headers): string {
+  for (const cookie of cookies.getSetCookie())
+    for (const [name, { value }] of parseSetCookieHeader(cookie))
+      if (name.endsWith('.session_token')) return decodeURIComponent(value).split('.')[0] ?? '';
+  throw new Error('no session was opened');
+}

@@ -1,0 +1,34 @@
+/** Why a sign-in by the identity provider is refused; the sign-in page has a text for each. */
+export type Refusal =
+  /** The person cancelled it at the provider, or the provider refused the person. */
+  | 'cancelled'
+  /** It was not started in this browser, was completed already, or took too long. */
+  | 'expired'
+  /** The provider's reply, or its token, is not valid. */
+  | 'invalid'
+  /** The provider does not vouch for the e-mail address. */
+  | 'unverified'
+  /** The provider may not vouch for addresses of this domain. */
+  | 'domain'
+  /** No user has the address. */
+  | 'unknown'
+  /** The user is bound to another account of the provider. */
+  | 'bound_otherwise'
+  | 'too_many_attempts'
+  | 'unavailable'
+  /** A failure of the portal. */
+  | 'failed';
+
+/** A sign-in by the identity provider that is refused. */
+export class RefusedIdentity extends Error {
+  override name = 'RefusedIdentity';
+  readonly refusal: Refusal;
+  /** From a valid token; for the audit trail. */
+  readonly email: string | undefined;
+
+  constructor(refusal: Refusal, options: ErrorOptions & { email?: string } = {}) {
+    super(refusal, options);
+    this.refusal = refusal;
+    this.email = options.email;
+  }
+}

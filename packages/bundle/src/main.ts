@@ -1,0 +1,3 @@
+import { bundleApps } from './bundle-apps.ts';
+
+await bundleApps();

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { testWith } from '../harness/programs.ts';
+import { addTotp } from '../harness/second-factors.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const testInBrowser = testWith('chromium');
+
+let stack: Stack;
+let portal: RunningPortal;
+let mailServer: MailServer;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  mailServer = await startMailServer();
+  portal = await stack.portal(mailServer.settings);
+});
+afterAll(async () => {
+  await stack.close();
+  await mailServer.close();
+});
+
+const newPerson = async () => createPerson(stack, (await stack.account()).id);
+
+/** The sessions that a client is asked about. */
+const asked = async (client: PortalClient): Promise<{ session_id: string; can_confirm: boolean }[]> =>
+  (await client.get('/new-sign-ins')).body.sign_ins;
+
+const enter = ({ email, password }: TestPerson, client: PortalClient) => client.post('/session', { email, password });
+
+const auditOf = ({ email }: TestPerson) =>
+  stack.database
+    .knex('audit_events')
+    .where({ subject: `user:${email}` })
+    .whereLike('action', 'sign_in_%')
+    .orderBy('event_id')
+    .pluck('action');
+
+describe('a sign-in from an unknown device', () => {
+  test('is asked about in the user’s other sessions, not in itself, and is mailed once', async () => {
+    const person = await newPerson();
+    const first = await signIn(portal, person);
+    const second = await signIn(portal, person);
+    const ofFirst = await asked(first);
+    expect(ofFirst).toEqual([
+      { session_id: expect.any(String), at: expect.any(String), user_agent: null, can_confirm: true },
+    ]);
+    const ofSecond = await asked(second);
+    expect(ofSecond).toHaveLength(1);
+    expect(ofSecond[0]?.session_id).not.toBe(ofFirst[0]?.session_id);
+    await mailServer.mailTo(person.email, 2);
+    expect(mailServer.mailsTo(person.email).map(({ parsed }) => parsed.subject)).toEqual(
+      Array(2).fill('New sign-in · تسجيل دخول جديد'),
+    );
+  });
+
+  test('is asked about at the next sign-in, even if the session was ended before', async () => {
+    const person = await newPerson();
+    expect((await (await signIn(portal, person)).delete('/session')).status).toBe(204);
+    expect(await asked(await signIn(portal, person))).toHaveLength(1);
+  });
+
+  test('is asked about where no mail is sent too', async () => {
+    const silent = await stack.portal();
+    const person = await newPerson();
+    await signIn(silent, person);
+    expect(await asked(await signIn(silent, person))).toHaveLength(1);
+    await silent.close();
+  });
+
+  test('is only the first one in a browser; for another user of it, the first one is new again', async () => {
+    const [person, other] = [await newPerson(), await newPerson()];
+    const browser = openPortalClient(portal);
+    for (const each of [person, person, other]) expect((await enter(each, browser)).status).toBe(204);
+    expect(await asked(await signIn(portal, person))).toHaveLength(1);
+    expect(await asked(await signIn(portal, other))).toHaveLength(1);
+  });
+
+  test('is not the one by an invitation, whose browser is known from then on, nor a change of the password', async () => {
+    const { id: accountId } = await stack.account();
+    const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
+    const invitation = { ...person, role: 'account_holder' as const };
+    const token = await createInvitation(stack.database.knex, invitation, 'test', 60_000);
+    const browser = openPortalClient(portal);
+    const { name, password } = person;
+    expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);
+    const change = { current_password: password, new_password: 'another that is long' };
+    expect((await browser.post('/password', change)).status).toBe(204);
+    expect((await enter({ ...person, password: change.new_password }, browser)).status).toBe(204);
+    expect(await asked(await signIn(portal, { ...person, password: change.new_password }))).toEqual([]);
+  });
+
+  test('is forgotten with the user and after 30 days, and at most 20 of a user are stored', async () => {
+    const { knex } = stack.database;
+    const person = await newPerson();
+    for (let time = 0; time < 23; time += 1) await signIn(portal, person);
+    const stored = () =>
+      knex('unconfirmed_sign_ins as s').join('users as u', 'u.id', 's.user_id').where('email', person.email);
+    expect(await stored()).toHaveLength(20);
+    const [oldest] = await stored().orderBy('at').select('s.session_id');
+    await knex('unconfirmed_sign_ins')
+      .where(oldest)
+      .update({ at: knex.raw("now() - interval '31 days'") });
+    await removeOldSignIns(knex);
+    expect(await stored()).toHaveLength(19);
+    await removeUser(knex, person.email, 'test');
+    expect(await stored()).toEqual([]);
+  });
+});
+
+describe('the answer', () => {
+  test('yes leaves the session, and is recorded', async () => {
+    const person = await newPerson();
+    const [first, second] = [await signIn(portal, person), await signIn(portal, person)];
+    const [question] = await asked(first);
+    const answer = () => first.post(`/new-sign-ins/${question?.session_id}`, { was_me: true });
+    expect((await answer()).status).toBe(204);
+    expect(await asked(first)).toEqual([]);
+    expect((await second.get('/session')).status).toBe(200);
+    // The second time there is nothing to answer.
+    expect((await answer()).status).toBe(204);
+    expect(await auditOf(person)).toEqual(['sign_in_confirmed']);
+  });
+
+  test('no ends the session, and is recorded', async () => {
+    const person = await newPerson();
+    const [first, second] = [await signIn(portal, person), await signIn(portal, person)];
+    const [question] = await asked(first);
+    expect((await first.post(`/new-sign-ins/${question?.session_id}`, { was_me: false })).status).toBe(204);
+    expect((await second.get('/session')).body.code).toBe('not_signed_in');
+    expect((await first.get('/session')).status).toBe(200);
+    expect(await auditOf(person)).toEqual(['sign_in_disowned']);
+  });
+
+  test('yes is not taken from a later session, except with a second factor, and no is', async () => {
+    const person = await newPerson();
+    const home = await signIn(portal, person);
+    const thief = await signIn(portal, person);
+    const again = await signIn(portal, person);
+    const [question] = (await asked(again)).filter(({ can_confirm }) => !can_confirm);
+    expect((await asked(again)).map(({ can_confirm }) => can_confirm)).toEqual([false, false]);
+    const path = `/new-sign-ins/${question?.session_id}`;
+    expect((await again.post(path, { was_me: true })).status).toBe(204);
+    expect(await asked(again)).toContainEqual(question);
+    await again.post(path, { was_me: false });
+    expect((await thief.get('/session')).body.code).toBe('not_signed_in');
+    await addTotp(stack, again);
+    const [ofHome] = await asked(again);
+    expect(ofHome?.can_confirm).toBe(true);
+    await again.post(`/new-sign-ins/${ofHome?.session_id}`, { was_me: true });
+    expect(await asked(again)).toEqual([]);
+    expect((await home.get('/session')).body.code).toBe('not_signed_in');
+  });
+
+  test('is not taken from the session itself, nor from another user', async () => {
+    const [person, other] = [await newPerson(), await newPerson()];
+    const [first, second, theirs] = [
+      await signIn(portal, person),
+      await signIn(portal, person),
+      await signIn(portal, other),
+    ];
+    const [question] = await asked(first);
+    for (const client of [second, theirs])
+      for (const was_me of [true, false])
+        expect((await client.post(`/new-sign-ins/${question?.session_id}`, { was_me })).status).toBe(204);
+    expect(await asked(first)).toEqual([question]);
+    expect((await second.get('/session')).status).toBe(200);
+    expect(await auditOf(person)).toEqual([]);
+  });
+
+  test('needs a session, a valid body and a page of the portal', async () => {
+    const person = await newPerson();
+    const [first] = [await signIn(portal, person), await signIn(portal, person)];
+    const [question] = await asked(first);
+    const path = `/new-sign-ins/${question?.session_id}`;
+    const nobody = openPortalClient(portal);
+    expect((await nobody.get('/new-sign-ins')).body.code).toBe('not_signed_in');
+    expect((await nobody.post(path, { was_me: true })).body.code).toBe('not_signed_in');
+    for (const body of [{}, { was_me: 'true' }, { was_me: true, more: 1 }])
+      expect((await first.post(path, body)).body.code).toBe('invalid_request');
+    expect((await first.post('/new-sign-ins/a%00b', { was_me: true })).status).toBe(204);
+    const reply = await fetch(`${portal.url}/api${path}`, { method: 'POST', headers: { Origin: 'https://evil.test' } });
+    expect(((await reply.json()) as { code: string }).code).toBe('cross_site_request');
+    expect(await asked(first)).toEqual([question]);
+  });
+});
+
+describe('the page', () => {
+  const question = (page: Page) => page.getByRole('region', { name: 'New sign-in' });
+
+  testInBrowser('asks about a new sign-in, and Yes settles it', async () => {
+    const person = await newPerson();
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person);
+    await signIn(portal, person);
+    await page.reload();
+    await question(page)
+      .getByText(/^New sign-in from Unknown browser on .+ Was it you\?$/)
+      .waitFor();
+    await expectAccessible(page);
+    await question(page).getByRole('button', { name: 'Yes' }).click();
+    await question(page).waitFor({ state: 'detached' });
+    await page.reload();
+    await page.locator('.shell').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await question(page).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  testInBrowser('ends a sign-in that was not the user’s, and leads to the change of the password', async () => {
+    const person = await newPerson();
+    const { page: other } = await openPage();
+    await visitAs(other, portal, person);
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person);
+    await question(page)
+      .getByText(/^New sign-in from Chrome \d+ on Linux on /)
+      .waitFor();
+    expect(await question(page).getByRole('button', { name: 'Yes' }).count()).toBe(0);
+    await question(page).getByRole('button', { name: 'No: end it and change the password' }).click();
+    await page.getByRole('heading', { name: 'Change your password' }).waitFor();
+    await page.getByText('That session was ended. Now change your password.').waitFor();
+    await other.reload();
+    await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+    await other.context().close();
+  });
+
+  testInBrowser('asks in Arabic', async () => {
+    const person = await newPerson();
+    const { page } = await openPage({ locale: 'ar' });
+    await visitAs(page, portal, person);
+    await signIn(portal, person);
+    await page.reload();
+    await page.getByRole('region', { name: 'تسجيل دخول جديد' }).getByRole('button', { name: 'نعم' }).waitFor();
+    await page.context().close();
+  });
+});
+
+describe('a new password by mail, in the browser', () => {
+  testInBrowser('from the sign-in page to the sign-in with the new password', async () => {
+    const person = await newPerson();
+    const { page, complaints } = await openPage();
+    await page.goto(portal.url);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('E-mail address').fill(person.email);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByRole('status').getByText(`If ${person.email} is the address of a user`).waitFor();
+    await expectAccessible(page);
+
+    const link = linkIn(await mailServer.mailTo(person.email));
+    await page.goto(link);
+    await page.getByText(`This sets a new password for ${person.email}`).waitFor();
+    await expectAccessible(page);
+    await page.getByLabel(/^New password/).fill('a new one that is long');
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByText('Your new password is set. Sign in with it.').waitFor();
+    await page.getByLabel('E-mail address').fill(person.email);
+    await page.getByLabel('Password').fill('a new one that is long');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
+
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByText('This link is not valid').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: 'Ask for a new link' }).click();
+    await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  testInBrowser('is in Arabic too, and where no mail is sent the page says to ask an operator', async () => {
+    const { page } = await openPage({ locale: 'ar' });
+    await page.goto(portal.url);
+    await page.getByRole('link', { name: 'هل نسيت كلمة المرور؟' }).click();
+    await page.getByRole('button', { name: 'إرسال الرابط' }).waitFor();
+    await page.context().close();
+    const silent = await stack.portal();
+    const { page: other, complaints } = await openPage();
+    await other.goto(silent.url);
+    await other.getByText('No access, or forgot your password? Ask the operator of the service for a link.').waitFor();
+    expect(await other.getByRole('link', { name: 'Forgot your password?' }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await other.context().close();
+    await silent.close();
+  });
+});

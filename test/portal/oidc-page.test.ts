@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
+import { createPerson, type TestPerson } from '../harness/people.ts';
+import { testWith } from '../harness/programs.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const testInBrowser = testWith('chromium');
+
+let stack: Stack;
+let provider: IdentityProvider;
+let portal: RunningPortal;
+let person: TestPerson;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  provider = await startIdentityProvider('localhost');
+  portal = await stack.portal(provider.settings);
+  provider.serve(portal.url);
+  person = await createPerson(stack, (await stack.account()).id);
+});
+beforeEach(() => {
+  provider.account = { sub: 'the-sub', email: person.email, email_verified: true };
+  provider.fault = undefined;
+});
+afterAll(async () => {
+  await stack.close();
+  await provider.close();
+});
+
+/** The browser's complaints, except that it went to the provider. */
+const unexpected = (complaints: string[]) => complaints.filter((text) => text !== `asked ${provider.issuer}`);
+
+const BUTTON = { name: 'Continue with Example ID' };
+
+testInBrowser('the button leads to the provider, and back to the page that was open', async () => {
+  const { page, complaints } = await openPage();
+  await page.goto(`${portal.url}/accounts/${person.accountId}/receipts`);
+  await page.getByRole('button', BUTTON).waitFor();
+  await expectAccessible(page);
+  await page.getByRole('button', BUTTON).click();
+  await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+  expect(page.url()).toBe(`${portal.url}/accounts/${person.accountId}/receipts`);
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+});
+
+testInBrowser('a refusal is explained at the sign-in page, once', async () => {
+  provider.account = null;
+  const { page, complaints } = await openPage();
+  await page.goto(portal.url);
+  await page.getByRole('button', BUTTON).click();
+  await page.getByRole('alert').filter({ hasText: 'the sign-in was cancelled, or refused' }).waitFor();
+  await expectAccessible(page);
+  await page.waitForURL(`${portal.url}/`);
+  await page.reload();
+  await page.getByRole('button', BUTTON).waitFor();
+  expect(await page.getByText('the sign-in was cancelled, or refused').count()).toBe(0);
+  // Only reasons that the portal gives.
+  await page.goto(`${portal.url}/?identity_provider=button`);
+  await page.getByRole('alert').filter({ hasText: 'could not be completed' }).waitFor();
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+});
+
+testInBrowser('in Arabic too', async () => {
+  provider.account = { sub: 'another-sub', email: 'nobody@example.test', email_verified: true };
+  const { page, complaints } = await openPage({ locale: 'ar' });
+  await page.goto(portal.url);
+  await page.getByRole('button', { name: 'المتابعة باستخدام Example ID' }).click();
+  await page.getByRole('alert').filter({ hasText: 'لا يوجد مستخدم بهذا البريد الإلكتروني' }).waitFor();
+  await expectAccessible(page);
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+});
+
+testInBrowser('while the provider is down, the button says so and the password still works', async () => {
+  const other = await stack.portal(provider.settings);
+  provider.fault = (_request, response) => response.destroy();
+  const { page, complaints } = await openPage();
+  await page.goto(other.url);
+  await page.getByRole('button', BUTTON).click();
+  await page.getByRole('alert').filter({ hasText: 'cannot be used right now' }).waitFor();
+  await visitAs(page, other, person);
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+  await other.close();
+});
+
+testInBrowser('where the session has ended, the page warns that going to the provider leaves it', async () => {
+  const { page, complaints } = await openPage();
+  await visitAs(page, portal, person, `/accounts/${person.accountId}/receipts`);
+  await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+  // Otherwise the dialog could open before the click.
+  await page.waitForLoadState('networkidle');
+  await stack.database.knex('user_sessions').delete();
+  await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Sign in' });
+  await dialog.getByText('This leaves the page: what you typed on it is lost.').waitFor();
+  await expectAccessible(page);
+  await dialog.getByRole('button', BUTTON).click();
+  await page.getByRole('heading', { name: 'Receipts' }).waitFor();
+  await dialog.waitFor({ state: 'detached' });
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+});
+
+testInBrowser('without a provider there is no button', async () => {
+  const other = await stack.portal();
+  const { page, complaints } = await openPage();
+  const asked = page.waitForResponse(`${other.url}/api/session/oidc`);
+  await page.goto(other.url);
+  expect(await (await asked).json()).toEqual({ name: null });
+  await page.getByRole('button', { name: 'Sign in' }).waitFor();
+  expect(await page.getByRole('button', { name: /Continue with/ }).count()).toBe(0);
+  expect(unexpected(complaints)).toEqual([]);
+  await page.context().close();
+  await other.close();
+});

@@ -1,0 +1,336 @@
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { MemberRole } from '@orders/database';
+import type { Page } from 'playwright-core';
+import { openSeed } from '../cli/seed.ts';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { makeReviewOlder } from '../harness/review-list.ts';
+import { afterKeys, numbered, rowOf, watchDecisions } from '../harness/review-page.ts';
+import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const describe = describeWith('chromium');
+const ROLES = ['viewer', 'reviewer', 'developer', 'owner'] as const;
+
+let stack: Stack;
+let portal: RunningPortal;
+let account: TestAccount;
+let people: Record<MemberRole, TestPerson>;
+const ids = { order: 0, dead: '', endpoint: '' };
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+  const [intake] = await Promise.all([stack.intake(), stack.worker()]);
+  const { knex } = stack.database;
+  account = await stack.account({ signing: true });
+  const made = ROLES.map(async (role) => [role, await createPerson(stack, account.id, role)]);
+  people = Object.fromEntries(await Promise.all(made));
+  const owner = await signIn(portal, people.owner);
+  const base = `/accounts/${account.id}`;
+  const send = async (order: object) => (await intake.api.order(account, order, { Prefer: 'wait=20' })).body;
+  // One order that was sent again with another total, and a dispatched one that its sender wants to cancel.
+  await owner.put(`${base}/resends`, { resends: 'hold' });
+  ids.order = (await send(numbered('S-1', { channel_note: 'from the shop' }))).order_id;
+  await send(numbered('S-1', { channel_note: 'from the shop', total: '1300.00' }));
+  const { order_id } = await send(numbered('S-2'));
+  await owner.post(`${base}/orders/review`, { order_ids: [order_id], to: 'confirmed' });
+  await makeReviewOlder(knex, [order_id], 60);
+  await intake.api.cancel(account, { source_order_id: 'S-2', reason: 'Ordered twice' });
+  const seed = openSeed(stack.database.url);
+  ids.dead = await seed.dead(account.id, 'dead');
+  await seed.close();
+  await owner.post(`${base}/sources`, { name: 'Shop', preset: 'shopify' });
+  await owner.put(`${base}/events`, { is_enabled: true });
+  ids.endpoint = (await owner.post(`${base}/endpoints`, { url: 'https://shop.example.test/events' })).body.endpoint_id;
+});
+afterAll(() => stack.close());
+
+/** Opens a page of the account; errors in the page fail the test at the end. */
+async function visit(person: TestPerson, path: string, work: (page: Page) => Promise<void>, options = {}) {
+  const { page, complaints } = await openPage(options);
+  // The page would ask about earlier sign-ins of the person.
+  await stack.database.knex('unconfirmed_sign_ins').delete();
+  await visitAs(page, portal, person, `/accounts/${account.id}${path}`);
+  await work(page);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+const sorted = (names: string[]) => names.toSorted((one, other) => one.localeCompare(other));
+
+/** The names of the enabled buttons and fields of the page, each once. */
+async function controlsOf(page: Page): Promise<string[]> {
+  const controls = page.locator('#content').locator('button, input, select, textarea, a.button');
+  const enabled = controls.and(page.locator(':visible:not(:disabled)'));
+  const names = await enabled.evaluateAll((all) =>
+    all.map((element) => {
+      const { labels, textContent } = element as unknown as { labels?: { textContent: string }[]; textContent: string };
+      return element.getAttribute('aria-label') ?? labels?.[0]?.textContent ?? textContent;
+    }),
+  );
+  return sorted([...new Set(names)]);
+}
+
+/** A page, a control that it has once it is loaded, and what each permission adds to what viewers are offered. */
+interface OfferedPage {
+  path: () => string;
+  shows: string;
+  viewer: string[];
+  review?: string[];
+  develop?: string[];
+  /** For those who may review or develop. */
+  either?: string[];
+}
+
+const LIST = [
+  'Filters',
+  'Keyboard shortcuts',
+  'Saved views',
+  'Search by order number, customer, phone or source order id',
+  'Sort order: Newest first',
+];
+const COPIES = ['Copy', 'Copy the address', 'Copy the order as text', 'Copy the order number', 'Copy the phone number'];
+const EDITED = ['Address', 'Currency', 'Customer', 'Emirate', 'Karak', 'Order number', 'Phone', 'Total'];
+const ADDED = ['Area', 'Customer id', 'E-mail', 'Instructions'];
+const SEARCH = ['Find', 'Receipt id, idempotency key or source_order_id'];
+const tab = (name: string) => () => `/integrations?tab=${name}`;
+
+const PAGES: Record<string, OfferedPage> = {
+  'the list of confirmed orders': {
+    path: () => '/review?state=confirmed',
+    shows: 'Ordered twice',
+    viewer: LIST,
+    review: ['Select all loaded orders', 'Select order S-2', 'Done: order S-2'],
+  },
+  'an order that was sent again': {
+    path: () => `/review/${ids.order}`,
+    shows: 'Ordered twice',
+    viewer: [
+      ...LIST,
+      ...COPIES,
+      'As received',
+      'Indented',
+      'Back to the list',
+      'Next order',
+      'Previous order',
+      'channel_note',
+    ],
+    review: [
+      ...['Confirm order S-1', 'Reject order S-1', 'Select all loaded orders', 'Select order S-1', 'Done: order S-2'],
+      ...['Keep the current version', 'Use the new version', 'Add a note for other reviewers'],
+      ...['Add an item', 'Remove: Karak', 'Add to the instructions'],
+      ...[...EDITED.map((name) => `Edit: ${name}`), ...ADDED.map((name) => `Add ${name}`)],
+    ],
+  },
+  'a dead receipt': {
+    path: () => `/receipts/${ids.dead}`,
+    shows: 'Received data',
+    viewer: ['Copy'],
+    either: ['Process again…'],
+  },
+  'the dead receipts': {
+    path: () => '/receipts?state=dead',
+    shows: 'dead',
+    viewer: [...SEARCH, 'Cause', 'Failed after', 'Failed before', 'source_order_id begins with'],
+    either: ['Process all of these again…'],
+  },
+  keys: {
+    path: () => '/integrations',
+    shows: 'Last used',
+    viewer: [],
+    develop: ['Change limits', 'Create a key', 'Replace', 'Revoke'],
+  },
+  sources: {
+    path: tab('sources'),
+    shows: 'Shopify',
+    viewer: ['Copy'],
+    develop: [
+      ...[
+        'Connect a platform',
+        'Edit the mapping',
+        'How to connect',
+        'Remove',
+        'Replace the URL',
+        'Replace the secret',
+      ],
+    ],
+  },
+  events: {
+    path: tab('events'),
+    shows: 'https://shop.example.test/events',
+    viewer: ['Copy the command'],
+    develop: ['Record events', 'Add an endpoint'],
+  },
+  'an endpoint': {
+    path: () => `/integrations?tab=events&endpoint=${ids.endpoint}`,
+    shows: 'https://shop.example.test/events',
+    viewer: ['Copy'],
+    develop: ['Pause', 'Remove…', 'Replace the secret…', 'Send a test event', 'Send events again…'],
+  },
+  'the signing secret': {
+    path: tab('webhook'),
+    shows: 'oss_••••••••••••',
+    viewer: ['Copy'],
+    develop: ['Reveal', 'Rotate the secret', 'Accept signed deliveries only'],
+  },
+  'the test order and the examples': {
+    path: tab('try'),
+    shows: 'Copy the code',
+    viewer: ['Copy the code', 'Node.js', 'PHP', 'Python', 'curl', 'REST', 'signed webhook'],
+    develop: ['Send a test order'],
+  },
+  'orders that are sent again': {
+    path: tab('resends'),
+    shows: 'Hold the order',
+    viewer: [],
+    develop: ['Hold the order', 'Only show it'],
+  },
+};
+
+describe('each role is offered what it permits, and nothing else', () => {
+  test.each(Object.keys(PAGES))('%s', async (name) => {
+    const { path, shows, viewer, review = [], develop = [], either = [] } = PAGES[name] as OfferedPage;
+    const offered: Record<MemberRole, string[]> = {
+      viewer,
+      reviewer: [...viewer, ...review, ...either],
+      developer: [...viewer, ...develop, ...either],
+      owner: [...viewer, ...review, ...develop, ...either],
+    };
+    for (const role of ROLES)
+      await visit(people[role], path(), async (page) => {
+        await page.getByText(shows, { exact: true }).first().waitFor();
+        const expected = sorted(offered[role]);
+        // What is missing may still come.
+        await until('', async () => isDeepStrictEqual(await controlsOf(page), expected), { seconds: 5 }).catch(
+          () => {},
+        );
+        expect([role, await controlsOf(page)]).toEqual([role, expected]);
+        if (role === 'viewer') await expectAccessible(page);
+      });
+  });
+});
+
+describe('a viewer', () => {
+  test('cannot decide by keyboard shortcuts, and the list of shortcuts has none of them', async () => {
+    await visit(people.viewer, '/review', async (page) => {
+      const decisions = watchDecisions(page);
+      await rowOf(page, 'S-1').waitFor();
+      for (const key of ['j', 'x', 'c', 'r', 'e', 'u']) await page.keyboard.press(key);
+      await afterKeys(page);
+      expect(await page.locator('dialog, .field-editor').count()).toBe(0);
+      await page.keyboard.press('?');
+      const keys = await page.getByRole('dialog').locator('kbd').allTextContents();
+      expect(keys).toEqual(['J', '↓', 'K', '↑', 'Enter', '/', 'Esc', '?']);
+      expect(decisions).toEqual([]);
+    });
+  });
+
+  test('opens the mapping of a source by its address, and sees the list of sources', async () => {
+    await visit(people.viewer, '/integrations?tab=sources&show=mapping&source=1', async (page) => {
+      await page.getByText('Shopify', { exact: true }).waitFor();
+      expect(await controlsOf(page)).toEqual(['Copy']);
+    });
+  });
+});
+
+describe('the page of users', () => {
+  const users = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Users' });
+
+  test.each(ROLES)('is in the menu and in the palette of owners only: %s', async (role) => {
+    await visit(people[role], '/log', async (page) => {
+      const isOwner = role === 'owner';
+      await page.getByText('Who did what in this account').waitFor();
+      expect(await users(page).count()).toBe(isOwner ? 1 : 0);
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill('users');
+      await page.getByText(isOwner ? '1 result' : 'Nothing found.').waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: /^Menu/ }).click();
+      await page.getByText(`Role: ${role}`).waitFor();
+      await page.goto(`${portal.url}/accounts/${account.id}/users`);
+      await page.getByText(isOwner ? 'Invite a user' : 'Your role in this account does not permit this').waitFor();
+      await expectAccessible(page);
+    });
+  });
+});
+
+describe('a suspended account', () => {
+  test('says so to its members and offers them only what viewers may do; operators keep everything', async () => {
+    const { knex } = stack.database;
+    await visit(people.owner, `/review/${ids.order}`, async (page) => {
+      const reject = page.getByRole('button', { name: 'Reject order S-1' });
+      const notice = page.locator('main > .note');
+      await reject.waitFor();
+      expect(await notice.count()).toBe(0);
+      await knex('accounts').where({ account_id: account.id }).update({ suspended_at: knex.fn.now() });
+      try {
+        // The page learns it from the first request that fails.
+        await page.getByLabel('Add a note for other reviewers').fill('Called');
+        await page.getByRole('button', { name: 'Save the note' }).click();
+        await notice.getByText('nothing can be changed until the operator resumes it').waitFor();
+        await reject.waitFor({ state: 'detached' });
+        await expectAccessible(page);
+        const [height, inner] = await page.evaluate<number[]>(
+          '[document.documentElement.scrollHeight, window.innerHeight]',
+        );
+        expect(height).toBe(inner);
+        await page.goto(`${portal.url}/accounts/${account.id}/integrations`);
+        await page.getByText('Last used', { exact: true }).waitFor();
+        expect(await controlsOf(page)).toEqual([]);
+        expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+        await visit(await createPerson(stack, null), `/review/${ids.order}`, async (other) => {
+          await other.getByRole('button', { name: 'Reject order S-1' }).waitFor();
+          expect(await other.locator('main > .note').count()).toBe(0);
+        });
+      } finally {
+        await knex('accounts').where({ account_id: account.id }).update({ suspended_at: null });
+      }
+    });
+  });
+});
+
+describe('a person with several accounts', () => {
+  test('switches between them by the menu and the palette, each with its role, and the last one opens first', async () => {
+    const { knex } = stack.database;
+    const other = await stack.account();
+    const person = await createPerson(stack, account.id, 'owner');
+    const [id] = await knex('users').where({ email: person.email }).pluck('id');
+    await knex('memberships').insert({ user_id: id, account_id: other.id, role: 'viewer' });
+    const [name] = await knex('accounts').where({ account_id: other.id }).pluck('name');
+    const [ownName] = await knex('accounts').where({ account_id: account.id }).pluck('name');
+    await visit(person, '/users', async (page) => {
+      const at = (path: string) => page.waitForURL(`${portal.url}/accounts/${path}`);
+      await page.getByRole('button', { name: ownName }).click();
+      const dialog = page.getByRole('dialog', { name: 'Switch to another account' });
+      // Only the other one, with the role in it.
+      await dialog.getByText('1 result').waitFor();
+      await dialog.getByText('viewer').waitFor();
+      await expectAccessible(page);
+      await dialog.getByRole('option', { name }).click();
+      // The page of users is not theirs there.
+      await at(`${other.id}/review`);
+      await page.getByRole('link', { name: 'Activity log' }).click();
+      await page.goto(portal.url);
+      await at(`${other.id}/review`);
+      await page.getByRole('link', { name: 'Overview' }).click();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').fill(ownName);
+      await page.getByRole('option', { name: ownName }).waitFor();
+      await page.keyboard.press('Enter');
+      await at(`${account.id}/overview`);
+      await page.getByRole('link', { name: 'Users' }).waitFor();
+      await page.goto(portal.url);
+      await at(`${account.id}/review`);
+    });
+  });
+
+  test('has no button to switch with one account', async () => {
+    await visit(people.owner, '/log', async (page) => {
+      await page.getByText('Who did what in this account').waitFor();
+      expect(await page.locator('button.bar-account').count()).toBe(0);
+    });
+  });
+});

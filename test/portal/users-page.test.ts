@@ -1,0 +1,252 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+
+const describe = describeWith('chromium');
+const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
+
+let stack: Stack;
+let portal: RunningPortal;
+
+beforeAll(async () => {
+  stack = await startStack('postgres');
+  portal = await stack.portal();
+});
+afterAll(() => stack.close());
+
+/** Opens a page of the portal; errors in the page fail the test at the end. */
+async function visit(person: TestPerson, path: string, work: (page: Page) => Promise<void>, options = {}) {
+  const { page, complaints } = await openPage(options);
+  await visitAs(page, portal, person, path);
+  await work(page);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+async function expectFits(page: Page): Promise<void> {
+  await expectAccessible(page);
+  const [width, inner] = await page.evaluate<number[]>('[document.documentElement.scrollWidth, window.innerWidth]');
+  expect(width).toBe(inner);
+}
+
+const rowOf = (page: Page, { email }: TestPerson) => page.getByRole('row').filter({ hasText: email });
+const gone = (page: Page) => page.locator('dialog').waitFor({ state: 'detached' });
+
+async function openAccount() {
+  const { id } = await stack.account();
+  const [owner, viewer] = [await createPerson(stack, id), await createPerson(stack, id, 'viewer')];
+  return { id, owner, viewer, path: `/accounts/${id}/users` };
+}
+
+describe('the users of an account', () => {
+  test('are invited with a role by an owner, who must choose one', async () => {
+    const { id, owner, path } = await openAccount();
+    await visit(owner, path, async (page) => {
+      await page.getByRole('button', { name: 'Invite a user' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('E-mail address').fill('mariam@example.test');
+      await dialog.getByRole('button', { name: 'Create a link' }).click();
+      // Without a role nothing is sent.
+      expect(
+        await dialog.getByRole('radio', { name: 'viewer', exact: true }).evaluate((input) => input.matches(':invalid')),
+      ).toBe(true);
+      await expectFits(page);
+      await dialog.getByRole('radio', { name: 'reviewer', exact: true }).check();
+      await dialog.getByRole('button', { name: 'Create a link' }).click();
+      await page.getByRole('heading', { name: 'Link for mariam@example.test' }).waitFor();
+      await expectFits(page);
+      const link = (await dialog.locator('code').textContent()) as string;
+      await page.keyboard.press('Escape');
+      await gone(page);
+      await page.goto(link);
+      await page.getByText('Role: reviewer').waitFor();
+    });
+    const invited = { email: 'mariam@example.test', account_id: id, member_role: 'reviewer' };
+    expect(await stack.database.knex('invitations').where(invited)).toHaveLength(1);
+  });
+
+  test('get another role and are removed, and both apply at once', async () => {
+    const { id, owner, viewer, path } = await openAccount();
+    const client = await signIn(portal, viewer);
+    const permissions = async () => (await client.get('/session')).body.accounts?.[0].permissions;
+    await visit(owner, path, async (page) => {
+      await rowOf(page, viewer).getByText('viewer', { exact: true }).waitFor();
+      await page.getByRole('button', { name: `Change role: ${viewer.email}` }).click();
+      await page.getByRole('radio', { name: 'developer', exact: true }).check();
+      await expectFits(page);
+      await page.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, viewer).getByText('developer', { exact: true }).waitFor();
+      expect(await permissions()).toEqual(['read', 'develop']);
+      await page.getByRole('button', { name: `Remove: ${viewer.email}` }).click();
+      await page.getByText('can no longer open this account').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await rowOf(page, viewer).waitFor({ state: 'detached' });
+      expect((await client.get(`/accounts/${id}`)).body.code).toBe('not_signed_in');
+      await page.getByRole('link', { name: 'Activity log' }).click();
+      await page.getByText('Changed the role of a user').waitFor();
+      await page.getByText('Role before: viewer').waitFor();
+      await page.getByText('Role: developer').first().waitFor();
+    });
+  });
+
+  test('keep an owner: the last one can neither leave nor take another role', async () => {
+    const { owner, viewer, path } = await openAccount();
+    await visit(owner, path, async (page) => {
+      const refusal = page.getByRole('dialog').getByText('would be left without an owner');
+      await page.getByRole('button', { name: `Change role: ${owner.email}` }).click();
+      await page.getByRole('radio', { name: 'viewer', exact: true }).check();
+      await page.getByText('You will no longer be an owner and cannot manage users.').waitFor();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await refusal.waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: `Remove: ${owner.email}` }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await refusal.waitFor();
+      await page.keyboard.press('Escape');
+      await gone(page);
+      // With a second owner it is possible, and then the page is no longer theirs.
+      await page.getByRole('button', { name: `Change role: ${viewer.email}` }).click();
+      await page.getByRole('radio', { name: 'owner', exact: true }).check();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, viewer).getByText('owner', { exact: true }).waitFor();
+      await page.getByRole('button', { name: `Change role: ${owner.email}` }).click();
+      await page.getByRole('radio', { name: 'viewer', exact: true }).check();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Your role in this account does not permit this').waitFor();
+      expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+    });
+  });
+
+  test('are listed accessibly on a dark phone in Arabic', async () => {
+    const { owner, path } = await openAccount();
+    const work = async (page: Page) => {
+      await page.getByRole('row').nth(2).waitFor();
+      await expectFits(page);
+      await page.getByRole('button', { name: 'دعوة مستخدم' }).click();
+      await page.getByRole('radio', { name: 'مُراجع' }).check();
+      await expectFits(page);
+    };
+    await visit(owner, path, work, PHONE);
+  });
+});
+
+describe('an invitation to another account', () => {
+  const invite = async (person: TestPerson) => {
+    const { id, owner } = await openAccount();
+    const client = await signIn(portal, owner);
+    const { body } = await client.post(`/accounts/${id}/users`, { email: person.email, role: 'developer' });
+    return { id, link: body.link as string };
+  };
+
+  test('is accepted after signing in with the own password, and that account opens', async () => {
+    const person = await createPerson(stack, (await stack.account()).id, 'viewer');
+    const { id, link } = await invite(person);
+    const { page, complaints } = await openPage();
+    await page.goto(link);
+    await page.getByText('You are a user already.').waitFor();
+    await page.getByText('Role: developer').waitFor();
+    await expectFits(page);
+    expect(await page.getByLabel('Your name').count()).toBe(0);
+    await page.getByLabel('Password').fill(person.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Accept the invitation' }).waitFor();
+    await expectFits(page);
+    await page.getByRole('button', { name: 'Accept the invitation' }).click();
+    await page.waitForURL(`${portal.url}/accounts/${id}/review`);
+    // The other account is one button away, and the link works once.
+    await page.locator('button.bar-account').waitFor();
+    await page.goto('about:blank');
+    await page.goto(link);
+    await page.getByText('This link is not valid, was used already, or has expired').waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('is accepted at once by its person, and not by anybody else', async () => {
+    const person = await createPerson(stack, (await stack.account()).id);
+    const { id, link } = await invite(person);
+    await visit(await createPerson(stack, (await stack.account()).id), '/', async (page) => {
+      await page.goto(link);
+      await page.getByText('this link is for somebody else').waitFor();
+      await expectFits(page);
+      expect(await page.getByRole('button', { name: 'Accept the invitation' }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByText('You are a user already.').waitFor();
+    });
+    await visit(person, '/', async (page) => {
+      await page.goto(link);
+      await page.getByRole('button', { name: 'Accept the invitation' }).click();
+      await page.waitForURL(`${portal.url}/accounts/${id}/review`);
+    });
+  });
+});
+
+describe('a change of an operator', () => {
+  beforeEach(() => stack.database.knex('operator_changes').delete());
+
+  test('is requested by one operator and approved by another, who gets the link', async () => {
+    const [one, other] = [await createPerson(stack, null), await createPerson(stack, null)];
+    await visit(one, '/operator/users', async (page) => {
+      await page.getByLabel('E-mail address').fill('hamad@example.test');
+      await page.getByLabel('Role').selectOption('operator');
+      expect(await page.getByLabel('Account', { exact: true }).count()).toBe(0);
+      await page.getByRole('button', { name: 'Create a link' }).click();
+      await page.getByText('The request waits for the approval of another operator.').waitFor();
+      const card = page.getByRole('region', { name: 'Changes that wait for approval' });
+      await card.getByText('Another operator must approve it.').waitFor();
+      await card.getByText('is not enough to take over the service').waitFor();
+      expect(await card.getByRole('button', { name: /^(Approve|Decline)/ }).count()).toBe(0);
+      await expectFits(page);
+    });
+    await visit(other, '/operator/users', async (page) => {
+      await page.getByRole('button', { name: 'Approve: Make hamad@example.test an operator' }).click();
+      await page.getByText(`Ask ${one.email} about it first`).waitFor();
+      await expectFits(page);
+      await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('heading', { name: 'Link for hamad@example.test' }).waitFor();
+      await page.keyboard.press('Escape');
+      await gone(page);
+      await page.getByText('Changes that wait for approval').waitFor({ state: 'detached' });
+      await page.goto(`${portal.url}/operator/log`);
+      await page.getByText('Approved a change of an operator').waitFor();
+      await page.getByText('Change: a new operator').first().waitFor();
+    });
+  });
+
+  test('is declined by another operator and withdrawn by its own, and nothing changes', async () => {
+    const [one, other] = [await createPerson(stack, null), await createPerson(stack, null)];
+    const { knex } = stack.database;
+    await visit(one, '/operator/users', async (page) => {
+      const button = (name: string) => page.getByRole('button', { name });
+      const confirm = async (name: string) => {
+        await page.getByRole('dialog').getByRole('button', { name }).click();
+        await gone(page);
+      };
+      await button(`Remove: ${other.email}`).click();
+      await confirm('Remove');
+      await button(`Withdraw: Remove ${other.email}`).click();
+      await confirm('Withdraw');
+      await page.getByText('Nothing was changed.').waitFor();
+      await button(`Sign out everywhere: ${other.email}`).click();
+      await confirm('Sign out everywhere');
+      await button(`Withdraw: Sign ${other.email} out everywhere`).waitFor();
+    });
+    await visit(
+      other,
+      '/operator/users',
+      async (page) => {
+        await page.getByRole('button', { name: /^رفض: إنهاء كل جلسات/ }).click();
+        await expectFits(page);
+        await page.getByRole('dialog').getByRole('button', { name: 'رفض' }).click();
+        await gone(page);
+        await page.getByText('تغييرات بانتظار الموافقة').waitFor({ state: 'detached' });
+      },
+      PHONE,
+    );
+    expect(await knex('operator_changes')).toEqual([]);
+    expect(await knex('users').where({ email: other.email })).toHaveLength(1);
+  });
+});

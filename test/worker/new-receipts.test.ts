@@ -1,0 +1,115 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
+import { openProducer, startConsumer, type WakeUp } from '@orders/queue';
+import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
+import { createMetrics } from '../../apps/worker/src/metrics.ts';
+import { processBatch } from '../../apps/worker/src/process-batch.ts';
+import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
+import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
+import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { memoryLog } from '../harness/log.ts';
+import { QUEUE_KINDS, startQueue } from '../harness/queue.ts';
+import { until } from '../harness/until.ts';
+
+let testDatabase: TestDatabase;
+let database: Database;
+let processWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase();
+  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: PREPARED, bulk: true });
+  const recordFailure: RecordFailure = (_batch, _receipt, error) => Promise.reject(error);
+  const { logger } = memoryLog('worker');
+  processWakeUps = processBatch({
+    database,
+    writeBatch: createWriteBatch({ database, recordFailure, metrics: createMetrics(), logger }),
+    recordFailure,
+    leaseReleaser: createLeaseReleaser(database),
+    onCrashLimit: () => {},
+    tracing: null,
+    leaseMs: 10_000,
+    sweepAfterMs: 10_000,
+  });
+});
+afterAll(async () => {
+  await closeDatabase(database);
+  await testDatabase.close();
+});
+
+/** Stores orders in one batch. @returns its wake-up, as intake sends it. */
+async function store(orders: object[]): Promise<WakeUp> {
+  const batchId = randomUUIDv7();
+  const receipts = orders.map((order) => ({
+    receiptId: randomUUIDv7(),
+    accountId: 1,
+    channel: 'rest' as const,
+    sourceOrderId: (order as { source_order_id: string }).source_order_id,
+    idempotencyKey: null,
+    body: Buffer.from(JSON.stringify(order)),
+  }));
+  const newBytes = receipts.reduce((sum, { body }) => sum + body.length, 0);
+  return { batchId, receiptIds: await recordReceipts(database, batchId, 10_000, receipts), newBytes };
+}
+
+const rowsOf = (wakeUp: WakeUp) => testDatabase.knex('receipts').whereIn('receipt_id', wakeUp.receiptIds);
+/** Whether receipts became `normalized` in an earlier transaction than their final state. */
+const wereClaimed = async (wakeUp: WakeUp) =>
+  (await rowsOf(wakeUp).select(testDatabase.knex.raw('normalized_at < updated_at as claimed'))).map(
+    ({ claimed }) => claimed,
+  );
+
+test('new receipts are written in the transaction that normalizes them', async () => {
+  const wakeUp = await store([{ source_order_id: 'a' }, { source_order_id: 'b' }]);
+  await processWakeUps([wakeUp]);
+  expect(await rowsOf(wakeUp).pluck('state')).toEqual(['written', 'written']);
+  expect(await wereClaimed(wakeUp)).toEqual([false, false]);
+});
+
+test('new receipts that take several statements are claimed, so that other workers leave them alone', async () => {
+  const note = 'x'.repeat(250_000);
+  const wakeUp = await store(Array.from({ length: 6 }, (_, index) => ({ source_order_id: `long-${index}`, note })));
+  await processWakeUps([wakeUp]);
+  expect(await rowsOf(wakeUp).pluck('state')).toEqual(Array(6).fill('written'));
+  expect(await wereClaimed(wakeUp)).toEqual(Array(6).fill(true));
+});
+
+test('of a new receipt and an earlier one that is delivered again, the earlier one becomes the order', async () => {
+  const earlier = await store([{ source_order_id: 'twice', total: '1' }]);
+  const later = await store([{ source_order_id: 'twice', total: '2' }]);
+  await processWakeUps([later, { ...earlier, newBytes: undefined }]);
+  expect(await rowsOf(earlier).pluck('state')).toEqual(['written']);
+  expect(await rowsOf(later).pluck('state')).toEqual(['duplicate']);
+});
+
+describe.each(QUEUE_KINDS)('the queue on %s', (kind) => {
+  test('a slow job does not stop the others of its lane', async () => {
+    const queue = await startQueue(kind, testDatabase.url);
+    const producer = openProducer({ url: queue.url });
+    const slow = Promise.withResolvers<void>();
+    const begun: string[] = [];
+    const consumer = startConsumer(
+      async ([wakeUp]) => {
+        begun.push(wakeUp?.batchId ?? '');
+        if (wakeUp?.batchId === 'slow') await slow.promise;
+      },
+      { url: queue.url, lane: 'prompt', concurrency: 4, lockMs: 30_000, graceMs: 5_000, onError: () => {} },
+    );
+    try {
+      producer.wakeUp('prompt', { batchId: 'slow', receiptIds: ['1'] });
+      await until('the slow job began', async () => begun.includes('slow'));
+      for (const batchId of ['second', 'third', 'fourth']) {
+        producer.wakeUp('prompt', { batchId, receiptIds: [batchId] });
+        await until(`the ${batchId} job began`, async () => begun.includes(batchId), { seconds: 20 });
+        // BullMQ has found the queue empty meanwhile.
+        await sleep(200);
+      }
+    } finally {
+      slow.resolve();
+      await consumer.close();
+      await producer.close();
+      await queue.close();
+    }
+  });
+});
