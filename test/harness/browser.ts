@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll, jest } from '@jest/globals';
+import { afterAll } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { TestPerson } from './people.ts';
 import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
-
-// What a key or click meets in Chromium depends on timing that tests of pages do not control. The run prints each first failure, and at its end
-// the tests that passed only at the second try.
-jest.retryTimes(1);
 
 /** One browser for all pages of a test file. */
 let launching: Promise<Browser> | undefined;

@@ -22,7 +22,8 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-const START_MS = 20_000;
+/** Generous: two cores may start six processes at once, under load. */
+const START_MS = 120_000;
 
 /**
  * Starts the processes of a contestant on an empty database, or on one prepared for it. Their output goes to files.
@@ -88,7 +89,7 @@ export async function startContestant(
   }
 }
 
-/** @throws {Error} if nothing listens within 20 seconds. */
+/** @throws {Error} if nothing listens within two minutes. */
 export async function untilListening(port: number): Promise<void> {
   for (const started = Date.now(); Date.now() - started < START_MS; await sleep(50)) {
     const socket = connect(port, '127.0.0.1');
