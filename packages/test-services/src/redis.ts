@@ -49,7 +49,7 @@ export async function startRedis(options: {
   return { url: `redis://127.0.0.1:${port}`, port, program, child };
 }
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 
 async function waitUntilListening(port: number, child: Child): Promise<void> {
   for (const started = Date.now(); Date.now() - started < START_MS; await sleep(20)) {
