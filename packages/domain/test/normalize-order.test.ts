@@ -144,6 +144,21 @@ describe('an unknown member', () => {
     expect(warned).toEqual(['/items/0/__proto__ unknown_field', '/__proto__ unknown_field']);
   });
 
+  test('has a warning in the first ten items that have it, and is counted in the others', () => {
+    const items = Array.from({ length: 30 }, (_, index) => ({ price: 1, ...(index >= 25 && { note: 'x' }) }));
+    const { warnings } = normalizeOrder({ source_order_id: 'a', items });
+    const prices = Array.from({ length: 10 }, (_, index) => `/items/${index}/price unknown_field`);
+    const notes = [25, 26, 27, 28, 29].map((index) => `/items/${index}/note unknown_field`);
+    expect(warnings.map(({ pointer, code }) => `${pointer} ${code}`)).toEqual([
+      ...prices,
+      ...notes,
+      '/items unknown_field',
+    ]);
+    expect(warnings.at(-1)?.detail).toBe(
+      '20 more members of items are not fields of this interface; kept in the raw payload only.',
+    );
+  });
+
   test('is counted but not listed after 1,000 warnings', () => {
     const members = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`m${index}`, 1]));
     const { warnings } = normalizeOrder({ source_order_id: 'a', ...members });

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from './json-object.ts';
 import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readQuantity } from './quantity.ts';
 import { readText } from './text.ts';
-import { warnOfUnknownMembers } from './unknown-members.ts';
+import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
 import type { WarningList } from './warnings.ts';
 
 const POINTER = '/items';
@@ -23,19 +23,27 @@ export function readItems(value: unknown, warnings: WarningList): Item[] {
 function readList(entries: readonly unknown[], warnings: WarningList): Item[] {
   const tooMany = entries.length - MAX_ITEMS;
   if (tooMany > 0) warnings.add(POINTER, 'too_many_items', `More than 1,000 items, ${tooMany} too many`);
-  return entries.slice(0, MAX_ITEMS).flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings));
+  const unknown = new RepeatedMembers();
+  const items = entries
+    .slice(0, MAX_ITEMS)
+    .flatMap((entry, index) => readItem(entry, `${POINTER}/${index}`, warnings, unknown));
+  if (unknown.omitted > 0) {
+    const problem = `${unknown.omitted} more members of items are not fields of this interface`;
+    warnings.add(POINTER, 'unknown_field', problem);
+  }
+  return items;
 }
 
 /** One item, or none if there is nothing to read. */
-function readItem(entry: unknown, pointer: string, warnings: WarningList): Item[] {
-  if (isJsonObject(entry)) return [readMembers(entry, pointer, warnings)];
+function readItem(entry: unknown, pointer: string, warnings: WarningList, unknown?: RepeatedMembers): Item[] {
+  if (isJsonObject(entry)) return [readMembers(entry, pointer, warnings, unknown)];
   if (typeof entry === 'string') return readNameOnly(entry, pointer, warnings);
   warnings.add(pointer, 'not_an_item');
   return [];
 }
 
-function readMembers(item: JsonObject, pointer: string, warnings: WarningList): Item {
-  warnOfUnknownMembers(item, MEMBERS, pointer, warnings);
+function readMembers(item: JsonObject, pointer: string, warnings: WarningList, unknown?: RepeatedMembers): Item {
+  warnOfUnknownMembers(item, MEMBERS, pointer, warnings, unknown);
   return {
     name: readText(item.name, `${pointer}/name`, LIMITS.itemName, warnings),
     quantity: readQuantity(item.quantity, `${pointer}/quantity`, warnings),

@@ -3,15 +3,38 @@ import type { WarningList } from './warnings.ts';
 
 const MAX_NAME_LENGTH = 255;
 
-/** Adds a warning for each unknown member of `object`, which is at `pointer`. */
+/** A sender that adds a member to each item learns its name from the first items, and from a count that the others have it too. */
+const MAX_WARNINGS_PER_NAME = 10;
+
+/** Counts the unknown members of the objects in one list, by name. */
+export class RepeatedMembers {
+  readonly #counts = new Map<string, number>();
+  /** The number of members without a warning of their own. */
+  omitted = 0;
+
+  /** @returns whether this member has a warning of its own: true for the first ten of the same name. */
+  count(name: string): boolean {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    if (count > MAX_WARNINGS_PER_NAME) this.omitted++;
+    return count <= MAX_WARNINGS_PER_NAME;
+  }
+}
+
+/**
+ * Adds a warning for each unknown member of `object`, which is at `pointer`.
+ *
+ * @param repeated counts them, if the object is one of a list, and limits the warnings.
+ */
 export function warnOfUnknownMembers(
   object: JsonObject,
   known: ReadonlySet<string>,
   pointer: string,
   warnings: WarningList,
+  repeated?: RepeatedMembers,
 ): void {
   for (const name of Object.keys(object)) {
-    if (known.has(name)) continue;
+    if (known.has(name) || repeated?.count(name) === false) continue;
     if (isPointable(name)) warnings.add(`${pointer}/${toReferenceToken(name)}`, 'unknown_field');
     else warnings.add(pointer, 'unknown_field', 'Has a member that is not a field of this interface');
   }
