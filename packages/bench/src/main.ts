@@ -1,10 +1,9 @@
 import { cpus, totalmem } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { hasFailed, renderAging, runAging } from './aging/aging.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { hasFailed as hasAgingFailed, renderAging, runAging } from './aging/aging.ts';
 import { renderBatches, runBatches } from './batches/batches.ts';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from './command-line.ts';
 import { ALL, type Contestant, OURS } from './contestants.ts';
-
 import { renderEvents, runEvents } from './events/events.ts';
 import { renderFootprint, runFootprint } from './footprint/footprint.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
@@ -18,9 +17,9 @@ import { summarize } from './report/summary.ts';
 import { renderTables } from './report/tables.ts';
 import { renderReview, runReview } from './review/review.ts';
 import { measureWrites, renderWrites } from './review/write-cost.ts';
-import { COMFORTABLE_LOAD, parseLoad, runRounds } from './rounds.ts';
+import { COMFORTABLE_LOAD, parseLoad, runRounds, type Timing } from './rounds.ts';
 import { renderSend, runSend } from './send/send.ts';
-import { POSTGRES_SETTINGS, startServices } from './services.ts';
+import { POSTGRES_SETTINGS, type Services, startServices } from './services.ts';
 
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
 
@@ -34,129 +33,6 @@ const loadsNamed = (text: string): string[] => {
     throw new InvalidArgumentError((error as Error).message);
   }
 };
-
-const program = new Command('npm run bench --')
-  .description('Measures the service side by side with comparable ones, on its own Postgres and Redis.')
-  .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, parseNames(ALL))
-  .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .option('--chart <file>', 'draw the rates at 128 connections as SVG')
-  .option('--profile <directory>', 'write a CPU profile of every process there')
-  .addHelpText(
-    'after',
-    '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',
-  )
-  .action(compare);
-
-program
-  .command('growth')
-  .description('Compares an empty database with one of millions of orders, and runs several workers on one queue.')
-  .option('--rows <number>', 'orders stored beforehand', parseWholeNumber, 10_000_000)
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => growth(command.optsWithGlobals()));
-
-program
-  .command('aging')
-  .description('Simulates TTLs of idempotency keys and weeks of receipts under load, and measures maintenance.')
-  .option('--cycles <number>', 'number of cycles of one TTL and two weeks', parseWholeNumber, 3)
-  .option('--keys <number>', 'idempotency keys added in each cycle, half of them expired', parseWholeNumber, 100_000)
-  .option('--receipts <number>', 'receipts in each dropped week', parseWholeNumber, 20_000)
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => aging(command.optsWithGlobals()));
-
-program
-  .command('batches')
-  .description('Compares orders sent one by one with batches of one sender.')
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => batches(command.optsWithGlobals()));
-
-program
-  .command('overload')
-  .description('Sends this service twice the load that it can accept.')
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => overload(command.optsWithGlobals()));
-
-program
-  .command('fairness')
-  .description('Measures how a flood of one account (small orders, large bodies) affects another account.')
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .addHelpText(
-    'after',
-    '\nExit code 0: none of the first account was refused. 1: some were, or it could not run. 2: wrong usage.',
-  )
-  .action((_, command: Command) => fairness(command.optsWithGlobals()));
-
-program
-  .command('review')
-  .description('Opens, filters and searches a list of 10,000 orders that need review, then one of a million.')
-  .option('--rows <number>', 'orders in the large list', parseWholeNumber, 1_000_000)
-  .option('--write-rounds <number>', 'batches to write with and without the indexes of the list', parseWholeNumber, 100)
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => review(command.optsWithGlobals()));
-
-program
-  .command('send')
-  .description('Compares orders send with a closed loop on the same kind of stack, alternately.')
-  .option('--orders <number>', 'in the file', parseWholeNumber, 100_000)
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => send(command.optsWithGlobals()));
-
-program
-  .command('events')
-  .description('Compares accounts without events and with them, alternately: the writing of orders, and end to end.')
-  .option('--batches <number>', 'batches of 500 orders to write', parseWholeNumber, 100)
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => events(command.optsWithGlobals()));
-
-program
-  .command('footprint')
-  .description('Measures start-up time, idle memory and image size, of the bundle and of the sources.')
-  .option('--image <name>', 'the image to measure, as built by docker build')
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('json'))
-  .addHelpText(
-    'after',
-    '\nIt builds the bundle as the Dockerfile does, and needs the portal’s page (npm run build).\nReady is when the admin port answers 200 on /health/ready. Each round starts both variants.',
-  )
-  .action((_, command: Command) => footprint(command.optsWithGlobals()));
-
-program
-  .command('large')
-  .description(
-    'Sends orders of 64 KB, 256 KB and 1,000 items, and compares MB/s with an Express app that only validates.',
-  )
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => large(command.optsWithGlobals()));
-
-program
-  .command('replicas')
-  .description('Compares two intakes and two workers with one of each under the same load, alternately.')
-  .addOption(sharedOption('rounds'))
-  .addOption(sharedOption('seconds'))
-  .addOption(sharedOption('json'))
-  .action((_, command: Command) => replicas(command.optsWithGlobals()));
-
-function sharedOption(name: 'rounds' | 'seconds' | 'json'): Option {
-  if (name === 'json') return new Option('--json <file>', 'write all figures there');
-  if (name === 'rounds')
-    return new Option('--rounds <number>', 'of each measurement').argParser(parseWholeNumber).default(3);
-  return new Option('--seconds <number>', 'of load in each measurement').argParser(parseWholeNumber).default(8);
-}
 
 interface Options {
   only?: Contestant[];
@@ -176,125 +52,221 @@ interface Options {
   profile?: string;
 }
 
-const WARM_UP_SECONDS = 3;
+const SHARED_OPTIONS = {
+  rounds: ['--rounds <number>', 'of each measurement', 3],
+  seconds: ['--seconds <number>', 'of load in each measurement', 8],
+} as const;
 
-async function compare(options: Options): Promise<void> {
-  const { loads, rounds, seconds } = options;
-  const contestants = options.only ?? ALL;
-  const measurements = await withServices(startServices, (services) =>
-    runRounds(
-      services,
-      { contestants, loads, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo: options.profile },
-      printProgress,
+function addOptions(command: Command, shared: readonly (keyof typeof SHARED_OPTIONS)[]): Command {
+  for (const name of shared) {
+    const [flags, description, value] = SHARED_OPTIONS[name];
+    command.option(flags, description, parseWholeNumber, value);
+  }
+  return command.option('--json <file>', 'write all figures there');
+}
+
+function addCommand(name: string, description: string, ...shared: (keyof typeof SHARED_OPTIONS)[]): Command {
+  return addOptions(program.command(name).description(description), shared);
+}
+
+/** @returns the action of a command: it measures on new services, prints the result, and sets exit code 1 if it failed. */
+function measure<T extends object>(
+  run: (services: Services, options: Options) => Promise<T>,
+  render: (result: T) => string,
+  hasFailed: (result: T) => boolean = () => false,
+) {
+  return async (_: unknown, command: Command): Promise<void> => {
+    const options = command.optsWithGlobals<Options>();
+    const result = await withServices(startServices, (services) => run(services, options));
+    process.stdout.write(`${render(result)}\n`);
+    if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
+    if (hasFailed(result)) process.exitCode = 1;
+  };
+}
+
+const timingOf = ({ rounds, seconds, profile }: Options): Timing => ({
+  rounds,
+  seconds,
+  warmUpSeconds: 3,
+  profileTo: profile,
+});
+
+const haveFaults = (measurements: readonly { faults: readonly unknown[] }[]) =>
+  measurements.some(({ faults }) => faults.length > 0);
+
+const program = addOptions(
+  new Command('npm run bench --')
+    .description('Measures the service side by side with comparable ones, on its own Postgres and Redis.')
+    .option('--only <names>', `contestants, of ${ALL.map((one) => one.name).join(',')}`, parseNames(ALL))
+    .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
+    .option('--chart <file>', 'draw the rates at 128 connections as SVG')
+    .option('--profile <directory>', 'write a CPU profile of every process there')
+    .addHelpText(
+      'after',
+      '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',
+    ),
+  ['rounds', 'seconds'],
+).action(
+  measure(
+    async (services, options) => {
+      const plan = { ...timingOf(options), contestants: options.only ?? ALL, loads: options.loads };
+      const measurements = await runRounds(services, plan, printProgress);
+      const summary = summarize(measurements);
+      if (options.chart) await drawChart(summary.rows, options.chart);
+      return { ...summary, measurements };
+    },
+    renderTables,
+    ({ measurements }) => haveFaults(measurements.filter(({ contestant }) => contestant === OURS.name)),
+  ),
+);
+
+addCommand(
+  'growth',
+  'Compares an empty database with one of millions of orders, and runs several workers on one queue.',
+  'rounds',
+  'seconds',
+)
+  .option('--rows <number>', 'orders stored beforehand', parseWholeNumber, 10_000_000)
+  .action(
+    measure(
+      (services, options) => runGrowth(services, { ...timingOf(options), rows: options.rows }, printProgress),
+      renderGrowth,
+      ({ empty, filled, workers }) =>
+        haveFaults([...empty, ...filled, ...workers.map(({ measurement }) => measurement)]),
     ),
   );
-  const summary = summarize(measurements);
-  process.stdout.write(`${renderTables(summary)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...summary, measurements });
-  if (options.chart) await drawChart(summary.rows, options.chart);
-  const failed = measurements.filter(({ contestant, faults }) => contestant === OURS.name && faults.length > 0);
-  if (failed.length > 0) process.exitCode = 1;
-}
 
-async function growth(options: Options): Promise<void> {
-  const { rows, rounds, seconds } = options;
-  const result = await withServices(startServices, (services) =>
-    runGrowth(services, { rows, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
+addCommand(
+  'aging',
+  'Simulates TTLs of idempotency keys and weeks of receipts under load, and measures maintenance.',
+  'seconds',
+)
+  .option('--cycles <number>', 'number of cycles of one TTL and two weeks', parseWholeNumber, 3)
+  .option('--keys <number>', 'idempotency keys added in each cycle, half of them expired', parseWholeNumber, 100_000)
+  .option('--receipts <number>', 'receipts in each dropped week', parseWholeNumber, 20_000)
+  .action(measure((services, options) => runAging(services, options, printProgress), renderAging, hasAgingFailed));
+
+addCommand('batches', 'Compares orders sent one by one with batches of one sender.', 'rounds', 'seconds').action(
+  measure(
+    async (services, options) => ({ rates: await runBatches(services, options, printProgress) }),
+    ({ rates }) => renderBatches(rates),
+  ),
+);
+
+addCommand('overload', 'Sends this service twice the load that it can accept.', 'seconds').action(
+  measure(
+    (services, options) => runOverload(services, options, printProgress),
+    renderOverload,
+    ({ lost, doubled }) => lost + doubled > 0,
+  ),
+);
+
+addCommand(
+  'fairness',
+  'Measures how a flood of one account (small orders, large bodies) affects another account.',
+  'seconds',
+)
+  .addHelpText(
+    'after',
+    '\nExit code 0: none of the first account was refused. 1: some were, or it could not run. 2: wrong usage.',
+  )
+  .action(
+    measure(
+      async (services, options) => ({
+        ...(await runFairness(services, options, printProgress)),
+        largeBodies: await runLargeBodies(services, options, printProgress),
+      }),
+      ({ largeBodies, ...fairness }) => `${renderFairness(fairness)}\n\n${renderLargeBodies(largeBodies)}`,
+      ({ largeBodies, refused }) => refused > 0 || largeBodies.some(({ quiet }) => quiet.refused > 0),
+    ),
   );
-  process.stdout.write(`${renderGrowth(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-  const all = [...result.empty, ...result.filled, ...result.workers.map(({ measurement }) => measurement)];
-  if (all.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-}
-
-async function aging(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runAging(services, options, printProgress));
-  process.stdout.write(`${renderAging(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-  if (hasFailed(result)) process.exitCode = 1;
-}
-
-async function batches(options: Options): Promise<void> {
-  const rates = await withServices(startServices, (services) => runBatches(services, options, printProgress));
-  process.stdout.write(`${renderBatches(rates)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), rates });
-}
-
-async function overload(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runOverload(services, options, printProgress));
-  process.stdout.write(`${renderOverload(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-  if (result.lost + result.doubled > 0) process.exitCode = 1;
-}
-
-async function fairness(options: Options): Promise<void> {
-  const { result, largeBodies } = await withServices(startServices, async (services) => ({
-    result: await runFairness(services, options, printProgress),
-    largeBodies: await runLargeBodies(services, options, printProgress),
-  }));
-  process.stdout.write(`${renderFairness(result)}\n\n${renderLargeBodies(largeBodies)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result, largeBodies });
-  const refused = largeBodies.reduce((sum, { quiet }) => sum + quiet.refused, result.refused);
-  if (refused > 0) process.exitCode = 1;
-}
 
 const FEW_ORDERS = 10_000;
 
-async function review(options: Options): Promise<void> {
-  const { result, writes } = await withServices(startServices, async (services) => ({
-    writes: await measureWrites(services, options.writeRounds, printProgress),
-    result: await runReview(services, [FEW_ORDERS, options.rows], printProgress),
-  }));
-  process.stdout.write(`${renderReview(result)}\n\n${renderWrites(writes)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result, writes });
-}
-
-async function send(options: Options): Promise<void> {
-  const { orders, rounds, seconds } = options;
-  const results = await withServices(startServices, (services) =>
-    runSend(services, { orders, rounds, seconds, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
+addCommand('review', 'Opens, filters and searches a list of 10,000 orders that need review, then one of a million.')
+  .option('--rows <number>', 'orders in the large list', parseWholeNumber, 1_000_000)
+  .option('--write-rounds <number>', 'batches to write with and without the indexes of the list', parseWholeNumber, 100)
+  .action(
+    measure(
+      async (services, { writeRounds, rows }) => {
+        const writes = await measureWrites(services, writeRounds, printProgress);
+        return { ...(await runReview(services, [FEW_ORDERS, rows], printProgress)), writes };
+      },
+      ({ writes, ...result }) => `${renderReview(result)}\n\n${renderWrites(writes)}`,
+    ),
   );
-  process.stdout.write(`${renderSend(results)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), results });
-  for (const fault of results.flatMap(({ faults }) => faults)) printProgress(`FAILED: ${fault}`);
-  if (results.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-}
 
-async function events(options: Options): Promise<void> {
-  const { rounds, seconds, batches: count } = options;
-  const result = await withServices(startServices, (services) =>
-    runEvents(services, { rounds, seconds, batches: count, warmUpSeconds: WARM_UP_SECONDS }, printProgress),
+addCommand(
+  'send',
+  'Compares orders send with a closed loop on the same kind of stack, alternately.',
+  'rounds',
+  'seconds',
+)
+  .option('--orders <number>', 'in the file', parseWholeNumber, 100_000)
+  .action(
+    measure(
+      async (services, options) => {
+        const results = await runSend(services, { ...timingOf(options), orders: options.orders }, printProgress);
+        for (const fault of results.flatMap(({ faults }) => faults)) printProgress(`FAILED: ${fault}`);
+        return { results };
+      },
+      ({ results }) => renderSend(results),
+      ({ results }) => haveFaults(results),
+    ),
   );
-  process.stdout.write(`${renderEvents(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-  if (result.measurements.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-}
 
-async function footprint(options: Options): Promise<void> {
-  const result = await withServices(startServices, (services) => runFootprint(services, options, printProgress));
-  process.stdout.write(`${renderFootprint(result)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
-}
-
-async function large(options: Options): Promise<void> {
-  const { rounds, seconds, profile: profileTo } = options;
-  const results = await withServices(startServices, (services) =>
-    runLarge(services, { rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo }, printProgress),
+addCommand(
+  'events',
+  'Compares accounts without events and with them, alternately: the writing of orders, and end to end.',
+  'rounds',
+  'seconds',
+)
+  .option('--batches <number>', 'batches of 500 orders to write', parseWholeNumber, 100)
+  .action(
+    measure(
+      (services, options) => runEvents(services, { ...timingOf(options), batches: options.batches }, printProgress),
+      renderEvents,
+      ({ measurements }) => haveFaults(measurements),
+    ),
   );
-  process.stdout.write(`${renderLarge(results)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), results });
-  if (results.some(({ measurements }) => measurements.some(({ faults }) => faults.length > 0))) process.exitCode = 1;
-}
 
-async function replicas(options: Options): Promise<void> {
-  const { rounds, seconds, profile: profileTo } = options;
-  const measurements = await withServices(startServices, (services) =>
-    runReplicas(services, { rounds, seconds, warmUpSeconds: WARM_UP_SECONDS, profileTo }, printProgress),
-  );
-  process.stdout.write(`${renderReplicas(measurements)}\n`);
-  if (options.json) await writeJson(options.json, { ...conditions(options), measurements });
-  if (measurements.some(({ faults }) => faults.length > 0)) process.exitCode = 1;
-}
+addCommand(
+  'footprint',
+  'Measures start-up time, idle memory and image size, of the bundle and of the sources.',
+  'rounds',
+)
+  .option('--image <name>', 'the image to measure, as built by docker build')
+  .addHelpText(
+    'after',
+    '\nIt builds the bundle as the Dockerfile does, and needs the portal’s page (npm run build).\nReady is when the admin port answers 200 on /health/ready. Each round starts both variants.',
+  )
+  .action(measure((services, options) => runFootprint(services, options, printProgress), renderFootprint));
+
+addCommand(
+  'large',
+  'Sends orders of 64 KB, 256 KB and 1,000 items, and compares MB/s with an Express app that only validates.',
+  'rounds',
+  'seconds',
+).action(
+  measure(
+    async (services, options) => ({ results: await runLarge(services, timingOf(options), printProgress) }),
+    ({ results }) => renderLarge(results),
+    ({ results }) => results.some(({ measurements }) => haveFaults(measurements)),
+  ),
+);
+
+addCommand(
+  'replicas',
+  'Compares two intakes and two workers with one of each under the same load, alternately.',
+  'rounds',
+  'seconds',
+).action(
+  measure(
+    async (services, options) => ({ measurements: await runReplicas(services, timingOf(options), printProgress) }),
+    ({ measurements }) => renderReplicas(measurements),
+    ({ measurements }) => haveFaults(measurements),
+  ),
+);
 
 function conditions({ rounds, seconds }: Options) {
   const processors = cpus();
