@@ -50,6 +50,7 @@ interface Options {
   json?: string;
   chart?: string;
   profile?: string;
+  postgres?: string;
 }
 
 const SHARED_OPTIONS = {
@@ -77,7 +78,10 @@ function measure<T extends object>(
 ) {
   return async (_: unknown, command: Command): Promise<void> => {
     const options = command.optsWithGlobals<Options>();
-    const result = await withServices(startServices, (services) => run(services, options));
+    const result = await withServices(
+      () => startServices(options.postgres),
+      (services) => run(services, options),
+    );
     process.stdout.write(`${render(result)}\n`);
     if (options.json) await writeJson(options.json, { ...conditions(options), ...result });
     if (hasFailed(result)) process.exitCode = 1;
@@ -101,6 +105,7 @@ const program = addOptions(
     .option('--loads <loads>', 'numbers of connections, open-<orders a second>, open-40%', loadsNamed, DEFAULT_LOADS)
     .option('--chart <file>', 'draw the rates at 128 connections as SVG')
     .option('--profile <directory>', 'write a CPU profile of every process there')
+    .option('--postgres <directory>', 'the programs of another Postgres than the embedded one, such as one with LZ4')
     .addHelpText(
       'after',
       '\nExit code 0: measured, and this service wrote every order it accepted once. 1: not so, or it could not run. 2: wrong usage.',

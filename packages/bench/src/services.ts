@@ -30,7 +30,8 @@ export interface Services {
   stop(): Promise<void>;
 }
 
-export async function startServices(): Promise<Services> {
+/** @param postgresPrograms as for `startPostgres`. */
+export async function startServices(postgresPrograms?: string): Promise<Services> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-bench-'));
   // Postgres runs as another user if this process runs as root.
   await chmod(directory, 0o755);
@@ -38,6 +39,7 @@ export async function startServices(): Promise<Services> {
     directory: join(directory, 'postgres'),
     password: 'bench',
     settings: POSTGRES_SETTINGS,
+    programs: postgresPrograms,
   });
   const redisServer = await startRedis({ directory: join(directory, 'redis') });
   const redis = new Redis(redisServer.url);

