@@ -5,7 +5,7 @@ import type { Config } from 'jest';
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
 /** They take minutes, and run with `npm run test:full`. */
-const LONG_TESTS = ['<rootDir>/test/deploy/kubernetes-guide'];
+const LONG_TESTS = ['<rootDir>/test/deploy/kubernetes-guide', '<rootDir>/test/resilience/fault-detection'];
 
 const config: Config = {
   testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
