@@ -7,6 +7,7 @@ import {
   afterKeys,
   becomes,
   currentRow,
+  insertBulk,
   numbered,
   type ReviewedShop,
   rowOf,
@@ -188,6 +189,29 @@ describe('another reviewer', () => {
         await expectAccessible(page);
       });
       await viewers.waitFor({ state: 'detached' });
+    });
+  });
+});
+
+describe('an order of the last seconds', () => {
+  test('that is not loaded yet appears once, at its place', async () => {
+    const shop = await open(numbered('OLD-1'));
+    await insertBulk(apps.stack, shop, 150);
+    await review(shop, async (page) => {
+      await rowOf(page, 'BULK-0150').waitFor();
+      // The service tells it with each update.
+      await apps.stack.database
+        .knex('orders')
+        .where({ order_id: await idOf(shop, 'OLD-1') })
+        .update({ written_at: apps.stack.database.knex.raw("now() + interval '1 hour'") });
+      for (let count = 0; count < 2; count++)
+        await page.waitForResponse(async (response) => (await response.text()).includes('OLD-1'));
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await page.getByText('100 selected').waitFor();
+      await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+      await rowOf(page, 'BULK-0045').waitFor();
+      await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+      await rowOf(page, 'OLD-1').waitFor();
     });
   });
 });

@@ -12,7 +12,7 @@ import { useUpdates } from './use-updates.ts';
  */
 export function useLiveList(accountId: number, filters: Filters, openId: number | null) {
   const { list, orders, sortedNewest, addNew, replace, mark, setStates, reload } = useOrderList(accountId, filters);
-  const { arrivals, announcement, receive, drop, clear } = useArrivals(filters, orders);
+  const { arrivals, announcement, receive, drop, clear } = useArrivals(filters, orders, list.hasNextPage);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
   /** Orders came back into the list that are not loaded. */
