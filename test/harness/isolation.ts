@@ -20,9 +20,9 @@ const MAX_MEMORY_MIB = 900;
 
 /**
  * Max 99th percentile of another account's latency on a machine where a fixed piece of work takes `REFERENCE_WORK_MS`. On a slower machine
- * it is raised in proportion. It is twice the promised 500 ms, as the attacker, the database and other tests share the CPUs.
+ * it is raised in proportion. It is three times the promised 500 ms, as the attacker, the database and other tests share the CPUs.
  */
-const MAX_P99_MS = 1000;
+const MAX_P99_MS = 1500;
 const REFERENCE_WORK_MS = 15;
 /** An attack is repeated if the machine stalled during it. Only the times may differ between rounds. */
 const ROUNDS = 3;

@@ -158,7 +158,7 @@ describe('a wrong configuration causes one line and exit code 2', () => {
     spawnSync(process.execPath, [resolve(APPS, app, 'src/main.ts')], {
       env: { ...baseEnvironment(), ...env },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 100_000,
     });
 
   test.each([

@@ -68,7 +68,7 @@ test.each(['intake', 'worker', 'portal', 'notifier', 'cli'])('%s rejects an unre
   };
   const main = resolve(import.meta.dirname, '../../apps', app, 'src/main.ts');
   const args = app === 'cli' ? [main, 'accounts', 'list'] : [main];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 20_000 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env, encoding: 'utf8', timeout: 100_000 });
   expect({ status, stdout, stderr }).toEqual({
     status: 2,
     stdout: '',

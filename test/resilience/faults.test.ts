@@ -22,7 +22,7 @@ describeWith('redis-server')('the fault runner', () => {
         'long-readers',
         'endpoint-hanging',
       ];
-      const size = ['--rounds', '9', '--round-seconds', '2', '--rate', '200', '--seed', '7'];
+      const size = ['--rounds', '9', '--round-seconds', '2', '--rate', '80', '--seed', '7'];
       const { code, stdout, stderr } = await runFaults('--only', kinds.join(','), ...size, '--json', json);
       if (code !== 0) throw new Error(`exit code ${code}: ${/VIOLATED.*/s.exec(stdout)?.[0] ?? stderr}`);
       const figures = JSON.parse(await readFile(json, 'utf8'));
