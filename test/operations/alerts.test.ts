@@ -18,7 +18,7 @@ describeWith('promtool')('the alert rules, by promtool', () => {
 
   test('fire exactly as alerts.test.yml expects', async () => {
     expect(await promtool('test', 'rules', 'alerts.test.yml')).toMatchObject({ ok: true });
-  }, 180_000);
+  }, 600_000);
 });
 
 test('alerts.test.yml covers each alert both firing and silent', () => {
