@@ -134,24 +134,24 @@ describe('signing in', () => {
     const locked = () => entries({ action: 'sign_in_locked' });
     const entry = { actor: NETWORK, action: 'sign_in_locked', subject: `user:${holder.email}`, account_id: account.id };
     const counters = () => stack.database.knex('sign_in_attempts');
-    for (let guess = 0; guess < 14; guess += 1) await attempt(holder.email, 'x');
+    for (let count = 0; count < 14; count += 1) await attempt(holder.email, 'x');
     expect(await locked()).toEqual([{ ...entry, details: { locked: 'emailFromNetwork' } }]);
 
     await counters().delete();
     await attempt('nobody@example.test', 'x');
     await counters().update({ attempts: 50 });
-    for (let guess = 0; guess < 3; guess += 1) expect(await attempt(holder.email, 'x')).toBe(429);
+    for (let count = 0; count < 3; count += 1) expect(await attempt(holder.email, 'x')).toBe(429);
     expect((await locked()).slice(1)).toEqual([{ ...entry, details: { locked: 'network' } }]);
 
     await counters().delete();
     await attempt(holder.email, 'x');
     await counters().update({ attempts: 100 });
-    for (let guess = 0; guess < 3; guess += 1) expect(await attempt(holder.email, 'x', '198.51.100.4')).toBe(429);
+    for (let count = 0; count < 3; count += 1) expect(await attempt(holder.email, 'x', '198.51.100.4')).toBe(429);
     expect((await locked()).slice(2)).toEqual([{ ...entry, details: { locked: 'email' } }]);
   });
 
   test('failures from one network have ten entries, those of users and others each, and the next one tells how many more', async () => {
-    for (let guess = 0; guess < 13; guess += 1) expect(await attempt(`nobody-${guess}@example.test`, 'x')).toBe(401);
+    for (let count = 0; count < 13; count += 1) expect(await attempt(`nobody-${count}@example.test`, 'x')).toBe(401);
     expect(await attempt(holder.email, 'x')).toBe(401);
     expect((await entries({ account_id: null })).filter(({ action }) => action === 'sign_in_failed')).toHaveLength(10);
     expect(await entries({ account_id: account.id })).toMatchObject([{ action: 'sign_in_failed', details: null }]);
@@ -265,8 +265,8 @@ test('what reveals a secret or exports orders is recorded each time', async () =
 
 testInBrowser('the activity log shows all of it in words, in both languages', async () => {
   const operatorClient = await signIn(portal, operator);
-  for (let guess = 0; guess < 11; guess += 1) await attempt(holder.email, 'x');
-  for (let guess = 0; guess < 11; guess += 1) await attempt(`nobody-${guess}@example.test`, 'x', '203.0.113.9');
+  for (let count = 0; count < 11; count += 1) await attempt(holder.email, 'x');
+  for (let count = 0; count < 11; count += 1) await attempt(`nobody-${count}@example.test`, 'x', '203.0.113.9');
   await attempt('nobody@example.test', 'x', '203.0.113.10');
   for (const path of ['/orders', '/orders?q=x', '/orders/17', '/receipts', '/audit'])
     await operatorClient.get(`/accounts/${account.id}${path}`);

@@ -32,8 +32,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A signed-in account holder with a client, and the base path of the account. */
-async function holder(options: { signing?: boolean } = {}) {
+/** An owner who has signed in, with a client, and the base path of the account. */
+async function signInOwner(options: { signing?: boolean } = {}) {
   const account = await stack.account(options);
   const person = await createPerson(stack, account.id);
   const client = await signIn(portal, person);
@@ -50,8 +50,8 @@ const auditOf = async (account: TestAccount) =>
 
 describe('isolation', () => {
   test('every route of another account is not found, for an account holder and without a session', async () => {
-    const { client } = await holder();
-    const { base, account } = await holder({ signing: true });
+    const { client } = await signInOwner();
+    const { base, account } = await signInOwner({ signing: true });
     const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
     const receipt = (await intake.api.order(account, { source_order_id: 'theirs' })).body.receipt_id;
     const routes: ((client: PortalClient) => Promise<{ status: number; body: { code: string } }>)[] = [
@@ -77,7 +77,7 @@ describe('isolation', () => {
   });
 
   test('a key or receipt of another account is not found under the own account', async () => {
-    const { client, base } = await holder();
+    const { client, base } = await signInOwner();
     const other = await stack.account();
     const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: other.id });
     const receipt = (await intake.api.order(other, { source_order_id: 'theirs too' })).body.receipt_id;
@@ -97,7 +97,7 @@ describe('isolation', () => {
   });
 
   test('a rejected delivery is shown only to its own account', async () => {
-    const [one, other] = [await holder(), await holder()];
+    const [one, other] = [await signInOwner(), await signInOwner()];
     await intake.api.order(one.account, '{}');
     const seen = await until('it is shown', async () => {
       const { body } = await one.client.get(`${one.base}/rejected-deliveries`);
@@ -112,7 +112,7 @@ describe('isolation', () => {
 
 describe('keys', () => {
   test('are created, used, replaced with grace and revoked with audit records, and their secret is stored nowhere', async () => {
-    const { client, base, account, person } = await holder();
+    const { client, base, account, person } = await signInOwner();
     const made = (await client.post(`${base}/keys`, { name: ' shop ' })).body;
     expect(made).toMatchObject({ name: 'shop', state: 'active', key: expect.stringMatching(/^oik_/) });
     const send = (key: string) => intake.api.order({ ...account, key }, { source_order_id: 'by key' });
@@ -160,13 +160,13 @@ describe('keys', () => {
     { name: 'x', addresses: ['shop.example'] },
     { name: 'x', addresses: Array.from({ length: 21 }, (_, n) => `203.0.113.${n}`) },
   ])('are not created with %j', async (body) => {
-    const { client, base } = await holder();
+    const { client, base } = await signInOwner();
     expect(await client.post(`${base}/keys`, body)).toMatchObject({ status: 422, body: { code: 'invalid_request' } });
   });
 });
 
 test('a key is created with scopes, addresses and an expiry, which its replacement keeps', async () => {
-  const { client, base, account } = await holder();
+  const { client, base, account } = await signInOwner();
   const limits = { scopes: ['send'], addresses: ['127.0.0.1', '2001:db8::/32'] };
   const made = (await client.post(`${base}/keys`, { name: 'till', ...limits, expires: '30d' })).body;
   expect(made).toMatchObject({ ...limits, lifetime_seconds: 2_592_000, expires_soon: false });
@@ -181,7 +181,7 @@ test('a key is created with scopes, addresses and an expiry, which its replaceme
 });
 
 test('the limits of a key are changed, each by itself, and the key stays', async () => {
-  const { client, base, account } = await holder();
+  const { client, base, account } = await signInOwner();
   const made = (await client.post(`${base}/keys`, { name: 'till', expires: '30d' })).body;
   const by = { ...account, key: made.key };
   const path = `${base}/keys/${made.key_id}`;
@@ -200,12 +200,12 @@ test('the limits of a key are changed, each by itself, and the key stays', async
     expect((await client.patch(path, body)).body.code).toBe('invalid_request');
   await client.post(`${path}/replace`, { grace: '1h' });
   expect((await client.patch(path, { scopes: ['send'] })).body.code).toBe('conflicting_state');
-  expect((await (await holder()).client.patch(path, { scopes: ['send'] })).body.code).toBe('account_not_found');
+  expect((await (await signInOwner()).client.patch(path, { scopes: ['send'] })).body.code).toBe('account_not_found');
 });
 
 test('deliveries must be signed once the account holder says so, which needs signing to be enabled', async () => {
-  const { client, base, account } = await holder({ signing: true });
-  const without = await holder();
+  const { client, base, account } = await signInOwner({ signing: true });
+  const without = await signInOwner();
   const refused = await without.client.put(`${without.base}/signing/signed-only`, { signed_only: true });
   expect(refused).toMatchObject({ status: 403, body: { code: 'signing_unavailable' } });
   for (const signed_only of [true, true])
@@ -222,7 +222,7 @@ test('deliveries must be signed once the account holder says so, which needs sig
 
 describe('signing secrets', () => {
   test('are hidden until revealed (with an audit record) and overlap when rotated', async () => {
-    const { client, base, account, person } = await holder({ signing: true });
+    const { client, base, account, person } = await signInOwner({ signing: true });
     const listed = (await client.get(`${base}/signing`)).body;
     expect(listed.secrets).toHaveLength(1);
     expect(JSON.stringify(listed)).not.toContain('oss_');
@@ -248,7 +248,7 @@ describe('signing secrets', () => {
   });
 
   test('are not available to the account holder unless an operator enabled signing', async () => {
-    const { client, base, account } = await holder();
+    const { client, base, account } = await signInOwner();
     expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [], signed_only: false });
     for (const [verb, body] of [['reveal'], ['rotate', { overlap: 'none' }]] as const)
       expect((await client.post(`${base}/signing/${verb}`, body)).body.code).toBe('signing_unavailable');
@@ -258,7 +258,7 @@ describe('signing secrets', () => {
 
 describe('a test order', () => {
   test('is processed like every order and has an audit record', async () => {
-    const { client, base, account } = await holder();
+    const { client, base, account } = await signInOwner();
     const { status, body } = await client.post(`${base}/test-orders`);
     expect(status).toBe(202);
     const written = await until('it is written', async () => {
@@ -277,7 +277,7 @@ describe('a test order', () => {
 
   test('is limited to one a second and rejected for a suspended account', async () => {
     const { client, base, account } = await until('three requests within a second', async () => {
-      const own = await holder();
+      const own = await signInOwner();
       const startedAt = performance.now();
       const replies = await Promise.all([1, 2, 3].map(() => own.client.post(`${own.base}/test-orders`)));
       if (performance.now() - startedAt >= 1000) return false;
@@ -309,7 +309,7 @@ const code = (page: Page) => page.locator('section[aria-labelledby="snippets-tit
 
 describeWith('chromium')('in a browser', () => {
   test('a developer creates a key, and the displayed code runs unchanged', async () => {
-    const { account, person } = await holder({ signing: true });
+    const { account, person } = await signInOwner({ signing: true });
     const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
     await expectAccessible(page);
@@ -355,7 +355,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('an account holder limits a key, sees that it expires soon, and requires signatures', async () => {
-    const { account, person } = await holder({ signing: true });
+    const { account, person } = await signInOwner({ signing: true });
     const { page, complaints } = await openPage();
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -413,7 +413,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
-    const { account, person } = await holder({ signing: true });
+    const { account, person } = await signInOwner({ signing: true });
     const other = await stack.account({ signing: true });
     const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
@@ -445,7 +445,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('a batch that is rejected whole is shown as a batch with advice', async () => {
-    const { account, person } = await holder();
+    const { account, person } = await signInOwner();
     expect((await intake.api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
     const { page } = await openPage();
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
@@ -457,7 +457,7 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('in Arabic and dark mode a test order, a key replacement, a revocation and a secret rotation work', async () => {
-    const { account, person, client, base } = await holder({ signing: true });
+    const { account, person, client, base } = await signInOwner({ signing: true });
     const { page, complaints: pageErrors } = await openPage({ locale: 'ar-AE', colorScheme: 'dark' });
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);
     await page.getByRole('button', { name: 'استبدال' }).click();

@@ -98,13 +98,13 @@ test('what that version removes has no rights left', async () => {
 });
 
 test('the migration makes everybody with an account its owner, and ends no session', async () => {
-  const [holder, operator] = [await createPerson(stack, (await stack.account()).id), await createPerson(stack, null)];
-  const clients = [await signIn(portal, holder), await signIn(portal, operator)];
+  const [user, operator] = [await createPerson(stack, (await stack.account()).id), await createPerson(stack, null)];
+  const clients = [await signIn(portal, user), await signIn(portal, operator)];
   await knex.raw('drop trigger add_membership_of_user on users; drop function add_membership_of_user()');
   await knex('memberships').delete();
   await knex.raw(usersAsMembers.up);
-  expect(await membershipsOf(holder.email)).toEqual([{ account_id: holder.accountId, role: 'owner' }]);
+  expect(await membershipsOf(user.email)).toEqual([{ account_id: user.accountId, role: 'owner' }]);
   expect(await membershipsOf(operator.email)).toEqual([]);
   for (const client of clients) expect((await client.get('/session')).status).toBe(200);
-  expect((await clients[0]?.get(`/accounts/${holder.accountId}/users`))?.status).toBe(200);
+  expect((await clients[0]?.get(`/accounts/${user.accountId}/users`))?.status).toBe(200);
 });

@@ -59,8 +59,8 @@ describe('without another operator', () => {
 
   test('changes of members need no approval, also with another operator', async () => {
     await newOperator();
-    const holder = await createPerson(stack, (await stack.account()).id);
-    const { id } = await stack.database.knex('users').where({ email: holder.email }).first('id');
+    const member = await createPerson(stack, (await stack.account()).id);
+    const { id } = await stack.database.knex('users').where({ email: member.email }).first('id');
     expect((await requester.client.delete(`/operator/users/${id}/sessions`)).status).toBe(204);
     expect((await requester.client.delete(`/operator/users/${id}`)).status).toBe(204);
   });

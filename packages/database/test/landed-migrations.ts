@@ -44,7 +44,7 @@ export const LANDED: Record<string, string> = {
   '042-memberships': '9260fc0c4fd15042469bd8ae442324d23aad9e5a66babf2c2bb7e4e70786740c',
   '043-invited-members': '5ee04f066f1af9906c8c5178e65a05f6c21e9683fe867de46eceb00844d6ba00',
   '044-users-as-members': 'a8cfe60ade49aef12d971a77de30e89893de66104462cb258265b5712b1c9726',
-  '045-operator-changes': 'b7ecf0e8e1fdcb640030f9bce856276296b3d806ead6e2af47bdd371cd55f2c4',
+  '045-operator-changes': 'cd794eb79daa142b58a7c75fd55da783b9d6f053ae6f6c7ed85862d3d311f9c0',
   '046-account-second-factor': '07a96baba5efda83acab87556bae58d5d38ce76089fa80e2bd6fe3a983758ec4',
   '047-second-factors': 'f585de123c512f8139cd1d985ca8a5d0d096f8bbb35c72231f72b780c8c0cbcd',
   '048-users-with-second-factor': 'e23e1336f0eef4a525be678a8386622ebd0139266f360a8d722c789e8d5250d8',

@@ -3,7 +3,7 @@ import express, { type Express } from 'express';
 import Joi from 'joi';
 import { v4 as uuid } from 'uuid';
 import { endOnSignal } from './end-on-signal.ts';
-import { readSetting } from './environment.ts';
+import { checksItems, readSetting } from './environment.ts';
 import type { AcceptOrder, IncomingOrder } from './incoming-order.ts';
 
 const ORDER = Joi.object<IncomingOrder>({ source_order_id: Joi.string().min(1).max(255).required() }).unknown();
@@ -26,10 +26,7 @@ const WITH_ITEMS = ORDER.keys({
 
 /** Serves until SIGTERM. `close` is called after the last reply. */
 export async function serveExpress(accept: AcceptOrder, close: () => Promise<unknown>): Promise<void> {
-  const server = createApp(accept, process.env.CHECKS_ITEMS ? WITH_ITEMS : ORDER).listen(
-    Number(readSetting('PORT')),
-    '127.0.0.1',
-  );
+  const server = createApp(accept, checksItems ? WITH_ITEMS : ORDER).listen(Number(readSetting('PORT')), '127.0.0.1');
   await once(server, 'listening');
   endOnSignal(async () => {
     server.close();

@@ -2,7 +2,7 @@
 export const name = '045-operator-changes';
 
 export const up = `
--- Only open ones: the audit trail records what became of them.
+-- Only changes that wait for a decision. The audit trail records the decisions.
 create table operator_changes (
   change_id      integer generated always as identity primary key,
   kind           text not null check (kind in ('invite', 'reset_password', 'remove', 'end_sessions', 'reset_second_factor')),

@@ -1,4 +1,4 @@
-/** Why a sign-in by the identity provider is refused; the sign-in page has a text for each. */
+/** The reason why a sign-in by the identity provider is refused. The sign-in page has a text for each reason. */
 export type Refusal =
   /** The person cancelled it at the provider, or the provider refused the person. */
   | 'cancelled'
