@@ -58,7 +58,7 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     proxy = await startChild('haproxy', ['-db', '-f', file], { stdio: 'ignore', env });
     const isUp = async () => ((await ask(INTAKE, '/').catch(() => null))?.status ?? 503) !== 503;
     await until('the proxy reaches intake', isUp);
-  }, 60_000);
+  });
   afterAll(async () => {
     await proxy.stop();
     echo.close();

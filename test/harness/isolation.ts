@@ -139,13 +139,13 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     portal = { listUrl: `${portalUrl}/api/accounts/${polite.id}/orders`, cookie: await cookieOf(polite) };
     await measure(() => sleep(1000));
     quiet = await measure(() => sleep(QUIET_SECONDS * 1000));
-  }, 120_000);
+  });
 
   afterAll(async () => {
     politeSender.process.disconnect();
     await Promise.all([...running.values(), politeSender].map((child) => child.stop()));
     await isolation.stack.close();
-  }, 120_000);
+  });
 
   let runs = 0;
   /** Lets the polite account send during other work. */
@@ -225,7 +225,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
         );
         return rows.every(({ state }) => isFinal(state)) && rows;
       },
-      { seconds: 60, everyMs: 250 },
+      { seconds: 200, everyMs: 250 },
     );
     expect(states).toHaveLength(ids.length);
   }

@@ -107,7 +107,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     expect(new Set(refused.values())).toEqual(new Set(['503 storage_unavailable']));
     await lost.close();
     await backup.saveLastWal();
-  }, 180_000);
+  });
   afterEach(() => stack.close());
   afterAll(() => primary.close());
 

@@ -79,7 +79,7 @@ beforeAll(async () => {
   const { email, password } = person;
   const { headers } = await openPortalClient(running).post('/session', { email, password });
   cookie = String(headers['set-cookie']).split(';')[0] as string;
-}, 240_000);
+});
 
 afterAll(async () => {
   await portal.stop('SIGKILL');
@@ -157,14 +157,14 @@ test('edits of orders', async () => {
   // All of them in memory at once would exceed the heap.
   expect(await flood((index) => hostile.patch(orderOf(index), { edits: { '/area': `${index}` } }), 64)).toEqual([200]);
   await expectAnswered((index) => hostile.patch(orderOf(index), { edits: { '/items': items } }));
-}, 120_000);
+});
 
 test('orders confirmed and undone together', async () => {
   await expectAnswered(
     () => hostile.post('/orders/review', { order_ids: orders, to: 'confirmed' }),
     () => hostile.post('/orders/review/undo', { order_ids: orders }),
   );
-}, 120_000);
+});
 
 test('dead receipts previewed and redriven', async () => {
   await expectAnswered(
@@ -172,7 +172,7 @@ test('dead receipts previewed and redriven', async () => {
     () => hostile.post('/dead-letters/redrive-preview', {}),
     () => hostile.post('/dead-letters/redrive', {}),
   );
-}, 120_000);
+});
 
 test('bodies of many small parts, with and without a session', async () => {
   const client = openPortalClient({ url } as RunningPortal);
@@ -182,7 +182,7 @@ test('bodies of many small parts, with and without a session', async () => {
   expect(await flood(() => hostile.post('/orders/review', parts), 100)).toEqual([422]);
   expect(await flood(() => hostile.patch(orderOf(1), { edits: parts }), 50)).toEqual([422]);
   await expectWell();
-}, 120_000);
+});
 
 /** A connection of the hostile account that reads no replies. */
 async function openUnread(text: string): Promise<Socket> {
@@ -216,7 +216,7 @@ test('replies that nobody reads use only the memory share of their account, unti
   await expectWell();
   for (const socket of sockets) socket.destroy();
   await until('the account has memory again', async () => (await statusOf()) === 200);
-}, 120_000);
+});
 
 const closed = (socket: Socket) => socket.closed || new Promise((resolve) => socket.resume().once('close', resolve));
 
@@ -225,7 +225,7 @@ test('a connection that sends many requests without reading replies is closed', 
   const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => openUnread(text)));
   await Promise.all(sockets.map((socket) => closed(socket)));
   await expectWell();
-}, 120_000);
+});
 
 test('requests of disconnected clients stop waiting and release their memory', async () => {
   const { knex } = stack.database;
@@ -249,7 +249,7 @@ test('requests of disconnected clients stop waiting and release their memory', a
   expect(await countEdits()).toBeGreaterThan(0);
   expect(await countEdits()).toBeLessThan(80);
   await expectWell();
-}, 120_000);
+});
 
 test('all of these attacks took no more memory than a pod has', async () => {
   await expectWell();

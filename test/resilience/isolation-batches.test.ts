@@ -70,4 +70,4 @@ test.each(['of new ids', 'of the same ids'])('long lists of cancellations, %s', 
   await send(120, 'orders/cancel', (number) => (ids === 'of new ids' ? JSON.stringify(listOf(number)) : same));
 });
 
-test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal());

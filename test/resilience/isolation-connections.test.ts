@@ -179,4 +179,4 @@ test('pages of events that nobody reads', async () => {
   await isolation.expectUnharmed(hold);
 });
 
-test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal());

@@ -81,4 +81,4 @@ test('two hostile accounts at once', async () => {
     ),
   );
 });
-test('every accepted order is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted order is final', () => isolation.expectAllFinal());

@@ -38,24 +38,26 @@ async function deliver(orders: readonly Buffer[]): Promise<void> {
   await isolation.expectAllFinal();
 }
 
-const manyOf = (make: (index: number) => Buffer) => Array.from({ length: 62 }, (_, index) => make(index));
+const manyOf = (length: number, make: (index: number) => Buffer) => Array.from({ length }, (_, index) => make(index));
 
 test('lists and orders in the portal with the largest orders', async () => {
   // A thousand items are shown, with more warnings than items.
   const named = (index: number) => `{"name":"${`${index}`.padEnd(200, 'x')}","quantity":"about two"}`;
-  await deliver(manyOf((index) => largestOrder(`listed ${index}`, index % 2 ? named : undefined)));
+  await deliver(manyOf(62, (index) => largestOrder(`listed ${index}`, index % 2 ? named : undefined)));
   const paths = ['orders?limit=100', 'orders', 'receipts?limit=100', 'audit'];
   const { replies } = await isolation.expectUnharmed((signal) =>
     attack((number) => portalShot(paths[number % paths.length] as string), { connections: 16, restMs: 20, signal }),
   );
   expect(replies['200']).toBeGreaterThan(0);
-}, 120_000);
+});
 
 test('redrives of the largest orders', async () => {
   const { knex } = isolation.stack.database;
   await poisonOrders(knex);
   await deliver(
-    manyOf((index) => largestOrder(`dead ${index}`, index % 2 ? uniqueKeyItem : undefined, { order_number: 'poison' })),
+    manyOf(31, (index) =>
+      largestOrder(`dead ${index}`, index % 2 ? uniqueKeyItem : undefined, { order_number: 'poison' }),
+    ),
   );
   await stopPoisoning(knex);
   await isolation.expectUnharmed((signal) =>
@@ -65,4 +67,4 @@ test('redrives of the largest orders', async () => {
     }),
   );
   await isolation.expectAllFinal();
-}, 120_000);
+});

@@ -70,4 +70,4 @@ test('120 deliveries at once whose mapping repeats a text in 100 items', async (
     () => `${intakeUrl}/ingest/sources/${source.source_id}`,
   );
 });
-test('every accepted delivery is final', () => isolation.expectAllFinal(), 90_000);
+test('every accepted delivery is final', () => isolation.expectAllFinal());

@@ -97,7 +97,7 @@ describeWith('haproxy')('behind haproxy', () => {
     await expectSettled(stack, account, written(stored));
     const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
-  }, 180_000);
+  });
 });
 
 test('a draining intake is not ready, and accepts requests for DRAIN_DELAY while it closes each connection', async () => {

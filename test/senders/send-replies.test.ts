@@ -381,7 +381,7 @@ test('the number of awaited outcomes excludes orders that an earlier run knows t
   isOver = true;
   const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
   expect((await send(sender, args, '', terminal)).stdout).toMatch(/ 3 {2}written/);
-}, 60_000);
+});
 
 test.each(['stdout', 'stderr'] as const)('a closed %s does not change the result', async (name) => {
   const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };

@@ -46,4 +46,4 @@ test('the memory of a worker does not grow with the number of orders with many i
   const again = await send((index) => [`another ${index}`]);
   expect(await states(again)).toEqual([{ state: 'duplicate', attempts: 1, crashes: 0, runs_alone: false }]);
   await worker.stop();
-}, 120_000);
+});

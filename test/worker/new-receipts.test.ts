@@ -101,7 +101,7 @@ describe.each(QUEUE_KINDS)('the queue on %s', (kind) => {
       await until('the slow job began', async () => begun.includes('slow'));
       for (const batchId of ['second', 'third', 'fourth']) {
         producer.wakeUp('prompt', { batchId, receiptIds: [batchId] });
-        await until(`the ${batchId} job began`, async () => begun.includes(batchId), { seconds: 20 });
+        await until(`the ${batchId} job began`, async () => begun.includes(batchId));
         // BullMQ has found the queue empty meanwhile.
         await sleep(200);
       }
