@@ -6,7 +6,7 @@ import { OURS } from '../contestants.ts';
 import { startDriver } from '../load/start-driver.ts';
 import { type Memory, memoryOf } from '../measure/processes.ts';
 import { median } from '../measure/statistics.ts';
-import { digits, table } from '../report/tables.ts';
+import { renderTargets, table } from '../report/tables.ts';
 import type { Services } from '../services.ts';
 import { imageSize } from './image-size.ts';
 import { startApp } from './start-app.ts';
@@ -40,6 +40,7 @@ const ROOT = resolve(import.meta.dirname, '../../../..');
 const IDLE_MS = 6000;
 const BURST = { load: { kind: 'closed', connections: 16 }, seconds: 2 } as const;
 
+/** Of the bundle. */
 const TARGETS: { what: string; app: App; metric: keyof ReturnType<typeof medians>; enough: number; goal: number }[] = [
   { what: 'intake, memory when idle, MiB', app: 'intake', metric: 'idle', enough: 130, goal: 100 },
   { what: 'worker, memory when idle, MiB', app: 'worker', metric: 'idle', enough: 110, goal: 80 },
@@ -47,7 +48,7 @@ const TARGETS: { what: string; app: App; metric: keyof ReturnType<typeof medians
   { what: 'intake, start to ready, s', app: 'intake', metric: 'readySeconds', enough: 0.5, goal: 0.3 },
   { what: 'worker, start to ready, s', app: 'worker', metric: 'readySeconds', enough: 0.5, goal: 0.3 },
 ];
-const IMAGE_TARGET = { enough: 260, goal: 200 };
+const IMAGE_TARGET = { what: 'image, MB', enough: 260, goal: 200 };
 
 /** Starts the apps in both variants, alternately, and measures their start and their memory before and after a burst of orders. */
 export async function runFootprint(
@@ -144,16 +145,13 @@ export function renderFootprint({ processes, imageMB, imageNote }: Footprint): s
       return [`${app}, ${variant}`, readySeconds.toFixed(2), cpuSeconds.toFixed(2), ...sizes];
     }),
   );
-  const targets = TARGETS.map(({ what, app, metric, enough, goal }) => {
-    const value = medians(processes, app, 'bundle')[metric];
-    return [what, digits(value), String(enough), String(goal)];
-  });
-  if (imageMB !== null)
-    targets.push(['image, MB', digits(imageMB), String(IMAGE_TARGET.enough), String(IMAGE_TARGET.goal)]);
+  const targets = TARGETS.map(({ app, metric, ...target }) => ({
+    ...target,
+    value: medians(processes, app, 'bundle')[metric],
+  }));
+  const imageTargets = imageMB === null ? [] : [{ ...IMAGE_TARGET, value: imageMB }];
   const head = ['', 'ready, s', 'CPU, s', 'idle, MiB', 'private', 'proportional', 'after load, MiB', 'private'];
-  return [
-    table(head, rows),
-    table(['of the bundle', 'measured', 'enough', 'goal'], targets),
-    ...(imageNote ? [imageNote] : []),
-  ].join('\n\n');
+  return [table(head, rows), renderTargets([...targets, ...imageTargets]), ...(imageNote ? [imageNote] : [])].join(
+    '\n\n',
+  );
 }

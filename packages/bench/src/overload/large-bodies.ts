@@ -166,7 +166,7 @@ export function renderLargeBodies(results: readonly LargeBodies[]): string {
   return results
     .map(({ kind, connections, quiet, flooder, intakeMiB }) =>
       flooder
-        ? `beside ${connections} connections with ${kind}: ${describe(quiet)} (wanted: none refused, p99 at most 500 ms); the flooder: ${describe(flooder)}; intake at most ${intakeMiB.toFixed(0)} MiB`
+        ? `beside ${connections} connections with ${kind}: ${describe(quiet)} (enough: none refused, p99 500 ms); the flooder: ${describe(flooder)}; intake at most ${intakeMiB.toFixed(0)} MiB`
         : `one account alone, ${QUIET_PER_SECOND} small orders/s: ${describe(quiet)}`,
     )
     .join('\n');

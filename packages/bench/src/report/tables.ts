@@ -1,5 +1,5 @@
 import { ROLES, type Role } from '../measure/measure.ts';
-import type { Row, Summary } from './summary.ts';
+import type { Row, Summary, Target } from './summary.ts';
 
 const SOURCES: Record<Role, string> = {
   intake: 'intake',
@@ -22,15 +22,17 @@ export function renderTables({ rows, ratios, targets }: Summary): string {
     .filter(([, value]) => !Number.isNaN(value))
     .map(([name, value]) => `${name} ${digits(value)}`)
     .join(' · ');
-  const goals = table(
-    ['', 'measured', 'goal'],
-    targets.map(({ what, value, atLeast, goal }) => [
-      what,
-      digits(value),
-      `${atLeast ? 'at least' : 'at most'} ${goal}`,
-    ]),
+  return [...sections, ...(targets.length > 0 ? [renderTargets(targets)] : []), ...(ratioLine ? [ratioLine] : [])].join(
+    '\n\n',
   );
-  return [...sections, ...(targets.length > 0 ? [goals] : []), ...(ratioLine ? [ratioLine] : [])].join('\n\n');
+}
+
+/** Formats targets as a Markdown table. */
+export function renderTargets(targets: readonly Target[]): string {
+  return table(
+    ['', 'measured', 'enough', 'goal'],
+    targets.map(({ what, value, enough, goal }) => [what, digits(value), `${enough}`, `${goal}`]),
+  );
 }
 
 function renderLoad(load: string, rows: readonly Row[]): string {

@@ -142,7 +142,7 @@ export function renderSend(rounds: readonly SendRound[]): string {
     median(rounds.map((round) => round[name] / round.closedLoop)).toFixed(2);
   return [
     `medians of ${rounds.length} rounds, written orders/s: closed loop with ${CONNECTIONS} connections ${Math.round(of('closedLoop'))}, orders send ${Math.round(of('send'))}`,
-    `orders send to the closed loop: ${ratio('send')} (wanted: at least 0.8); counted from its first receipt, without the start of its process: ${ratio('sendAlone')}`,
+    `orders send to the closed loop: ${ratio('send')} (enough 0.8); counted from its first receipt, without the start of its process: ${ratio('sendAlone')}`,
     `orders send itself: ${of('cpuMs').toFixed(3)} ms of CPU time an order, at most ${of('memoryMiB').toFixed(0)} MiB`,
   ].join('\n');
 }
