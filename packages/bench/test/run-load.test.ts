@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { type Connection, openConnection } from '../src/load/connection.ts';
 import { runLoad } from '../src/load/run-load.ts';
@@ -68,4 +69,13 @@ test('median and percentiles ignore missing measurements', () => {
     50, 99, 100,
   ]);
   expect(percentile([], 0.5)).toBeNaN();
+});
+
+test('a connection that the server closed while it was idle is opened again', async () => {
+  await start(1, (reply) => reply(202));
+  const load = { kind: 'open', perSecond: 20 } as const;
+  expect((await runLoad(connections, load, 0.1, 'm4')).refused).toEqual({});
+  server.closeIdleConnections();
+  await sleep(100);
+  expect((await runLoad(connections, load, 0.1, 'm5')).refused).toEqual({});
 });

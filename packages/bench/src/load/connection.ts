@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 
 /** The reply to one order. */
 export interface OrderReply {
@@ -8,7 +8,7 @@ export interface OrderReply {
   at: number;
 }
 
-/** A keep-alive connection with one request at a time. */
+/** A keep-alive connection with one request at a time. It is opened again if the server has closed it. */
 export interface Connection {
   /** Sends a body with optional headers. `done` is called once, never before `send` returns. */
   send(body: string, done: (reply: OrderReply) => void, headers?: Record<string, string>): void;
@@ -28,9 +28,9 @@ export function openConnection(url: string, apiKey: string): Connection {
   const { host, hostname, port, pathname } = new URL(url);
   const head = `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${apiKey}\r\n`;
   const json = headLines({ 'content-type': 'application/json' });
-  const socket = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
   let received = '';
   let waiting: ((reply: OrderReply) => void) | null = null;
+  let socket = open();
 
   function reply(status: number): void {
     const done = waiting;
@@ -39,24 +39,29 @@ export function openConnection(url: string, apiKey: string): Connection {
     done?.({ status, at: performance.now() });
   }
 
-  socket.on('data', (text: string) => {
-    received += text;
-    const headEnd = received.indexOf(HEAD_END);
-    if (headEnd < 0) return;
-    const length = Number(CONTENT_LENGTH.exec(received)?.[1] ?? 0);
-    if (received.length >= headEnd + HEAD_END.length + length) reply(Number(received.slice(9, 12)));
-  });
-  socket.on('error', () => {});
-  socket.on('close', () => reply(0));
+  function open(): Socket {
+    const opened = connect({ host: hostname, port: Number(port), noDelay: true }).setEncoding('latin1');
+    opened.on('data', (text: string) => {
+      received += text;
+      const headEnd = received.indexOf(HEAD_END);
+      if (headEnd < 0) return;
+      const length = Number(CONTENT_LENGTH.exec(received)?.[1] ?? 0);
+      if (received.length >= headEnd + HEAD_END.length + length) reply(Number(received.slice(9, 12)));
+    });
+    opened.on('error', () => {});
+    opened.on('close', () => {
+      if (opened === socket) reply(0);
+    });
+    return opened;
+  }
 
   return {
     send(body, done, headers) {
       waiting = done;
-      if (socket.destroyed) setImmediate(reply, 0);
-      else {
-        const own = headers ? headLines(headers) : json;
-        socket.write(`${head}${own}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`);
-      }
+      // Servers close connections that were idle for some seconds.
+      if (socket.destroyed) socket = open();
+      const own = headers ? headLines(headers) : json;
+      socket.write(`${head}${own}content-length: ${Buffer.byteLength(body)}${HEAD_END}${body}`);
     },
     close: () => socket.destroy(),
   };

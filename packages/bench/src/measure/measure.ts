@@ -136,7 +136,11 @@ async function measureRunning(
     load: nameOf(cell.load),
     accepted,
     refused: load.refused,
-    faults: [...faultsOf(load, stored), ...(isDone ? [] : [`not all written ${STUCK_MS / 1000} s after the load`])],
+    faults: [
+      ...(accepted === 0 ? ['no order was accepted'] : []),
+      ...faultsOf(load, stored),
+      ...(isDone ? [] : [`not all written ${STUCK_MS / 1000} s after the load`]),
+    ],
     acceptedPerSecond: accepted / ((load.endedAt - load.startedAt) / 1000),
     ...timesOf(load, stored, accepted),
     reply: quantiles(load.latencies),
