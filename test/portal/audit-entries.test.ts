@@ -11,7 +11,7 @@ const testInBrowser = testWith('chromium');
 let stack: Stack;
 let portal: RunningPortal;
 let account: TestAccount;
-let holder: TestPerson;
+let user: TestPerson;
 let operator: TestPerson;
 
 beforeAll(async () => {
@@ -23,7 +23,7 @@ beforeEach(async () => {
   await stack.database.knex('audit_events').delete();
   await stack.database.knex('sign_in_attempts').delete();
   account = await stack.account({ signing: true });
-  holder = await createPerson(stack, account.id);
+  user = await createPerson(stack, account.id);
   operator = await createPerson(stack, null);
 });
 
@@ -54,11 +54,11 @@ async function attempt(email: string, password: string, network = '203.0.113.1')
 
 describe('signing in', () => {
   test('signing in and out are recorded for the account, with a hash of the network', async () => {
-    const client = await signIn(portal, holder);
+    const client = await signIn(portal, user);
     expect((await client.delete('/session')).status).toBe(204);
     // Without a session there is nothing to end.
     expect((await client.delete('/session')).status).toBe(204);
-    const { email } = holder;
+    const { email } = user;
     const about = { account_id: account.id, actor: email, subject: `user:${email}` };
     expect(await entries()).toEqual([
       { ...about, action: 'signed_in', details: { network: expect.stringMatching(HASH) } },
@@ -74,8 +74,8 @@ describe('signing in', () => {
     expect((await openPortalClient(portal).post('/invitations/accept', accept)).status).toBe(204);
     expect(await actions()).toEqual(['invitation_accepted', 'signed_in']);
     expect(await counter('portal_new_operators_total')).toBe(before + 1);
-    // A link for a new password makes no new operator, and one for a holder neither.
-    for (const person of [invited, { ...holder, role: 'account_holder' as const }]) {
+    // A link for a new password makes no new operator, and one for another user neither.
+    for (const person of [invited, { ...user, role: 'account_holder' as const }]) {
       const again = await createInvitation(stack.database.knex, person, 'test', 60_000);
       expect((await openPortalClient(portal).post('/invitations/accept', { ...accept, token: again })).status).toBe(
         204,
@@ -86,14 +86,14 @@ describe('signing in', () => {
 
   test('a failure names the user, the network by its hash, and neither address nor password', async () => {
     const before = await refused();
-    expect(await attempt(holder.email, 'my secret guess', '203.0.113.7')).toBe(401);
+    expect(await attempt(user.email, 'my secret guess', '203.0.113.7')).toBe(401);
     expect(await attempt(operator.email, 'my secret guess', '203.0.113.8')).toBe(401);
     expect(await entries()).toEqual([
       {
         account_id: account.id,
         actor: NETWORK,
         action: 'sign_in_failed',
-        subject: `user:${holder.email}`,
+        subject: `user:${user.email}`,
         details: null,
       },
       { account_id: null, actor: NETWORK, action: 'sign_in_failed', subject: `user:${operator.email}`, details: null },
@@ -125,34 +125,34 @@ describe('signing in', () => {
   });
 
   test('a wrong current password is a failure too', async () => {
-    const client = await signIn(portal, holder);
+    const client = await signIn(portal, user);
     await client.post('/password', { current_password: 'wrong', new_password: 'a new one that is long' });
     expect(await actions()).toEqual(['signed_in', 'sign_in_failed']);
   });
 
   test('a lock-out is recorded once, for the address from the network, the network, and the address', async () => {
     const locked = () => entries({ action: 'sign_in_locked' });
-    const entry = { actor: NETWORK, action: 'sign_in_locked', subject: `user:${holder.email}`, account_id: account.id };
+    const entry = { actor: NETWORK, action: 'sign_in_locked', subject: `user:${user.email}`, account_id: account.id };
     const counters = () => stack.database.knex('sign_in_attempts');
-    for (let count = 0; count < 14; count += 1) await attempt(holder.email, 'x');
+    for (let count = 0; count < 14; count += 1) await attempt(user.email, 'x');
     expect(await locked()).toEqual([{ ...entry, details: { locked: 'emailFromNetwork' } }]);
 
     await counters().delete();
     await attempt('nobody@example.test', 'x');
     await counters().update({ attempts: 50 });
-    for (let count = 0; count < 3; count += 1) expect(await attempt(holder.email, 'x')).toBe(429);
+    for (let count = 0; count < 3; count += 1) expect(await attempt(user.email, 'x')).toBe(429);
     expect((await locked()).slice(1)).toEqual([{ ...entry, details: { locked: 'network' } }]);
 
     await counters().delete();
-    await attempt(holder.email, 'x');
+    await attempt(user.email, 'x');
     await counters().update({ attempts: 100 });
-    for (let count = 0; count < 3; count += 1) expect(await attempt(holder.email, 'x', '198.51.100.4')).toBe(429);
+    for (let count = 0; count < 3; count += 1) expect(await attempt(user.email, 'x', '198.51.100.4')).toBe(429);
     expect((await locked()).slice(2)).toEqual([{ ...entry, details: { locked: 'email' } }]);
   });
 
   test('failures from one network have ten entries, those of users and others each, and the next one tells how many more', async () => {
     for (let count = 0; count < 13; count += 1) expect(await attempt(`nobody-${count}@example.test`, 'x')).toBe(401);
-    expect(await attempt(holder.email, 'x')).toBe(401);
+    expect(await attempt(user.email, 'x')).toBe(401);
     expect((await entries({ account_id: null })).filter(({ action }) => action === 'sign_in_failed')).toHaveLength(10);
     expect(await entries({ account_id: account.id })).toMatchObject([{ action: 'sign_in_failed', details: null }]);
     await attempt('another@example.test', 'x', '203.0.113.5');
@@ -195,10 +195,10 @@ describe("an operator's reads", () => {
     ['/audit', 'activity'],
   ];
 
-  test.each(READS)('%s is recorded as %s, and visible to the holder', async (path, kind) => {
+  test.each(READS)('%s is recorded as %s, and visible to the user of the account', async (path, kind) => {
     const client = await signIn(portal, operator);
     await client.get(`/accounts/${account.id}${path}`);
-    const { body } = await (await signIn(portal, holder)).get(`/accounts/${account.id}/audit`);
+    const { body } = await (await signIn(portal, user)).get(`/accounts/${account.id}/audit`);
     const reads = body.events.filter(({ action }: { action: string }) => action === 'personal_data_read');
     expect(reads).toMatchObject([
       { account_id: account.id, actor: operator.email, subject: `account:${account.id}`, details: { kind } },
@@ -229,8 +229,8 @@ describe("an operator's reads", () => {
     ]);
   });
 
-  test('a holder reads the own account without an entry, and sees no entry of others', async () => {
-    const client = await signIn(portal, holder);
+  test('a user reads the own account without an entry, and sees no entry of others', async () => {
+    const client = await signIn(portal, user);
     for (const [path] of READS) await client.get(`/accounts/${account.id}${path}`);
     expect(await actions()).toEqual(['signed_in']);
     const other = await createPerson(stack, (await stack.account()).id);
@@ -265,7 +265,7 @@ test('what reveals a secret or exports orders is recorded each time', async () =
 
 testInBrowser('the activity log shows all of it in words, in both languages', async () => {
   const operatorClient = await signIn(portal, operator);
-  for (let count = 0; count < 11; count += 1) await attempt(holder.email, 'x');
+  for (let count = 0; count < 11; count += 1) await attempt(user.email, 'x');
   for (let count = 0; count < 11; count += 1) await attempt(`nobody-${count}@example.test`, 'x', '203.0.113.9');
   await attempt('nobody@example.test', 'x', '203.0.113.10');
   for (const path of ['/orders', '/orders?q=x', '/orders/17', '/receipts', '/audit'])

@@ -49,7 +49,7 @@ const auditOf = async (account: TestAccount) =>
   }));
 
 describe('isolation', () => {
-  test('every route of another account is not found, for an account holder and without a session', async () => {
+  test('every route of another account is not found, for a user of an account and without a session', async () => {
     const { client } = await signInOwner();
     const { base, account } = await signInOwner({ signing: true });
     const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
@@ -203,7 +203,7 @@ test('the limits of a key are changed, each by itself, and the key stays', async
   expect((await (await signInOwner()).client.patch(path, { scopes: ['send'] })).body.code).toBe('account_not_found');
 });
 
-test('deliveries must be signed once the account holder says so, which needs signing to be enabled', async () => {
+test('deliveries must be signed once a user of the account says so, which needs signing to be enabled', async () => {
   const { client, base, account } = await signInOwner({ signing: true });
   const without = await signInOwner();
   const refused = await without.client.put(`${without.base}/signing/signed-only`, { signed_only: true });
@@ -247,7 +247,7 @@ describe('signing secrets', () => {
     expect(portal.log.text()).not.toContain(account.secret?.slice(4));
   });
 
-  test('are not available to the account holder unless an operator enabled signing', async () => {
+  test('are not available to users of the account unless an operator enabled signing', async () => {
     const { client, base, account } = await signInOwner();
     expect((await client.get(`${base}/signing`)).body).toEqual({ secrets: [], signed_only: false });
     for (const [verb, body] of [['reveal'], ['rotate', { overlap: 'none' }]] as const)
@@ -354,7 +354,7 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
-  test('an account holder limits a key, sees that it expires soon, and requires signatures', async () => {
+  test('a user of an account limits a key, sees that it expires soon, and requires signatures', async () => {
     const { account, person } = await signInOwner({ signing: true });
     const { page, complaints } = await openPage();
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations`);

@@ -21,8 +21,6 @@ import { COMFORTABLE_LOAD, parseLoad, runRounds, type Timing } from './rounds.ts
 import { renderSend, runSend } from './send/send.ts';
 import { POSTGRES_SETTINGS, type Services, startServices } from './services.ts';
 
-/** V8 compiles a process's code for some ten seconds. After three, an order took this service a third more CPU than after twenty. */
-const WARM_UP_SECONDS = 8;
 const DEFAULT_LOADS = ['128', '1', '32', '512', 'open-1000', COMFORTABLE_LOAD];
 
 const loadsNamed = (text: string): string[] => {
@@ -93,7 +91,6 @@ function measure<T extends object>(
 const timingOf = ({ rounds, seconds, profile }: Options): Timing => ({
   rounds,
   seconds,
-  warmUpSeconds: WARM_UP_SECONDS,
   profileTo: profile,
 });
 

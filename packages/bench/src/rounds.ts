@@ -15,7 +15,6 @@ export const COMFORTABLE_LOAD = 'open-40%';
 export interface Timing {
   rounds: number;
   seconds: number;
-  warmUpSeconds: number;
   /** A directory for CPU profiles. */
   profileTo?: string | undefined;
 }
@@ -36,7 +35,7 @@ export async function runRounds(
   plan: Plan,
   printProgress: (text: string) => void,
 ): Promise<Measurement[]> {
-  const { contestants, loads, orderSize, rounds, seconds, warmUpSeconds, profileTo } = plan;
+  const { contestants, loads, orderSize, rounds, seconds, profileTo } = plan;
   const measurements: Measurement[] = [];
   const total = contestants.length * loads.length * rounds;
   const startedAt = Date.now();
@@ -50,7 +49,7 @@ export async function runRounds(
         printProgress(
           `[${done + 1}/${total}${left}] load ${name}${orderSize ? `, orders of ${orderSize}` : ''}, round ${round}, ${contestant.name} …`,
         );
-        const measurement = await measure(services, { contestant, load, orderSize, seconds, warmUpSeconds, profileTo });
+        const measurement = await measure(services, { contestant, load, orderSize, seconds, profileTo });
         measurements.push({ ...measurement, load: name });
         printProgress(`    ${describe(measurement)}`);
       }

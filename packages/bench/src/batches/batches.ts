@@ -4,6 +4,7 @@ import { OURS } from '../contestants.ts';
 import { openConnection } from '../load/connection.ts';
 import { makeOrder } from '../load/make-order.ts';
 import { startDriver } from '../load/start-driver.ts';
+import { WARM_UP_SECONDS } from '../measure/measure.ts';
 import { countOrders } from '../measure/postgres.ts';
 import { usageOf, usageOfTree } from '../measure/processes.ts';
 import type { Services } from '../services.ts';
@@ -23,7 +24,6 @@ export interface Rate {
 const SINGLE_CONNECTIONS = 128;
 const BATCH_CONNECTIONS = 4;
 const BATCH = 1000;
-const WARM_UP_SECONDS = 3;
 
 /** Sends orders one by one over 128 connections, then in batches of 1,000 over four, with and without idempotency keys. */
 export async function runBatches(

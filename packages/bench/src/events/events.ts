@@ -28,7 +28,6 @@ interface Options {
   rounds: number;
   batches: number;
   seconds: number;
-  warmUpSeconds: number;
 }
 
 const BATCH = 500;

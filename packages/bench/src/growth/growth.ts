@@ -11,7 +11,6 @@ export interface GrowthPlan {
   rows: number;
   rounds: number;
   seconds: number;
-  warmUpSeconds: number;
 }
 
 export interface Growth {
@@ -34,12 +33,11 @@ export async function runGrowth(
   plan: GrowthPlan,
   printProgress: (text: string) => void,
 ): Promise<Growth> {
-  const { rows, rounds, seconds, warmUpSeconds } = plan;
+  const { rows, rounds, seconds } = plan;
   const cell = {
     contestant: OURS,
     load: { kind: 'closed' as const, connections: CONNECTIONS },
     seconds,
-    warmUpSeconds,
   };
   printProgress(`Filling a database with ${rows.toLocaleString('en')} orders …`);
   const databaseUrl = await services.fresh('grown');

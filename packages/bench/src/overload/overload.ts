@@ -3,6 +3,7 @@ import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import type { Load, LoadResult } from '../load/run-load.ts';
 import { startDriver } from '../load/start-driver.ts';
+import { WARM_UP_SECONDS } from '../measure/measure.ts';
 import { countOrders, readStoredOrders } from '../measure/postgres.ts';
 import { usageOf } from '../measure/processes.ts';
 import { percentile } from '../measure/statistics.ts';
@@ -73,7 +74,7 @@ export async function runOverload(
 
   try {
     printProgress('Warming up, and one request at a time …');
-    await offer({ kind: 'closed', connections: PEAK_CONNECTIONS }, 3, 'warm');
+    await offer({ kind: 'closed', connections: PEAK_CONNECTIONS }, WARM_UP_SECONDS, 'warm');
     const before = await lone('before');
     printProgress(`Peak rate with ${PEAK_CONNECTIONS} connections …`);
     const peak = await offer({ kind: 'closed', connections: PEAK_CONNECTIONS }, seconds, 'peak');

@@ -10,7 +10,7 @@ import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import { makeOrder } from '../load/make-order.ts';
 import { startDriver } from '../load/start-driver.ts';
-import { measure } from '../measure/measure.ts';
+import { measure, WARM_UP_SECONDS } from '../measure/measure.ts';
 import { countOrders, readStoredOrders } from '../measure/postgres.ts';
 import { usageOf } from '../measure/processes.ts';
 import { median, percentile } from '../measure/statistics.ts';
@@ -38,7 +38,6 @@ interface Plan {
   orders: number;
   rounds: number;
   seconds: number;
-  warmUpSeconds: number;
 }
 
 /** Measures both in turn, each on a new database. */
@@ -47,7 +46,7 @@ export async function runSend(
   plan: Plan,
   printProgress: (text: string) => void,
 ): Promise<SendRound[]> {
-  const { orders, rounds, seconds, warmUpSeconds } = plan;
+  const { orders, rounds, seconds } = plan;
   const file = join(services.directory, 'orders.ndjson');
   const lines = Readable.from(
     Array.from({ length: orders }, (_, number) => `${makeOrder(`sent-${number}`, number)}\n`),
@@ -57,7 +56,7 @@ export async function runSend(
   for (let round = 1; round <= rounds; round += 1) {
     printProgress(`Round ${round}: closed loop, ${CONNECTIONS} connections …`);
     const load = { kind: 'closed', connections: CONNECTIONS } as const;
-    const loop = await measure(services, { contestant: OURS, load, seconds, warmUpSeconds });
+    const loop = await measure(services, { contestant: OURS, load, seconds });
     printProgress(`    ${Math.round(loop.ordersPerSecond)} orders/s`);
     printProgress(`Round ${round}: orders send, ${orders} orders …`);
     const sent = await measureSend(services, file, plan);
@@ -67,11 +66,7 @@ export async function runSend(
   return results;
 }
 
-async function measureSend(
-  services: Services,
-  file: string,
-  { orders, warmUpSeconds }: Plan,
-): Promise<Omit<SendRound, 'closedLoop'>> {
+async function measureSend(services: Services, file: string, { orders }: Plan): Promise<Omit<SendRound, 'closedLoop'>> {
   const databaseUrl = await services.fresh('send');
   const running = await startContestant(OURS, services, databaseUrl, { workers: 1 });
   const client = new pg.Client({ connectionString: databaseUrl });
@@ -86,7 +81,7 @@ async function measureSend(
       urls: [url],
       apiKeys,
       load,
-      seconds: warmUpSeconds,
+      seconds: WARM_UP_SECONDS,
       prefix: warmUp.prefix,
     });
     const warm = acceptedAt.filter((at) => !Number.isNaN(at)).length;

@@ -1,4 +1,4 @@
-/** The reason why a sign-in by the identity provider is refused. The sign-in page has a text for each reason. */
+/** The error code of a failed sign-in through the identity provider. The sign-in page has a text for each. */
 export type Refusal =
   /** The person cancelled it at the provider, or the provider refused the person. */
   | 'cancelled'
