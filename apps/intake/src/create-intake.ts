@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { closeDatabase, fingerprintOf, openDatabase, poolState, untilSchema } from '@orders/database';
-import { createBoundedServer, createGracefulShutdown, createMessageClasses } from '@orders/http';
+import { createBoundedServer, createGracefulShutdown } from '@orders/http';
 import { isRedisUrl, openFailFastRedis, openProducer } from '@orders/queue';
 import {
   closeAdminServer,
@@ -48,8 +48,7 @@ const SLOW_FRACTION = 1 / 6;
 
 /** Composes the intake process; nothing connects or listens before `start`. */
 export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
-  const messages = createMessageClasses();
-  const server = createBoundedServer(config, messages.classes);
+  const server = createBoundedServer(config);
   // Node emits this error after `REQUEST_TIMEOUT`; emitting it earlier gives the client the same plain 408.
   const timeout = Object.assign(new Error('slow body cut off'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
   const admission = createAdmission({
@@ -105,7 +104,6 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, sources, activity, parser };
   const app = createApp({ ...shared, reader, producer, redis, receiptWaiters, eventWaiters, rejections, tracing });
-  messages.useIn(app);
   const shedding = shedLoad(app, {
     admission,
     accountOf: (request) => authenticator.cachedAccount(request) ?? sources.cachedAccount(request),

@@ -1,4 +1,4 @@
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer, type Server } from 'node:http';
 
 /** Limits of a server; times in milliseconds. */
 export interface Bounds {
@@ -15,17 +15,11 @@ const POLL_INTERVAL_MS = 500;
 /**
  * An HTTP server that stays bounded however slow or numerous its clients are. A request that is too slow gets Node's plain 408. A
  * connection beyond `MAX_CONNECTIONS` is closed immediately, with the event `drop`.
- *
- * @param classes of requests and replies; see `createMessageClasses`.
  */
-export function createBoundedServer(
-  config: Bounds,
-  classes: Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> = {},
-): Server {
+export function createBoundedServer(config: Bounds): Server {
   const requestTimeout = Math.ceil(config.REQUEST_TIMEOUT);
   const idleTimeout = Math.ceil(config.IDLE_TIMEOUT);
   const server = createServer({
-    ...classes,
     requestTimeout,
     // For a first request this counts from the connection, so it also closes connections that never send anything.
     headersTimeout: Math.ceil(requestTimeout / 2),

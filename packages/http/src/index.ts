@@ -4,7 +4,6 @@ export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
 export { limitPipelining } from './limit-pipelining.ts';
 export { limitResponseMemory } from './limit-response-memory.ts';
-export { createMessageClasses } from './message-classes.ts';
 export {
   type Preferences,
   readBearerKey,
