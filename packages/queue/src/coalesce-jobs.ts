@@ -13,7 +13,7 @@ export interface JobCoalescer {
  * for that order. After a period with few receipts the next one is shorter, as waiting would cost more than it saves.
  */
 const COALESCE_MS = 10;
-const COALESCE_FEW_MS = 4;
+const COALESCE_FEW_MS = 3;
 const FEW_RECEIPTS = 10;
 /** Max receipts per job, unless a single wake-up has more. */
 const MAX_RECEIPTS = 300;

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services';
@@ -32,7 +32,7 @@ export async function startApp(main: string, env: Record<string, string>, logFil
   await log.close();
   try {
     while (!(await isReady(Number(env.ADMIN_PORT)))) {
-      if (child.process.exitCode !== null) throw new Error(`${main} ended with ${child.process.exitCode}`);
+      if (child.process.exitCode !== null) throw new Error(`${main} ended: ${await lastLineOf(logFile)}`);
       if (performance.now() - startedAt > START_MS) throw new Error(`${main} is not ready after ${START_MS / 1000} s`);
       await sleep(POLL_INTERVAL_MS);
     }
@@ -42,6 +42,10 @@ export async function startApp(main: string, env: Record<string, string>, logFil
     await child.stop();
     throw error;
   }
+}
+
+async function lastLineOf(file: string): Promise<string> {
+  return (await readFile(file, 'utf8')).trimEnd().split('\n').at(-1) || 'it printed nothing';
 }
 
 function isReady(port: number): Promise<boolean> {
