@@ -17,7 +17,7 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
 /**
  * The identity in an ID token whose signature, issuer, audience, times and nonce were verified.
  *
- * @param domains the e-mail domains for which the provider may vouch.
+ * @param domains the e-mail domains for which the provider is trusted.
  * @throws {RefusedIdentity} `invalid`, `unverified` or `domain`.
  */
 export function identityOfToken(token: IDToken, domains: readonly string[]): TokenIdentity {

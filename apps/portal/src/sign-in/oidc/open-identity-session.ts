@@ -8,7 +8,7 @@ import { RefusedIdentity } from './refusal.ts';
 /**
  * Opens a session for the user of an identity.
  *
- * @param domains the e-mail domains for which the provider may vouch.
+ * @param domains the e-mail domains for which the provider is trusted.
  * @returns headers with the session cookie.
  * @throws {RefusedIdentity} `unknown`, `bound_otherwise` or `domain`.
  */

@@ -1,4 +1,4 @@
-/** The error code of a failed sign-in through the identity provider. The sign-in page has a text for each. */
+/** Error codes of OpenID Connect sign-ins. The sign-in page shows a message for each code. */
 export type Refusal =
   /** The person cancelled it at the provider, or the provider refused the person. */
   | 'cancelled'
@@ -6,9 +6,9 @@ export type Refusal =
   | 'expired'
   /** The provider's reply, or its token, is not valid. */
   | 'invalid'
-  /** The provider does not vouch for the e-mail address. */
+  /** The provider has not verified the e-mail address. */
   | 'unverified'
-  /** The provider may not vouch for addresses of this domain. */
+  /** The domain of the address is not in `OIDC_EMAIL_DOMAINS`. */
   | 'domain'
   /** No user has the address. */
   | 'unknown'
