@@ -1,6 +1,8 @@
+import { isFinal } from '@orders/domain';
 import supertest from 'supertest';
 import { checkAgainst } from './openapi-check.ts';
 import { sign } from './sign.ts';
+import { until } from './until.ts';
 
 /** An account whose credentials a test uses. */
 export interface TestAccount {
@@ -36,7 +38,7 @@ export interface Api {
   /** @param query such as `after=1&limit=10`. */
   events(account: TestAccount, query?: string, headers?: Headers): Promise<Reply>;
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
-  /** Waits until the status is final, at most 30 s, and returns it. */
+  /** Waits until the status is final, and returns it. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
 }
 
@@ -92,7 +94,11 @@ export async function openApi(url: string): Promise<Api> {
     cancel: (account, body, headers = {}) =>
       send('POST', '/ingest/orders/cancel', { ...bearer(account), ...json, ...headers }, textOf(body)),
     webhookCancel: (account, body, headers = {}) => sendSigned('/ingest/webhook/cancel', account, body, headers),
-    final: (account, receiptId) => status(account, receiptId, { Prefer: 'wait=30' }),
+    final: (account, receiptId) =>
+      until('the receipt is final', async () => {
+        const reply = await status(account, receiptId, { Prefer: 'wait=30' });
+        return (reply.status !== 200 || isFinal(reply.body.status)) && reply;
+      }),
   };
 }
 

@@ -95,7 +95,16 @@ export async function startStack(
     SECRETS_KEY: secretsKey.toString('base64'),
     PORT: '0',
   };
-  const envOf = (app: RoleOf) => ({ ...env, ...(database.urlOf && { DATABASE_URL: database.urlOf(app) }) });
+  /** The queue on Postgres is used with the app's role too, and without the pooler. */
+  const queueUrlOf = (role: string) => {
+    if (theQueue.url !== database.directUrl) return theQueue.url;
+    const { username, password } = new URL(role);
+    return Object.assign(new URL(database.directUrl), { username, password }).href;
+  };
+  const envOf = (app: RoleOf) => {
+    const role = database.urlOf?.(app);
+    return { ...env, ...(role && { DATABASE_URL: role, QUEUE_URL: queueUrlOf(role) }) };
+  };
   const closes: (() => Promise<void>)[] = [];
   const closeOnce = (service: { close(): Promise<void> }) => {
     let closing: Promise<void> | undefined;

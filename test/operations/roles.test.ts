@@ -10,7 +10,6 @@ import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import type { RoleOf } from '../harness/roles.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
@@ -100,9 +99,13 @@ beforeAll(async () => {
   await ensureDatabase(urlAs({ username: 'orders', password: 'test' }, 'managed'));
   await server.knex.raw('alter database managed owner to manager');
   const url = urlAs(OWNER, 'managed');
-  expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
+  expect(await migrate(url, { ...PASSWORDS, QUEUE_URL: url })).toEqual({
+    code: 0,
+    text: expect.stringContaining('"roles": "granted"'),
+  });
   owner = openKnex({ url, applicationName: 'orders test' });
-  stack = await startStack(QUEUE_KINDS[0] as QueueKind, {
+  // The roles need privileges on a queue on Postgres.
+  stack = await startStack('postgres', {
     database: { url, directUrl: url, urlOf: (app) => urlOf(app, 'managed'), knex: owner, close: () => owner.destroy() },
   });
   stack.env.PG_PREPARED = 'on';
@@ -119,6 +122,7 @@ test('with a role for each app and an owner without superuser rights the accepta
   const notifier = await stack.notifier();
   for (const { adminUrl } of [intake, worker, portal, notifier])
     await until('it is ready', async () => (await fetch(`${adminUrl}/health/ready`)).ok);
+  expect(await (await fetch(`${intake.adminUrl}/health/ready`)).json()).toMatchObject({ queue: 'ok' });
 
   const receiver = await startEventReceiver();
   const account = await stack.account({ signing: true });
@@ -520,5 +524,30 @@ test('a database whose apps shared a superuser gets the roles only by an upgrade
     expect((await dropOldPartitions(worker, 200 * DAY)).dropped).not.toEqual([]);
   } finally {
     await worker.destroy();
+  }
+});
+
+test('a queue on Postgres that is not prepared is reported, and used as soon as it is', async () => {
+  await ensureDatabase(urlAs({ username: 'orders', password: 'test' }, 'unprepared'));
+  await server.knex.raw('alter database unprepared owner to manager');
+  const url = urlAs(OWNER, 'unprepared');
+  expect((await migrate(url, PASSWORDS)).code).toBe(0);
+  const knex = openKnex({ url, applicationName: 'orders test' });
+  const database = { url, directUrl: url, urlOf: (app: RoleOf) => urlOf(app, 'unprepared'), knex };
+  const unprepared = await startStack('postgres', { database: { ...database, close: () => knex.destroy() } });
+  try {
+    const [intake, worker] = [await unprepared.intake(), await unprepared.worker()];
+    const readiness = async () => (await fetch(`${intake.adminUrl}/health/ready`)).json();
+    const queue = 'not prepared: run orders migrate with QUEUE_URL';
+    expect(await readiness()).toMatchObject({ ready: true, queue });
+    await until('the worker says so', async () => worker.log.lines.some((line) => line.queue === queue));
+    const account = await unprepared.account();
+    const { receipt_id } = (await intake.api.order(account, { source_order_id: 'early' })).body;
+    expect((await migrate(url, { QUEUE_URL: url })).code).toBe(0);
+    expect((await intake.api.final(account, receipt_id)).body.status).toBe('written');
+    expect(await readiness()).toMatchObject({ ready: true, queue: 'ok' });
+    expect(worker.log.lines.map(({ message }) => message)).toContain('worker ready');
+  } finally {
+    await unprepared.close();
   }
 });

@@ -1,5 +1,5 @@
 import { checkSchema, closeDatabase, createFailureLog, openDatabase, poolState, untilSchema } from '@orders/database';
-import { type Consumer, LANES, openProducer, startConsumer, type WakeUp } from '@orders/queue';
+import { type Consumer, LANES, openProducer, startConsumer, untilQueue, type WakeUp } from '@orders/queue';
 import {
   closeAdminServer,
   createAdminServer,
@@ -142,16 +142,18 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
       await tracing?.start();
       adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
       logger.info('worker starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      // With another schema, statements would fail and receipts would use up their attempts.
-      const waitsForSchema = Promise.withResolvers<void>();
-      const schema = untilSchema(database, stopping.signal, (message, fields) => {
+      const waits = Promise.withResolvers<void>();
+      const warn = (message: string, fields: object) => {
         logger.warn(message, fields);
-        waitsForSchema.resolve();
-      });
-      processing = schema.then((isReady) => {
-        if (isReady) startProcessing();
-      });
-      await Promise.race([processing, waitsForSchema.promise]);
+        waits.resolve();
+      };
+      const untilReady = async () => {
+        // With another schema, statements would fail and receipts would use up their attempts.
+        const isReady = await untilSchema(database, stopping.signal, warn);
+        if (isReady && (await untilQueue(producer, stopping.signal, warn))) startProcessing();
+      };
+      processing = untilReady();
+      await Promise.race([processing, waits.promise]);
     },
     async close() {
       stopping.abort();

@@ -19,6 +19,8 @@ export async function migrateQueue(url: string): Promise<void> {
   await client.connect();
   try {
     await runMigrations(client);
+    // BullMQ creates a queue's sequence with its first job, which the roles of the apps may not.
+    for (const name of Object.values(QUEUE_NAMES)) await client.query('select bullmq.next_job_id($1)', [name]);
   } finally {
     await client.end();
   }
@@ -81,6 +83,8 @@ export function createBullWorker(
     // cspell:ignore rings
     // A job that this service did not write must not end the process.
     if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
+    // A probe.
+    if (job.data.rings.length === 0) return;
     const isFirstDelivery = job.attemptsStarted === 1;
     const wakeUps = job.data.rings.map(({ newBytes, ...rest }) => ({ ...rest, ...(isFirstDelivery && { newBytes }) }));
     await concurrency

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { withTimeout } from '@orders/runtime';
-import type { Queue } from 'bullmq';
+import { type Queue, SchemaMigrationRequiredError } from 'bullmq';
 import { coalesceJobs } from './coalesce-jobs.ts';
 import { isRedisUrl, openFailFastRedis } from './open-redis.ts';
 import { countJobs, type LaneState } from './queue-stats.ts';
@@ -22,6 +22,13 @@ export interface Producer {
    */
   depth(lane: Lane): Promise<number>;
   /**
+   * Adds a job without receipts to each lane, unless its last one still waits: it shows that jobs can be added, and not only counted.
+   *
+   * @throws {QueueNotPreparedError} if the queue's tables on Postgres are missing, or not granted to this role.
+   * @throws {Error} when the queue is unavailable.
+   */
+  probe(): Promise<void>;
+  /**
    * Job counts of each lane.
    *
    * @throws {Error} when the queue is unavailable.
@@ -41,6 +48,18 @@ export interface ProducerOptions {
 const COMMAND_TIMEOUT_MS = 2000;
 /** Max jobs being sent. A job beyond this is dropped and counted as lost; the sweeper sends its wake-ups later. */
 const MAX_JOBS_IN_FLIGHT = 1000;
+
+/** `orders migrate` must prepare the queue on Postgres. */
+export class QueueNotPreparedError extends Error {
+  override readonly name = 'QueueNotPreparedError';
+}
+
+/** SQLSTATEs of a schema, table or function that is missing, or that the role may not use. */
+const NOT_PREPARED = new Set(['3F000', '42P01', '42883', '42501']);
+
+function isNotPrepared(error: unknown): boolean {
+  return error instanceof SchemaMigrationRequiredError || NOT_PREPARED.has((error as { code?: string }).code ?? '');
+}
 
 class QueueUnavailableError extends Error {
   override readonly name = 'QueueUnavailableError';
@@ -85,6 +104,16 @@ export function openProducer(options: ProducerOptions): Producer {
     },
     async depth(lane) {
       return (await countJobs(lane, await readyQueue(lane))).waiting;
+    },
+    async probe() {
+      const add = async (lane: Lane) => {
+        const queue = await readyQueue(lane);
+        // cspell:ignore rings
+        await queue.add(JOB_NAME, { rings: [] }, { ...JOB_OPTIONS, deduplication: { id: 'probe' } });
+      };
+      await Promise.all(LANES.map(add)).catch((error) => {
+        throw isNotPrepared(error) ? new QueueNotPreparedError("the queue's tables are not prepared") : error;
+      });
     },
     lanes() {
       return Promise.all(LANES.map(async (lane) => countJobs(lane, await readyQueue(lane))));

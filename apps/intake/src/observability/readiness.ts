@@ -1,5 +1,5 @@
 import { type Database, readSchemaState, run, schemaReadiness } from '@orders/database';
-import type { Producer } from '@orders/queue';
+import { type Producer, readQueueState } from '@orders/queue';
 import { type Readiness, withTimeout } from '@orders/runtime';
 
 const MAX_CLOCK_SKEW_MS = 60_000;
@@ -25,7 +25,7 @@ export function checkReadiness(sources: Sources): () => Promise<Readiness> {
     const [schema, skewMs, queue, unreadable] = await Promise.all([
       readSchemaState(database),
       withTimeout(readClockSkew(database), TIMEOUT_MS),
-      withTimeout(producer.lanes(), TIMEOUT_MS).then((lanes) => (lanes === null ? 'unreachable' : 'ok')),
+      readQueueState(producer),
       sources.countUnreadableSecrets(),
     ]);
     const draining = isDraining();
