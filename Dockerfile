@@ -9,6 +9,7 @@ COPY apps/cli/package.json apps/cli/
 COPY apps/intake/package.json apps/intake/
 COPY apps/notifier/package.json apps/notifier/
 COPY apps/portal/package.json apps/portal/
+COPY apps/portal/page/package.json apps/portal/page/
 COPY apps/worker/package.json apps/worker/
 COPY packages/bench/package.json packages/bench/
 COPY packages/bundle/package.json packages/bundle/
@@ -34,11 +35,11 @@ RUN node packages/bundle/src/main.ts
 FROM manifests AS page
 # The dependencies of the portal's page, and its build tools.
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
-  npx --yes pnpm@12.21.0 install --frozen-lockfile --filter "{./apps/portal}" --reporter=append-only
+  npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter @orders/portal... --filter @orders/portal-page... --reporter=append-only
 COPY tsconfig.base.json ./
 # The page shares functions with the portal.
 COPY apps/portal apps/portal
-RUN node apps/portal/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
+RUN node apps/portal/page/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
 
 FROM node:24-bookworm-slim AS assets
 # What the bundled apps read at run time, at the same paths as in the sources: the version, styles and scripts of pages, the pages that

@@ -1,25 +1,17 @@
-import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
-import {
-  ensureDatabase,
-  findRedisServer,
-  hasDocker,
-  startPostgres,
-  startPostgresContainer,
-  startRedisContainer,
-} from '@orders/test-services';
+import { ensureDatabase, findRedisServer, startPostgres } from '@orders/test-services';
+import { buildPage, isPageBuilt } from '../../packages/dev-server/src/build-page.ts';
 import { startPgBouncer } from '../harness/pgbouncer.ts';
 import { createAppRoles } from '../harness/roles.ts';
 
 const stops: (() => Promise<void>)[] = [];
 
 /**
- * Provides one Postgres for the whole run: that of DATABASE_URL, else one in a container if Docker is available, else the embedded one. The
+ * Provides one Postgres for the whole run: that of DATABASE_URL, else one in a container with `TEST_CONTAINERS=on`, else the embedded one. The
  * tests create their own database there and migrate it; each test file gets a copy. No other database is changed.
  */
 export default async function globalSetup(): Promise<void> {
@@ -27,10 +19,7 @@ export default async function globalSetup(): Promise<void> {
   if (process.env.CI === 'true' && !findRedisServer()) {
     throw new Error('With CI=true the queue must be tested on Redis too: install redis-server or valkey-server.');
   }
-  if (mustUseContainers() && !(await hasDocker())) {
-    throw new Error('With TEST_CONTAINERS=on Postgres and Redis run in containers, but Docker is not available.');
-  }
-  await buildPage();
+  if (!(await isPageBuilt())) await buildPage();
   const postgres = await getPostgres();
   const template = new URL(postgres.url);
   template.pathname = '/orders_test_template';
@@ -61,46 +50,31 @@ export default async function globalSetup(): Promise<void> {
   });
 }
 
-const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'apps/portal/page');
+/** Postgres and every Redis that no test breaks run in containers only when that is asked for. */
+const usesContainers = process.env.TEST_CONTAINERS === 'on';
 
-/** Builds the portal's page like `npm start`, unless the last build is newer than its sources. */
-async function buildPage(): Promise<void> {
-  const built = await changedAt(join(PAGE, 'dist/index.html'));
-  const sources = (await readdir(PAGE, { recursive: true })).filter((path) => !path.startsWith('dist'));
-  const changes = [...sources.map((path) => join(PAGE, path)), join(ROOT, 'pnpm-lock.yaml')].map(changedAt);
-  if (Math.max(...(await Promise.all(changes))) < built) return;
-  // With Jest's NODE_ENV it would be a development build.
-  const env = { ...process.env, NODE_ENV: 'production' };
-  await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT, env });
-}
-
-/** When a file was last changed, in milliseconds; 0 if it does not exist. */
-const changedAt = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
-
-/** With TEST_CONTAINERS=on, Postgres and every Redis that no test breaks run in containers. */
-const mustUseContainers = () => process.env.TEST_CONTAINERS === 'on';
-
-/** With TEST_CONTAINERS=off, no container is started. */
-async function mayUseContainers(): Promise<boolean> {
-  return process.env.TEST_CONTAINERS !== 'off' && (await hasDocker());
+/** @throws {Error} with what to do, as a container that cannot be started has many reasons. */
+async function startContainer<T>(
+  start: (containers: typeof import('../harness/containers.ts')) => Promise<T>,
+): Promise<T> {
+  try {
+    return await start(await import('../harness/containers.ts'));
+  } catch (error) {
+    const reason = Error.isError(error) ? error.message : String(error);
+    throw new Error(
+      `With TEST_CONTAINERS=on Postgres and Redis run in containers, but none could be started: ${reason}`,
+    );
+  }
 }
 
 /** `isOurs`: this run started the server. Only then the roles of the apps are created, as roles belong to a whole server. */
 async function getPostgres(): Promise<{ url: string; what: string; isOurs: boolean }> {
   if (process.env.DATABASE_URL)
     return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL', isOurs: false };
-  if (await mayUseContainers()) {
-    const starting = startPostgresContainer('test');
-    const container = await (mustUseContainers() ? starting : starting.catch(() => null));
-    if (container) {
-      stops.push(container.stop);
-      return { url: container.url, what: 'Postgres in a container', isOurs: true };
-    }
+  if (usesContainers) {
+    const container = await startContainer(({ startPostgresContainer }) => startPostgresContainer('test'));
+    stops.push(container.stop);
+    return { url: container.url, what: 'Postgres in a container', isOurs: true };
   }
   const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
   // If this process is root, Postgres runs as another user.
@@ -119,9 +93,8 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
 
 /** Without `url`, each test file starts its own Redis, which it can break. With it, each test file uses a database of this Redis. */
 async function getRedis(): Promise<{ what: string; url?: string } | null> {
-  if (!mustUseContainers() && findRedisServer()) return { what: 'redis' };
-  if (!(await mayUseContainers())) return null;
-  const container = await startRedisContainer('--databases', '10000');
+  if (!usesContainers) return findRedisServer() ? { what: 'redis' } : null;
+  const container = await startContainer(({ startRedisContainer }) => startRedisContainer('--databases', '10000'));
   stops.push(container.stop);
   return { what: 'redis in a container', url: container.url };
 }

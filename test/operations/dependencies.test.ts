@@ -1,11 +1,11 @@
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { IMAGES } from '@orders/test-services';
+import { IMAGES } from '../harness/containers.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(resolve(ROOT, path), 'utf8');
-const MANIFESTS = ['package.json', ...globSync('{apps,packages}/*/package.json', { cwd: ROOT })];
+const MANIFESTS = ['package.json', ...globSync('{apps,packages}/{*,portal/page}/package.json', { cwd: ROOT })];
 
 test.each(MANIFESTS)('%s requires exact versions', (path) => {
   const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read(path));
@@ -17,16 +17,16 @@ test.each(MANIFESTS)('%s requires exact versions', (path) => {
 });
 
 test('everything is installed with one version of pnpm and the frozen lockfile', () => {
-  const texts = ['package.json', 'Dockerfile', 'CONTRIBUTING.md'].map(read).join('\n');
+  const texts = ['package.json', 'packages/dev-server/start.sh', 'Dockerfile', 'CONTRIBUTING.md'].map(read).join('\n');
   expect(new Set(texts.match(/pnpm@[\w.-]+/g))).toHaveProperty('size', 1);
   const installs = texts.split('\n').filter((line) => /pnpm@\S+ (install|i|ci)\b/.test(line));
-  expect(installs.length).toBeGreaterThanOrEqual(2);
+  expect(installs.length).toBeGreaterThanOrEqual(3);
   for (const line of installs) expect(line).toContain('--frozen-lockfile');
 });
 
 test('dependencies are checked against the Node version in use', () => {
-  const { devDependencies } = JSON.parse(read('package.json'));
-  expect(read('pnpm-workspace.yaml')).toContain(`\nnodeVersion: ${devDependencies.node}\n`);
+  const { dependencies } = JSON.parse(read('package.json'));
+  expect(read('pnpm-workspace.yaml')).toContain(`\nnodeVersion: ${dependencies.node}\n`);
 });
 
 test('tests and Compose use the same images, named by their major version', () => {

@@ -29,8 +29,11 @@ const environment = (settings: Record<string, string>) => ({
   ...settings,
 });
 
-async function start(settings: Record<string, string>): Promise<{ child: Child; printed: () => string }> {
-  const child = await startChild(process.execPath, [START], {
+async function start(
+  settings: Record<string, string>,
+  ...args: string[]
+): Promise<{ child: Child; printed: () => string }> {
+  const child = await startChild(process.execPath, [START, ...args], {
     env: environment(settings),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -91,6 +94,15 @@ describe('npm start', () => {
   test('prints three commands that work as pasted, and leaves no process behind', async () => {
     running = await start({ PORT: '0' });
     const printed = running.printed();
+    const [steps = ''] = printed.split('The order ingestion service is running.');
+    // It can also say which ports are in use.
+    expect(steps.split('\n').filter((line) => line && !line.startsWith('Port '))).toEqual([
+      'Starting Postgres and the queue …',
+      'Bringing the schema up to date …',
+      'Preparing two demo accounts and their users …',
+      'Starting intake, a worker, the notifier and the portal …',
+      'Sending sample orders …',
+    ]);
     // The commands are pasted again until the worker has written the first order in time for the last command.
     const pasted = await until('the status is printed as written', async () => {
       const text = paste(printed);
@@ -126,6 +138,15 @@ describe('npm start', () => {
     expect(leftBehind()).toEqual([]);
   });
 
+  test('explains its arguments, and rejects others', () => {
+    const run = (argument: string) => spawnSync(process.execPath, [START, argument], { encoding: 'utf8' });
+    expect(run('--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--verbose') });
+    expect(run('--vebrose')).toMatchObject({
+      status: 2,
+      stdout: expect.stringMatching(/^npm start: Unknown option '--vebrose'/),
+    });
+  });
+
   test('says in one line that the port it was told to use is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await until('it listens', async () => taken.listening);
@@ -142,7 +163,8 @@ describe('npm start', () => {
 
   test('keeps the data, the keys and the ports at a second start', async () => {
     const before = await readDev();
-    running = await start({ PORT: '0' });
+    running = await start({ PORT: '0' }, '--verbose');
+    expect(running.printed()).toMatch(/^Starting intake, a worker, the notifier and the portal: \d+\.\d s$/m);
     const after = await readDev();
     const { portalUrl, adminUrl, databaseUrl } = before;
     expect(after).toMatchObject({ portalUrl, adminUrl, databaseUrl });

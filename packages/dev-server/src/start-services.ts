@@ -3,10 +3,8 @@ import {
   ensureDatabase,
   findLeftoverPostgres,
   findRedisServer,
-  hasDocker,
   startPostgres,
   startRedis,
-  startRedisContainer,
 } from '@orders/test-services';
 import { supervise } from './supervise.ts';
 
@@ -25,7 +23,7 @@ export interface LocalServices {
 
 /**
  * Provides Postgres and the queue: from DATABASE_URL and QUEUE_URL if set. Otherwise an embedded Postgres; and for the queue a Redis or
- * Valkey from the PATH, else one in a container, else BullMQ on Postgres.
+ * Valkey from the PATH, else BullMQ on Postgres.
  */
 export async function startServices(options: {
   directory: string;
@@ -83,14 +81,7 @@ export async function startServices(options: {
       });
       return { url: redis.url, description: `a private ${redis.program}` };
     }
-    if (await hasDocker()) {
-      const container = await startRedisContainer().catch(() => null);
-      if (container) {
-        stops.push(() => container.stop());
-        return { url: container.url, description: 'Redis in a container' };
-      }
-    }
-    return { url: databaseUrl, description: 'BullMQ on Postgres (no Redis, Valkey or Docker here)' };
+    return { url: databaseUrl, description: 'BullMQ on Postgres (no redis-server or valkey-server on the PATH)' };
   }
 
   try {

@@ -1,23 +1,48 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { LOOPBACK_HOSTS, parseSecretsKey } from '@orders/runtime';
 import { processArguments, startChild } from '@orders/test-services';
+import { buildPage, isPageBuilt } from './build-page.ts';
 import { ensureDemoAccounts } from './demo-accounts.ts';
 import { makeDemoCancellations } from './demo-cancellations.ts';
 import { ensureDemoSignIns } from './demo-sign-ins.ts';
+import { holdOutput } from './held-output.ts';
 import { type DevFile, LOCAL_DIRECTORY, loadSecrets, readJson, writePrivately } from './local-state.ts';
 import { choosePorts } from './ports.ts';
 import { sendSampleOrders } from './sample-orders.ts';
 import { startServices } from './start-services.ts';
+import { createSteps } from './steps.ts';
 import { type Supervised, supervise } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
 const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');
+
+const HELP = `npm start [-- --verbose]
+
+Installs what running needs, starts Postgres, a queue, intake, a worker, the notifier and the portal with demo data, and
+prints how to use them. Ctrl-C stops everything; the data stays in .local/.
+
+  --verbose  print how long each step of the start took
+  --help     print this text
+
+Variables: PORT, PORTAL_PORT, DATABASE_URL, QUEUE_URL and others, see CONTRIBUTING.md.`;
+
+const { verbose, help } = readArguments();
+if (help) {
+  print(HELP);
+  process.exit(0);
+}
+const step = createSteps(print, verbose);
+const output = holdOutput((text) => void process.stdout.write(text));
+
+// Where it is a pipe whose reader has ended, the apps still have to be stopped in order.
+process.stdout.on('error', () => {});
 
 const shutdown = Promise.withResolvers<string>();
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => shutdown.resolve(signal));
@@ -31,6 +56,7 @@ try {
   const reason = await Promise.race([shutdown.promise, failed.finally(() => (exitCode = 1))]);
   print(`\n${reason}: stopping everything.`);
 } catch (error) {
+  output.release('all');
   print(`npm start: ${firstLineOf(error)}`);
   exitCode = 1;
 }
@@ -42,24 +68,36 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const secrets = await loadSecrets();
   const secretsKey = process.env.SECRETS_KEY || secrets.secretsKey;
   const ports = await choosePorts({ directory: LOCAL_DIRECTORY, environment: process.env, print });
-  const services = await startServices({
-    directory: LOCAL_DIRECTORY,
-    postgresPassword: secrets.postgresPassword,
-    databaseUrl: process.env.DATABASE_URL,
-    queueUrl: process.env.QUEUE_URL,
-    ports,
-    print,
-  });
+  const page = (await isPageBuilt()) ? null : step("Building the portal's page", buildPage);
+  // Awaited below; until then a failure is not unhandled.
+  page?.catch(() => {});
+  const services = await step('Starting Postgres and the queue', () =>
+    startServices({
+      directory: LOCAL_DIRECTORY,
+      postgresPassword: secrets.postgresPassword,
+      databaseUrl: process.env.DATABASE_URL,
+      queueUrl: process.env.QUEUE_URL,
+      ports,
+      print,
+    }),
+  );
   stops.push(services.stop);
-  print(`Running on ${services.database}; the queue is ${services.queue}.`);
   const { databaseUrl, queueUrl } = services;
-  const knex = openKnex({ url: databaseUrl });
-  await migrate(knex).finally(() => knex.destroy());
-  await migrateQueue(queueUrl);
+  await step('Bringing the schema up to date', async () => {
+    const knex = openKnex({ url: databaseUrl });
+    await migrate(knex).finally(() => knex.destroy());
+    await migrateQueue(queueUrl);
+  });
 
   const known = await readJson<Partial<DevFile>>(DEV_FILE);
-  const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known?.accounts ?? []);
-  const signIns = await ensureDemoSignIns(databaseUrl, accounts[0]?.id as number, known?.signIns ?? []);
+  const { accounts, signIns } = await step('Preparing two demo accounts and their users', async () => {
+    const accounts = await ensureDemoAccounts(databaseUrl, parseSecretsKey(secretsKey), known?.accounts ?? []);
+    return {
+      accounts,
+      signIns: await ensureDemoSignIns(databaseUrl, accounts[0]?.id as number, known?.signIns ?? []),
+    };
+  });
+  await page;
   const base = `http://127.0.0.1:${ports.intake}${process.env.BASE_PATH ?? ''}`;
   const portalUrl = `http://127.0.0.1:${ports.portal}`;
   const common = {
@@ -81,11 +119,14 @@ async function start(): Promise<{ failed: Promise<string> }> {
     INTAKE_URL: base,
   });
   const failed = Promise.race([services.failed, ...[intake, worker, notifier, portal].map((app) => app.failed)]);
-  await Promise.race([
-    Promise.all([ports.intakeAdmin, ports.workerAdmin, ports.notifierAdmin, ports.portalAdmin].map(waitUntilReady)),
-    failed.then((reason) => Promise.reject(new Error(reason))),
-    shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
-  ]);
+  const adminPorts = [ports.intakeAdmin, ports.workerAdmin, ports.notifierAdmin, ports.portalAdmin];
+  await step('Starting intake, a worker, the notifier and the portal', () =>
+    Promise.race([
+      Promise.all(adminPorts.map(waitUntilReady)),
+      failed.then((reason) => Promise.reject(new Error(reason))),
+      shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
+    ]),
+  );
 
   const adminUrl = `http://127.0.0.1:${ports.intakeAdmin}`;
   const dev: DevFile = {
@@ -100,18 +141,26 @@ async function start(): Promise<{ failed: Promise<string> }> {
   };
   // Only on the first start; later starts do not change the list.
   if (!known?.sampled) {
-    await sendSampleOrders(base, accounts[0]?.apiKey as string);
-    await makeDemoCancellations(dev);
+    await step('Sending sample orders', async () => {
+      await sendSampleOrders(base, accounts[0]?.apiKey as string);
+      await makeDemoCancellations(dev);
+    });
   }
   await writePrivately(DEV_FILE, dev);
-  print(welcome(dev, services.queue));
+  print(welcome(dev, services));
+  output.release('warnings');
   return { failed };
 }
 
 async function startApp(name: string, settings: Record<string, string>): Promise<Supervised> {
   const main = join(ROOT, 'apps', name, 'src/main.ts');
   const env = { ...process.env, ...settings };
-  const start = () => startChild(process.execPath, [main], { env, stdio: ['ignore', 'inherit', 'inherit'] });
+  const start = async () => {
+    const child = await startChild(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    output.add(child.process.stdout);
+    output.add(child.process.stderr);
+    return child;
+  };
   const app = await supervise(`The ${name} app`, start, print);
   stops.push(app.stop);
   return app;
@@ -123,6 +172,17 @@ async function waitUntilReady(adminPort: number): Promise<void> {
     if (reply?.ok) return;
   }
   throw new Error('The apps did not become ready within a minute; see their log above.');
+}
+
+/** Ends with a line if an argument is not known. */
+function readArguments(): { verbose: boolean; help: boolean } {
+  const options = { verbose: { type: 'boolean', default: false }, help: { type: 'boolean', default: false } } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    print(`npm start: ${firstLineOf(error)}`);
+    process.exit(2);
+  }
 }
 
 /** Two starts in one clone would share their data directories. */

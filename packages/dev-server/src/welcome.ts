@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { type DevFile, LOCAL_DIRECTORY } from './local-state.ts';
 
 /** The message of `npm start`: URLs, demo credentials and three commands to paste. */
-export function welcome({ intakeUrl, portalUrl, accounts, signIns }: DevFile, queue: string): string {
+export function welcome(
+  { intakeUrl, portalUrl, accounts, signIns }: DevFile,
+  { database, queue }: { database: string; queue: string },
+): string {
   const [kitchen] = accounts;
   const [holder, operator] = signIns;
   const reply = join(LOCAL_DIRECTORY, 'first-reply.txt');
@@ -14,6 +17,7 @@ The order ingestion service is running. Press Ctrl-C to stop it; its data stays 
   address         ${intakeUrl}
   guides          ${intakeUrl}/docs/senders
   API document    ${intakeUrl}/docs
+  database        ${database}
   queue           ${queue}
   account         ${kitchen?.name} (id ${kitchen?.id})
   API key         ${kitchen?.apiKey}

@@ -29,11 +29,9 @@ export async function untilQueue(
   signal: AbortSignal,
   warn: (message: string, fields: object) => void,
 ): Promise<boolean> {
-  for (let hasWarned = false; !signal.aborted; hasWarned = true) {
-    const queue = await readQueueState(producer);
-    if (queue !== NOT_PREPARED) return !signal.aborted;
-    if (!hasWarned) warn('not ready: this version waits for its queue', { queue });
+  for (let waits = 0; (await readQueueState(producer)) === NOT_PREPARED && !signal.aborted; waits += 1) {
+    if (waits === 0) warn('not ready: this version waits for its queue', { queue: NOT_PREPARED });
     await sleep(POLL_INTERVAL_MS, null, { signal }).catch(() => {});
   }
-  return false;
+  return !signal.aborted;
 }

@@ -1,5 +1,4 @@
 export { baseEnvironment, type Child, processArguments, startChild } from './child.ts';
-export { hasDocker, IMAGES, startPostgresContainer, startRedisContainer } from './containers.ts';
 export { dropDatabase, ensureDatabase } from './databases.ts';
 export { type FaultyPostgres, startFaultyPostgres } from './faulty-postgres.ts';
 export { type FaultyRedis, startFaultyRedis } from './faulty-redis.ts';

@@ -1,4 +1,4 @@
-import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+import { GenericContainer, Wait } from 'testcontainers';
 
 /** The same images as in docker-compose.yml. `TEST_POSTGRES_IMAGE` and `TEST_REDIS_IMAGE` replace them, to test other versions. */
 export const IMAGES = { postgres: 'postgres:18', redis: 'redis:8' };
@@ -7,14 +7,6 @@ export const IMAGES = { postgres: 'postgres:18', redis: 'redis:8' };
 export interface ContainerService {
   url: string;
   stop(): Promise<void>;
-}
-
-/** Whether a Docker engine is available. */
-export async function hasDocker(): Promise<boolean> {
-  return getContainerRuntimeClient().then(
-    () => true,
-    () => false,
-  );
 }
 
 /**
