@@ -4,12 +4,13 @@ import type { Config } from 'jest';
 /** Tests start hundreds of processes; compiling their modules is half of the CPU time that each takes to start. */
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled');
 
-/** They take minutes, and run with `npm run test:full`. */
-const LONG_TESTS = ['<rootDir>/test/deploy/kubernetes-guide', '<rootDir>/test/resilience/fault-detection'];
+/** Folders of `npm run test:all`. */
+const LARGE = ['pages', 'resilience', 'deploy', 'guides'].map((name) => `<rootDir>/test/${name}/`);
 
+/** `npm test`: every function, and every route, command, portal API and state of a receipt, on each queue that the machine has. */
 const config: Config = {
   testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...(process.env.TEST_FULL === 'on' ? [] : LONG_TESTS)],
+  testPathIgnorePatterns: ['/node_modules/', ...LARGE],
   // Node strips the types.
   transform: {},
   // Manifests of its packages, one for each version.

@@ -26,7 +26,6 @@ beforeAll(async () => {
   receiver = await startEventReceiver();
 });
 afterAll(async () => {
-  await stack.close();
   await receiver.close();
 });
 

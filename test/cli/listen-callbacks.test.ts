@@ -212,7 +212,6 @@ describe('deliveries of the notifier', () => {
     await stack.worker();
     await stack.notifier();
   });
-  afterAll(() => stack.close());
 
   test('are verified, test events and resent ones too', async () => {
     const intake = await stack.intake();

@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await endListeners();
-  await stack.close();
 });
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;

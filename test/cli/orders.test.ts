@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { useCli } from './run.ts';
 import { openSeed, type Seed } from './seed.ts';
 
@@ -12,7 +12,6 @@ beforeAll(async () => {
   seed = openSeed(cli.url);
   kitchen = (await cli.json('accounts', 'create', 'Kitchen')).account_id;
 });
-afterAll(() => seed.close());
 
 const ORDER = {
   source_order_id: 'full',

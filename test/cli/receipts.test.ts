@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { useCli } from './run.ts';
 import { newReceiptId, openSeed, type Seed } from './seed.ts';
 
@@ -12,7 +12,6 @@ beforeAll(async () => {
   kitchen = (await cli.json('accounts', 'create', 'Kitchen')).account_id;
   market = (await cli.json('accounts', 'create', 'Market')).account_id;
 });
-afterAll(() => seed.close());
 
 /** Sorts by id, as the order within a millisecond is random. */
 const oldestFirst = (ids: string[]) => ids.toSorted((a, b) => (a < b ? -1 : 1));

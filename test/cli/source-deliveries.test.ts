@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { useDirectory } from '../harness/send.ts';
 import { wooCommerceHeaders } from '../harness/sources.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   await stack.worker();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 /** Runs a command as an operator beside this stack. */
 async function operate(...argv: string[]) {

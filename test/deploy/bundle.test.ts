@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(running.map((child) => child.stop()));
-  await stack.close();
 });
 
 /** Starts an app of the bundle and waits until it is ready. @returns its URL. */

@@ -28,7 +28,6 @@ describeWith('haproxy')('haproxy before intake', () => {
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();
     await haproxy.close();
-    await stack.close();
   });
 
   function open(localAddress: string): Socket {

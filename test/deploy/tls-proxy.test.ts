@@ -63,7 +63,6 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     await proxy.stop();
     echo.close();
     await rm(directory, { recursive: true, force: true });
-    await stack.close();
   });
 
   /** One request over TLS on a new connection. */

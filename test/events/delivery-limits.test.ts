@@ -33,7 +33,6 @@ beforeAll(async () => {
   await stack.notifier();
 });
 afterAll(async () => {
-  await stack.close();
   for (const close of closes) await close();
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   closeDatabase,
   editStoredOrder,
@@ -34,7 +34,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   worker = await stack.worker();
 });
-afterAll(() => stack.close());
 
 const knex = () => stack.database.knex;
 

@@ -84,7 +84,6 @@ describe.each(['http', 'https'])('a forward proxy that is reached by %s', (schem
   });
   afterAll(async () => {
     await notifier.stop();
-    await stack.close();
     proxy.close();
   });
 

@@ -3,9 +3,10 @@ import { openKnex } from '@orders/database';
 import { dropDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import pg from 'pg';
+import { closeAtEnd } from './close-at-end.ts';
 import { asRole, type RoleOf } from './roles.ts';
 
-/** A migrated database for one test file. */
+/** A migrated database for one test file, which is dropped after it. */
 export interface TestDatabase {
   /** Through the pooler, if the run has one. */
   url: string;
@@ -42,7 +43,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   direct.pathname = `/${name}`;
   const url = throughPooler(direct.href);
   const knex = openKnex({ url, applicationName: 'orders test' });
-  return {
+  return closeAtEnd({
     url,
     directUrl: direct.href,
     ...(process.env.TEST_ROLES === 'on' && { urlOf: (app: RoleOf) => asRole(url, app) }),
@@ -51,5 +52,5 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await knex.destroy();
       await dropDatabase(direct.href);
     },
-  };
+  });
 }

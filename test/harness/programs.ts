@@ -29,25 +29,46 @@ export function findProgram(program: Program): string | null {
   return null;
 }
 
+const RUNS_ALL = process.env.TEST_ALL === 'on';
+type Block = typeof describe | typeof test;
+
 /**
- * `describe` for tests that need these programs; skipped if one is missing.
+ * `describe` for tests that need these programs. Where one is missing they are skipped, and the end of the run says so. `npm test` runs
+ * only those that need no program but Redis.
  *
  * @throws {Error} with `CI=true` if a program other than kubectl is missing, so that no test is skipped unnoticed.
  */
-export function describeWith(...programs: Program[]): typeof describe | typeof describe.skip {
-  return areInstalled(programs) ? describe : describe.skip;
-}
+export const describeWith = (...programs: Program[]) => blockWith(describe, programs) as typeof describe;
 
 /** Like `describeWith`, for a single test. */
-export function testWith(...programs: Program[]): typeof test | typeof test.skip {
-  return areInstalled(programs) ? test : test.skip;
-}
+export const testWith = (...programs: Program[]) => blockWith(test, programs) as typeof test;
 
-function areInstalled(programs: Program[]): boolean {
+/** `describe` for tests that take long although they need no program, such as killed processes: only `npm run test:all` runs them. */
+export const describeLarge = RUNS_ALL ? describe : (none() as typeof describe);
+
+function blockWith(block: Block, programs: Program[]): unknown {
+  if (!RUNS_ALL && programs.some((program) => program !== 'redis-server')) return none();
   const missing = programs.filter((program) => findProgram(program) === null);
   // Debian 12 has no kubectl that supports components, so it cannot be required.
-  if (missing.some((program) => program !== 'kubectl') && process.env.CI === 'true') {
+  if (missing.some((program) => program !== 'kubectl') && process.env.CI === 'true')
     throw new Error(`With CI=true everything must be tested: install ${missing.join(' and ')}.`);
-  }
-  return missing.length === 0;
+  return missing.length === 0 ? block : skipped(block, missing);
+}
+
+type Skip = (name: string, ...rest: unknown[]) => void;
+
+/** `block.skip` with what is missing in the title. */
+export function skipped(block: Block, missing: readonly string[]): unknown {
+  const mark =
+    (skip: Skip) =>
+    (name: string, ...rest: unknown[]) =>
+      skip(`${name} [needs ${missing.join(', ')}]`, ...rest);
+  const skipEach = block.skip.each as (...table: unknown[]) => Skip;
+  const each = (...table: unknown[]) => mark(skipEach(...table));
+  return Object.assign(mark(block.skip as Skip), { each });
+}
+
+/** Defines no test. */
+function none(): unknown {
+  return Object.assign(() => {}, { each: () => () => {} });
 }

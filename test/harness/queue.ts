@@ -1,11 +1,26 @@
+import { describe, test } from '@jest/globals';
 import { startFaultyRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
+import { skipped } from './programs.ts';
 import { startRedisCluster } from './redis-cluster.ts';
 
 export type QueueKind = 'redis' | 'postgres';
 
 /** The kinds of queue that this run tests. */
 export const QUEUE_KINDS = (process.env.TEST_QUEUE_KINDS ?? 'postgres').split(',') as QueueKind[];
+
+/** `describe` on each kind of queue, which is `%s` in the name. Where there is no Redis, the tests on it are skipped. */
+export const describeQueues = (name: string, tests: (kind: QueueKind) => void) => eachQueue(describe, name, tests);
+
+/** Like `describeQueues`, for a single test. */
+export const testQueues = (name: string, run: (kind: QueueKind) => Promise<void>) => eachQueue(test, name, run);
+
+function eachQueue(block: typeof describe | typeof test, name: string, run: (kind: QueueKind) => unknown): void {
+  for (const kind of ['redis', 'postgres'] as const) {
+    const define = QUEUE_KINDS.includes(kind) ? block : skipped(block, ['redis-server']);
+    (define as typeof test)(name.replace('%s', kind), () => run(kind) as Promise<void>);
+  }
+}
 
 export interface TestQueue {
   url: string;

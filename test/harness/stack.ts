@@ -6,6 +6,7 @@ import { createPortal, type Portal, readConfig as readPortalConfig } from '@orde
 import { freePort } from '@orders/test-services';
 import { createWorker, readConfig as readWorkerConfig, type WorkerConfig, type WorkerService } from '@orders/worker';
 import { type Api, openApi, type TestAccount } from './api.ts';
+import { closeAtEnd } from './close-at-end.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { memoryLog } from './log.ts';
 import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
@@ -79,7 +80,11 @@ const QUICK = {
   PG_QUERY_TIMEOUT: '5s',
 };
 
-/** @param own the test's own services, such as one that it breaks; the stack closes them too. */
+/**
+ * Starts no app yet. The stack is closed after the test file.
+ *
+ * @param own the test's own services, such as one that it breaks; the stack closes them too.
+ */
 export async function startStack(
   kind: QueueKind,
   own: { queue?: TestQueue; database?: TestDatabase } = {},
@@ -112,7 +117,7 @@ export async function startStack(
     closes.push(close);
     return close;
   };
-  return {
+  return closeAtEnd({
     database,
     queue: theQueue,
     secretsKey,
@@ -174,7 +179,7 @@ export async function startStack(
       await theQueue.close();
       await database.close();
     },
-  };
+  } satisfies Stack);
 }
 
 /** Starts a stack for one test and closes it after the test, even if the test fails. */

@@ -6,7 +6,7 @@ import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } f
 import { countStored } from '../harness/count-stored.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -46,7 +46,6 @@ describe('a batch under an idempotency key', () => {
     intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
     await installBarriers(stack.database.knex);
   });
-  afterAll(() => stack.close());
 
   const send = (intake: RunningIntake, texts: string[], key: string) =>
     intake.api.batch(account, lines(texts), { 'Idempotency-Key': key });
@@ -203,7 +202,7 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
   return Number((await knex('receipts').where({ account_id: id }).count('* as receipts').first())?.receipts);
 }
 
-describe.each(QUEUE_KINDS)('an intake killed with SIGKILL during a batch, the queue on %s', (kind) => {
+describeQueues('an intake killed with SIGKILL during a batch, the queue on %s', (kind) => {
   let stack: Stack;
   const children: Child[] = [];
   beforeAll(async () => {
@@ -211,7 +210,6 @@ describe.each(QUEUE_KINDS)('an intake killed with SIGKILL during a batch, the qu
   });
   afterAll(async () => {
     for (const child of children) await child.stop('SIGKILL');
-    await stack.close();
   });
 
   test('causes no duplicate: after a retry at another intake each order is written once', async () => {
@@ -265,7 +263,6 @@ describe('Postgres killed during batches', () => {
     postgres = await startFaultyPostgres();
     stack = await startStack(QUEUE_KINDS[0] ?? 'postgres', { database: postgres });
   });
-  afterAll(() => stack.close());
 
   test('causes 503, and after retries each order is written once', async () => {
     const { knex } = postgres;

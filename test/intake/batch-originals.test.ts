@@ -19,7 +19,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(intake);
-  await db.close();
 });
 
 const accountId = 1;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { hostileBody } from '../harness/arbitrary-request.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 /** Bytes as one line, without line breaks and surrounding white space. */
 const asLine = (bytes: Buffer) =>

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listRejected } from '@orders/database';
 import { countStored } from '../harness/count-stored.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   intake = await stack.intake({ MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' });
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 const order = (id: string) => JSON.stringify({ source_order_id: id, total: '12.50' });
 const lines = (...texts: string[]) => Buffer.from(texts.join('\n'));
@@ -25,7 +24,7 @@ const refusal = (status: number, code: string) => ({
   error: expect.objectContaining({ status, code, detail: expect.any(String) }),
 });
 
-describe.each(QUEUE_KINDS)('a batch of orders, the queue on %s', (kind) => {
+describeQueues('a batch of orders, the queue on %s', (kind) => {
   test('as lines or as an array gets a receipt for each order, in its order, and each becomes an order', async () => {
     const own = await startStack(kind);
     try {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readOrders, reviewOrders } from '@orders/database';
 import { hold } from '../harness/barriers.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   worker = await stack.worker();
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;

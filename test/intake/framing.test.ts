@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { exchange, openRaw } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -11,7 +11,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 const BODY = '{"source_order_id":"framing"}';
 

@@ -30,7 +30,6 @@ beforeAll(async () => {
   intake = await stack.intake({ REQUEST_TIMEOUT: '2s' });
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 const stored = () => countStored(stack.database.knex);
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
 import { runOrders } from '../harness/erasure.ts';
@@ -24,7 +24,6 @@ beforeAll(async () => {
   intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
   await installBarriers(stack.database.knex);
 });
-afterAll(() => stack.close());
 
 async function begin(): Promise<void> {
   account = await stack.account();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   createKey,
   type KeyAccess,
@@ -20,7 +20,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
 });
-afterAll(() => stack.close());
 
 type Headers = Record<string, string>;
 type Route = [

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { findAuthenticatedKeys, revokeKey } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
 import { openShop } from '../harness/review-list.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 test('at most two signing secrets are valid after many rotations', async () => {
   const shop = await openShop(stack, portal);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createEndpoint, requestTest, setEvents } from '@orders/database';
 import { PROBLEMS } from '@orders/domain';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake({ BASE_PATH: '/delivery/api' });
 });
-afterAll(() => stack.close());
 
 test('/openapi.json is an OpenAPI 3.1 document that names each route and each problem code', async () => {
   const { status, body } = await intake.api.send('GET', '/openapi.json');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/database';
 import { countStored } from '../harness/count-stored.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   await stack.worker();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 const MESSY = {
   source_order_id: 'preview-1',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, revokeKey, rotateSigning } from '@orders/database';
 import {
   type BarrierName,
@@ -28,7 +28,6 @@ describe('forced races between requests', () => {
     intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
     await installBarriers(stack.database.knex);
   });
-  afterAll(() => stack.close());
   afterEach(async () => {
     for (const { release } of holds) await release();
     holds = [];

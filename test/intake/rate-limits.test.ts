@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import type { AccountRateLimit } from '@orders/domain';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
@@ -25,7 +25,6 @@ describeWith('redis-server')('rate limits', () => {
   });
   // An intake that had to wait for Redis counts alone for a moment.
   beforeEach(() => untilCountersShared(stack, limited));
-  afterAll(() => stack.close());
 
   async function accountWith(limit: AccountRateLimit): Promise<TestAccount> {
     const account = await stack.account();

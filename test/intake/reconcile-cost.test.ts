@@ -24,7 +24,6 @@ beforeAll(async () => {
 afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
 afterAll(async () => {
   await closeDatabase(database);
-  await db.close();
 });
 
 /** Records one receipt for each of these accounts in one outbox row. */

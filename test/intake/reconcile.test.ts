@@ -1,5 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, type IncomingReceipt, openDatabase, recordReceipts, redriveReceipts } from '@orders/database';
 import { startFaultyRedis } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 /** The result for one id. Expects a 200 reply. */
 async function ask(id: string, by = account): Promise<Record<string, unknown>> {

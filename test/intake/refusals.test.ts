@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
 import { createApiKey } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
 import { countStored } from '../harness/count-stored.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { testQueues } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   signed = await stack.account({ signing: true });
   unsigned = await stack.account();
 });
-afterAll(() => stack.close());
 
 const ORDER = { source_order_id: 'refused-1' };
 
@@ -353,7 +352,7 @@ test.each(LOGGED)('%s leaves one clear line in the log', async (code, status, bo
   expect(lines()).toMatchObject([{ message: 'request rejected', route: '/ingest/orders', status, code }]);
 });
 
-test.each(QUEUE_KINDS)(
+testQueues(
   'an account above its rate (%s) gets rate_limited with Retry-After, and other accounts are not affected',
   (kind) =>
     withStack(kind, async (limits) => {

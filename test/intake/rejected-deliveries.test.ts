@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   createKey,
   listRejected,
@@ -21,7 +21,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
 });
-afterAll(() => stack.close());
 
 /** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {

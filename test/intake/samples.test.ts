@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -18,7 +18,7 @@ interface MessyCase {
 }
 const MESSY = JSON.parse(fixture('messy.json')) as MessyCase[];
 
-describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
+describeQueues('samples, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
 
@@ -28,7 +28,6 @@ describe.each(QUEUE_KINDS)('samples, the queue on %s', (kind) => {
     await stack.worker();
     await stack.worker();
   });
-  afterAll(() => stack.close());
 
   async function sendAll(account: TestAccount, route: 'order' | 'webhook'): Promise<string[]> {
     const replies = await Promise.all(ORDERS.map((line) => intake.api[route](account, line)));

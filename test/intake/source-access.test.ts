@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   listRejected,
   removeSource,
@@ -26,7 +26,6 @@ beforeAll(async () => {
   await stack.worker();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 const knex = () => stack.database.knex;
 const status = async (source: Source, headers: Record<string, string>, body: string | Buffer = BODY) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findDeliveries, type Source } from '@orders/database';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   account = await stack.account();
   source = await createTestSource(stack, account, 'shopify');
 });
-afterAll(() => stack.close());
 
 async function send(body: string | Buffer, headers: Record<string, string> = shopifyHeaders(body)) {
   const reply = await deliver(intake.api, source, body, headers);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listOrders, type Source } from '@orders/database';
 import type { SourcePreset } from '@orders/domain';
 import { RECORDED_ORDERS, readDeliveryFixture } from '../harness/source-fixtures.ts';
@@ -26,7 +26,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 function openSource(preset: SourcePreset): Promise<Source> {
   return createTestSource(stack, account, preset, preset === 'standard-webhooks' ? { secret: STANDARD_SECRET } : {});

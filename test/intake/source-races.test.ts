@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
 import { PRESETS } from '@orders/domain';
 import { hold, whoWait } from '../harness/barriers.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
 async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {

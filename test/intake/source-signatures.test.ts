@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Source } from '@orders/database';
 import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
 import '@shopify/shopify-api/adapters/node';
@@ -62,7 +62,6 @@ describe('Standard Webhooks', () => {
     intake = await stack.intake();
     source = await createTestSource(stack, await stack.account(), 'standard-webhooks', { secret: STANDARD_SECRET });
   });
-  afterAll(() => stack.close());
 
   test.each([
     [360, 'before'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { redriveReceipts, setMapping } from '@orders/database';
 import { PRESETS } from '@orders/domain';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   await stack.worker();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 test('an order of Shopify becomes an order, with its number exact', async () => {
   const source = await createTestSource(stack, account, 'shopify');

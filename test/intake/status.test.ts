@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
+describeQueues('status, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
   let account: TestAccount;
@@ -14,7 +14,6 @@ describe.each(QUEUE_KINDS)('status, the queue on %s', (kind) => {
     intake = await stack.intake();
     account = await stack.account();
   });
-  afterAll(() => stack.close());
 
   test('has the documented members, before and after processing', async () => {
     const { api } = intake;

@@ -1,5 +1,6 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
+import { closeOpened } from '../harness/close-at-end.ts';
 
 type ProjectConfig = ConstructorParameters<typeof ModernFakeTimers>[0]['config'];
 
@@ -17,8 +18,9 @@ export default class Environment {
 
   async setup(): Promise<void> {}
 
-  /** Restores the globals that Jest replaced for the file. */
+  /** Closes what the file opened, and restores the globals that Jest replaced for it. */
   async teardown(): Promise<void> {
+    await closeOpened();
     this.fakeTimersModern.dispose();
     this.moduleMocker.restoreAllMocks();
     globalThis.console = this.console;

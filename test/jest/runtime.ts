@@ -10,12 +10,6 @@ const IN_TEST_FOLDER = /\/(?:apps\/[^/]+\/|packages\/[^/]+\/)?test\/(?!jest\/)[^
 // Jest kills a worker process that takes half a second to end. Freeing a heap of a gigabyte takes longer; process.exit() does not free it.
 if (process.send) process.once('beforeExit', () => process.exit());
 
-/**
- * Thousands of tests wait for real processes, databases and browsers, so a busy machine fails one now and then. The run prints each first
- * failure, and at its end the tests that passed only at the second try.
- */
-const RETRIES = 1;
-
 let fileNumber = 0;
 let globals: object = {};
 
@@ -48,7 +42,7 @@ export default class Runtime {
   /** Reloads jest-circus, as it keeps the tests and settings of the last file in its module and in globals. */
   requireInternalModule(path: string): unknown {
     delete require.cache[path];
-    for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL', 'RETRY_TIMES']) delete settings[Symbol.for(name)];
+    for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL']) delete settings[Symbol.for(name)];
     return require(path);
   }
 
@@ -76,8 +70,6 @@ export default class Runtime {
         settings[Symbol.for('TEST_TIMEOUT_SYMBOL')] = ms;
       },
     };
-    settings[Symbol.for('RETRY_TIMES')] = RETRIES;
-    settings[Symbol.for('LOG_ERRORS_BEFORE_RETRY')] = true;
     globals = { ...given, jest };
   }
 

@@ -19,7 +19,6 @@ beforeAll(async () => {
   await writeFile(join(directory, 'token'), `${TOKEN}\n`);
 });
 afterAll(async () => {
-  await stack.close();
   await rm(directory, { recursive: true });
 });
 

@@ -21,7 +21,6 @@ beforeAll(async () => {
   archive = join(postgres.directory, '../archive');
 });
 afterAll(async () => {
-  await stack.close();
   await postgres.close();
 });
 

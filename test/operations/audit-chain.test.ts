@@ -26,7 +26,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(pool);
-  await db.close();
 });
 beforeEach(async () => {
   await knex.raw('truncate audit_events, audit_chain, unchained_audit_events');

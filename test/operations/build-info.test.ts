@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { VERSION } from '@orders/runtime';
 import { readMetrics } from '../harness/read-metrics.ts';
@@ -8,7 +8,6 @@ let stack: Stack;
 beforeAll(async () => {
   stack = await startStack('postgres');
 });
-afterAll(() => stack.close());
 
 test.each(['intake', 'worker', 'portal', 'notifier'] as const)('%s shows its version and revision', async (name) => {
   const app = await stack[name]({ REVISION: '786f4d4' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, createEndpoint, openDatabase, pauseEndpoint, readStalls, setEvents } from '@orders/database';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker();
 });
-afterAll(() => stack.close());
 
 const knex = () => stack.database.knex;
 

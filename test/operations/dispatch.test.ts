@@ -28,7 +28,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await reader.end();
   await db.knex.raw(`drop owned by ${ROLE}; drop role ${ROLE}`);
-  await db.close();
 });
 
 test('the SQL of the page returns each confirmed order once, behind the cursor', async () => {

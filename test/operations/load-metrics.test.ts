@@ -15,7 +15,7 @@ import {
 } from '@orders/database';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { listJobs } from '../harness/jobs.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -33,7 +33,6 @@ describe('the pending work in Postgres', () => {
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
   afterAll(async () => {
     await closeDatabase(database);
-    await db.close();
   });
 
   async function store(count: number): Promise<{ batchId: string; receiptIds: string[] }> {
@@ -182,7 +181,7 @@ async function readsOf({ pool }: Database): Promise<{ sequential: number; byInde
   return { sequential: Number(rows[0].sequential), byIndex: Number(rows[0].byIndex) };
 }
 
-describe.each(QUEUE_KINDS)('the load metrics of each intake, the queue on %s', (kind) => {
+describeQueues('the load metrics of each intake, the queue on %s', (kind) => {
   test('include Postgres and the queue without any worker', () =>
     withStack(kind, async (stack) => {
       const [one, other] = [await stack.intake(), await stack.intake()];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createPerson, signIn } from '../harness/people.ts';
 import { poisonOrders } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   account = await stack.account();
   [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '1' }), await stack.portal()];
 });
-afterAll(() => stack.close());
 
 const levelOf = async (adminUrl: string) =>
   (await (await fetch(`${adminUrl}/log-level`)).json()) as { level: string; until?: string };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DELIVERY_OUTCOMES } from '@orders/database';
 import { PORTAL_PROBLEMS, PROBLEMS, SOURCE_PRESETS } from '@orders/domain';
 import { documentedMetrics } from '../harness/documented-metrics.ts';
@@ -28,7 +28,6 @@ beforeAll(async () => {
   notifier = await stack.notifier();
   await poisonOrders(stack.database.knex);
 });
-afterAll(() => stack.close());
 
 /** Part of every value that a sender or a reviewer can choose. */
 const MARK = 'chosen7319';

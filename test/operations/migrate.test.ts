@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type Migration, migrate, openKnex, runMigrations } from '@orders/database';
 import { dropDatabase } from '@orders/test-services';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -9,7 +9,6 @@ let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-afterAll(() => db.close());
 
 /** Runs extra migrations after the current ones, with names that no real migration uses. */
 const run = (...migrations: Migration[]) => runMigrations(db.knex, migrations);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { migrate } from '@orders/database';
 import { expectSettled } from '../harness/settled.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   newest = (await stack.database.knex('schema_migrations').orderBy('name', 'desc').first()).name;
 });
-afterAll(() => stack.close());
 
 const readiness = async ({ adminUrl }: { adminUrl: string }) => {
   const reply = await fetch(`${adminUrl}/health/ready`);

@@ -111,7 +111,6 @@ beforeAll(async () => {
   stack.env.PG_PREPARED = 'on';
 });
 afterAll(async () => {
-  await stack.close();
   await server.close();
 });
 

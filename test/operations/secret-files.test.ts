@@ -16,7 +16,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-secrets-'));
 });
 afterAll(async () => {
-  await stack.close();
   await rm(directory, { recursive: true });
 });
 

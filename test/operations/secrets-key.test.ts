@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { enableSigning, fingerprintOf, removeSource, replaceSourceSecret, unseal } from '@orders/database';
 import { whoWait } from '../harness/barriers.ts';
@@ -17,7 +17,6 @@ const FINGERPRINT = fingerprintOf(Buffer.from(next, 'base64'));
 beforeAll(async () => {
   stack = await startStack('postgres');
 });
-afterAll(() => stack.close());
 
 async function reseal(env: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
   const written = { stdout: '', stderr: '' };

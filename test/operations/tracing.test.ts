@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { listJobs } from '../harness/jobs.ts';
 import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -17,7 +17,7 @@ function sender(isSampled = true) {
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-0${Number(isSampled)}` } };
 }
 
-describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
+describeQueues('traces, the queue on %s', (kind) => {
   let stack: Stack;
   let account: TestAccount;
   let receiver: OtlpReceiver;
@@ -26,7 +26,6 @@ describe.each(QUEUE_KINDS)('traces, the queue on %s', (kind) => {
     stack = await startStack(kind);
     account = await stack.account({ signing: true });
   });
-  afterAll(() => stack.close());
   beforeEach(async () => {
     receiver = await startOtlpReceiver();
   });

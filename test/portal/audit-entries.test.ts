@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation, listAudit } from '@orders/database';
 import { openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 beforeEach(async () => {
   await stack.database.knex('audit_events').delete();
   await stack.database.knex('sign_in_attempts').delete();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
 import { below, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   shop = await openShop(stack, portal);
 });
-afterAll(() => stack.close());
 
 /** Sends an order. @returns its id. */
 async function write(id: string, order: object = {}): Promise<number> {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { type Database, recordReceipts, reviewOrders } from '@orders/database';
 import { accountWithEvents } from '../harness/erasure.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
   database = stack.openDatabase();
 });
-afterAll(() => stack.close());
 
 async function send(account: TestAccount, order: object) {
   const { status, body } = await intake.api.order(account, order, { Prefer: 'wait=30' });

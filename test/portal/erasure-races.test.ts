@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
 import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
@@ -14,7 +14,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker({ RETRY_ATTEMPTS: '1' });
 });
-afterAll(() => stack.close());
 afterEach(() => held?.release());
 
 test('a receipt that a worker has read becomes an order without customer data', async () => {

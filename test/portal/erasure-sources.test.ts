@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   account = await accountWithEvents(stack);
   source = await createTestSource(stack, account, 'shopify');
 });
-afterAll(() => stack.close());
 
 const OTHER = { id: 2, name: '#2', shipping_address: { name: 'Omar Haddad', phone: '+971501112233' } };
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { chainAuditEvents, type Database, fillSearchTerms, setEvents } from '@orders/database';
 import { run } from '../cli/run.ts';
 import {
@@ -38,7 +38,6 @@ beforeAll(async () => {
   worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 const send = (account: TestAccount, order: object, headers?: Record<string, string>) =>
   sendOrder(intake, account, order, headers);

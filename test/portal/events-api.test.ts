@@ -26,7 +26,6 @@ beforeEach(async () => {
   receivers.push(receiver);
 });
 afterAll(async () => {
-  await stack.close();
   for (const one of receivers) await one.close();
 });
 

@@ -1,6 +1,6 @@
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { DocPage } from '@orders/doc-pages';
 import { WARNINGS } from '@orders/domain';
 import { readHelpPages } from '@orders/portal';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, portal.url), { headers, redirect: 'manual' });

@@ -28,7 +28,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-snippets-'));
 });
 afterAll(async () => {
-  await stack.close();
   await rm(directory, { recursive: true, force: true });
 });
 

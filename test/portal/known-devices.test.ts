@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 beforeEach(async () => {
   await attempts().delete();
   person = await createPerson(stack, (await stack.account()).id);

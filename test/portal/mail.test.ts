@@ -20,7 +20,6 @@ const open: { close(): Promise<void> }[] = [];
 beforeAll(async () => {
   stack = await startStack('postgres');
 });
-afterAll(() => stack.close());
 afterEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
   for (const one of open.splice(0).reverse()) await one.close();

@@ -1,5 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createInvitation, type MemberRole } from '@orders/database';
 import type { Knex } from 'knex';
 import * as usersAsMembers from '../../packages/database/src/migrations/044-users-as-members.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   portal = await stack.portal();
   knex = stack.database.knex;
 });
-afterAll(() => stack.close());
 
 async function acceptAsBefore(token: string): Promise<boolean> {
   return knex.transaction(async (trx) => {

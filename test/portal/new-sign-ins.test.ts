@@ -20,7 +20,6 @@ beforeAll(async () => {
   portal = await stack.portal(mailServer.settings);
 });
 afterAll(async () => {
-  await stack.close();
   await mailServer.close();
 });
 

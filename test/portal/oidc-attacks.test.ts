@@ -25,7 +25,6 @@ beforeEach(async () => {
   await stack.database.knex('user_sessions').delete();
 });
 afterAll(async () => {
-  await stack.close();
   await provider.close();
 });
 

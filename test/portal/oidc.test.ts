@@ -23,7 +23,6 @@ beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
 });
 afterAll(async () => {
-  await stack.close();
   await provider.close();
 });
 

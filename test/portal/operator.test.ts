@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { closeDatabase, createInvitation, findAuthenticatedKeys, openDatabase } from '@orders/database';
 import { hashApiKey } from '@orders/domain';
@@ -21,9 +21,6 @@ beforeAll(async () => {
   portal = await stack.portal();
   operator = await createPerson(stack, null);
   client = await signIn(portal, operator);
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 const auditOf = async (accountId: number) =>

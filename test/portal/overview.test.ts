@@ -44,7 +44,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await stack.close();
 });
 
 /** Inserts a received receipt whose id has the given time. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { removeOldSignIns } from '@orders/database';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);
 

@@ -18,7 +18,6 @@ beforeAll(async () => {
   portal = await stack.portal(mailServer.settings);
 });
 afterAll(async () => {
-  await stack.close();
   await mailServer.close();
 });
 beforeEach(async () => {

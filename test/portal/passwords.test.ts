@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createInvitation, createPasswordReset, findUser } from '@orders/database';
 import { hashPassword as hashAsBefore } from 'better-auth/crypto';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   portal = await stack.portal({ PASSWORD_HASH_COST: '17' });
   person = await createPerson(stack, (await stack.account()).id);
 });
-afterAll(() => stack.close());
 
 const credentials = () =>
   stack.database

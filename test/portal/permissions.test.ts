@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { MEMBER_ROLES } from '@orders/database';
 import { ROUTES, type RouteRule } from '../../apps/portal/src/permissions.ts';
 import { openSeed } from '../cli/seed.ts';
@@ -42,7 +42,6 @@ beforeAll(async () => {
   clients.set('member of another account', await signIn(portal, other));
   clients.set('nobody', openPortalClient(portal));
 });
-afterAll(() => stack.close());
 
 const suspend = (suspended: boolean) =>
   stack.database

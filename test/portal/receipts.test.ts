@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
 import { hold } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
@@ -26,9 +26,6 @@ beforeAll(async () => {
   person = await createPerson(stack, account.id);
   client = await signIn(portal, person);
   base = `/accounts/${account.id}`;
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 /** Sends an order and waits for its final state. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp, signInWithCode, startSignIn } from '../harness/second-factors.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   [strict, portal] = [await stack.portal({ OPERATOR_SECOND_FACTOR: 'required' }), await stack.portal()];
 });
-afterAll(() => stack.close());
 
 const codesOf = async (client: PortalClient, paths: string[]) =>
   Promise.all(paths.map(async (path) => (await client.get(path)).body.code ?? 200));

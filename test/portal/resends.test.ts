@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { listChanges } from '../harness/audit.ts';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
@@ -31,7 +31,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   [portal] = await Promise.all([stack.portal({ INTAKE_URL: intake.api.url }), stack.worker()]);
 });
-afterAll(() => stack.close());
 beforeEach(async () => {
   shop = await openShop(stack, portal);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   [portal, intake, worker] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
 });
-afterAll(() => stack.close());
 
 const insert = (shop: Shop, columns?: Record<string, unknown>) =>
   insertOrder(stack.database.knex, shop.account.id, columns);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
   shop = await openShop(stack, portal);
 });
-afterAll(() => stack.close());
 
 const insert = (columns?: Record<string, unknown>) => insertOrder(stack.database.knex, shop.account.id, columns);
 const confirm = (order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { insertOrder, openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
@@ -11,7 +11,6 @@ beforeAll(async () => {
   portal = await stack.portal();
   shop = await openShop(stack, portal);
 });
-afterAll(() => stack.close());
 
 const ITEMS = [
   { name: 'Karak', quantity: 2, sku: null },

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type TestPerson } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 /** An account with a signed-in user who exports its orders. */
 async function openAccount() {

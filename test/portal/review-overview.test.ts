@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listAudit, readReviewOverview } from '@orders/database';
 import { createPerson, signIn } from '../harness/people.ts';
 import {
@@ -22,7 +22,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 const insert = (shop: Shop, columns?: Record<string, unknown>) =>
   insertOrder(stack.database.knex, shop.account.id, columns);
@@ -235,7 +234,6 @@ describe('with many orders', () => {
   beforeAll(async () => {
     db = await createReviewDatabase({ direct: true });
   });
-  afterAll(() => db.close());
 
   /** Both accounts have as many orders that wait; the busy one also confirmed as many in the last hour, the other two. */
   async function fill(): Promise<void> {

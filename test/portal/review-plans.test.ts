@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import {
   countNeedingReview,
   countNotes,
@@ -37,7 +37,6 @@ let db: ReviewDatabase;
 beforeAll(async () => {
   db = await createReviewDatabase({ direct: true });
 });
-afterAll(() => db.close());
 
 const ALL: ReviewFilter = {
   accountId: ACCOUNT,

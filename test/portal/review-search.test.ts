@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createAccount, editStoredOrder, fillSearchTerms, listReview, reviewOrders } from '@orders/database';
 import fc from 'fast-check';
 import {
@@ -15,7 +15,6 @@ let db: ReviewDatabase;
 beforeAll(async () => {
   db = await createReviewDatabase();
 });
-afterAll(() => db.close());
 
 const search = (searchTerms: string) =>
   listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', searchTerms }, { limit: 200 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   listMatchingIds,
   listReview,
@@ -21,7 +21,6 @@ let db: ReviewDatabase;
 beforeAll(async () => {
   db = await createReviewDatabase();
 });
-afterAll(() => db.close());
 
 const filterOf = (accountId: number, more: Partial<ReviewFilter> = {}): ReviewFilter => ({
   ...NO_FILTER,

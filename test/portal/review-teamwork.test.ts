@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { erase } from '../harness/erasure.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   second = await createPerson(stack, shop.account.id);
   colleague = below(await signIn(portal, second), shop.account.id);
 });
-afterAll(() => stack.close());
 
 const insert = (columns: Record<string, unknown> = {}) => insertOrder(stack.database.knex, shop.account.id, columns);
 const codeOf = ({ status, body }: Reply) => [status, body.code];

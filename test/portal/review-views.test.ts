@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -10,7 +10,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 /** The views of a new user in one account. */
 async function openViews(account: TestAccount) {

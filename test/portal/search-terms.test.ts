@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import {
   createAccount,
   editStoredOrder,
@@ -22,7 +22,6 @@ let db: ReviewDatabase;
 beforeAll(async () => {
   db = await createReviewDatabase();
 });
-afterAll(() => db.close());
 
 const MINUTE = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createPasswordReset, endSessions, findUser, resetSecondFactors, usePasswordReset } from '@orders/database';
 import { hashPassword } from '@orders/portal';
 import type { Knex } from 'knex';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   portal = await stack.portal();
   newHash = await hashPassword(NEW_PASSWORD);
 });
-afterAll(() => stack.close());
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
 });

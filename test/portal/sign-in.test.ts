@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
@@ -14,9 +14,6 @@ let portal: RunningPortal;
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PRESETS } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
 import { listChanges } from '../harness/audit.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   await stack.worker();
   portal = await stack.portal({ INTAKE_URL: intake.api.url });
 });
-afterAll(() => stack.close());
 
 async function holder() {
   const account = await stack.account();

@@ -27,7 +27,6 @@ beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
 });
 afterAll(async () => {
-  await stack.close();
   await provider.close();
   await mailServer.close();
 });

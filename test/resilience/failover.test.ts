@@ -25,7 +25,6 @@ describe('Postgres with a synchronous standby', () => {
   });
   afterAll(async () => {
     await standby.server.close();
-    await stack.close();
   });
 
   test('after a failover the running apps have every accepted order exactly once', async () => {

@@ -65,7 +65,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const child of processes) await child.stop('SIGKILL');
-  await stack.close();
   await rm(directory, { recursive: true, force: true });
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { migrate, openKnex } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
@@ -34,7 +34,6 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     stack.env.PG_PREPARED = 'off';
     intakes = await Promise.all(Array.from({ length: 3 }, () => stack.intake({ PG_POOL_SIZE: '10' })));
   });
-  afterAll(() => stack.close());
 
   test('migrates an empty database', async () => {
     const empty = `${direct.directUrl}_empty`;

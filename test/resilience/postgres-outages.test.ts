@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue';
 import { startFaultyRedis } from '@orders/test-services';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { testWith } from '../harness/programs.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
 
-describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s', (kind) => {
+describeQueues('Postgres killed and started again, the queue on %s', (kind) => {
   let postgres: FaultyPostgres;
   let stack: Stack;
   let intake: RunningIntake;
@@ -24,7 +24,6 @@ describe.each(QUEUE_KINDS)('Postgres killed and started again, the queue on %s',
     intake = await stack.intake();
     account = await stack.account();
   });
-  afterAll(() => stack.close());
 
   test('during a wait for the outcome: the 202 arrives without the outcome', async () => {
     const held = intake.api.order(account, { source_order_id: 'waiting' }, { Prefer: 'wait=20' });

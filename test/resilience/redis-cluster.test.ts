@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database';
 import { LANES, openQueueStats } from '@orders/queue';
 import type { Api, Reply } from '../harness/api.ts';
@@ -27,7 +27,6 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     intakes = [await stack.intake({ SWEEP_AFTER: '60s' }), await stack.intake({ SWEEP_AFTER: '60s' })];
     account = await stack.account();
   });
-  afterAll(() => stack.close());
 
   const api = (index: number) => (intakes[index % intakes.length] as RunningIntake).api;
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -17,7 +17,6 @@ describeWith('redis-server')('with Redis down', () => {
     await stack.worker();
     account = await stack.account({ signing: true });
   });
-  afterAll(() => stack.close());
 
   async function send(name: string, count: number, api = intake.api): Promise<string[]> {
     const receiptIds: string[] = [];

@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(running.map((child) => child.stop()));
-  await stack.close();
 });
 
 async function start(app: 'intake' | 'worker', settings: Record<string, string> = {}): Promise<Child> {

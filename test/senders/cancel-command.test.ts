@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { reviewOrders } from '@orders/database';
 import { MAX_REASON } from '@orders/domain';
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await stack.worker();
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 /** Runs `orders cancel` as the account. `env` is added to its settings. */
 async function cancel(args: string[], { input = '', env = {} }: { input?: string | Buffer; env?: object } = {}) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { decideResend, reviewOrders } from '@orders/database';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 const WAIT = { Prefer: 'wait=10' };
 const REVIEWER = 'reviewer@shop.example';

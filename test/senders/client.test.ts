@@ -43,7 +43,6 @@ describe('the client and the service', () => {
     account = await stack.account({ signing: true });
     client = clientOf(intake.api.url, account);
   });
-  afterAll(() => stack.close());
 
   test('an order is submitted, its receipt is awaited, and it is written', async () => {
     const order: Order = { source_order_id: 'c-1', customer: { name: 'Aisha', phone: '050 123 4567' }, emirate: 'dxb' };
@@ -385,7 +384,6 @@ describe('the client and a service that is killed and restarted', () => {
   });
   afterAll(async () => {
     await Promise.all(running.map((child) => child.stop('SIGKILL')));
-    await stack.close();
   });
 
   async function start(): Promise<void> {

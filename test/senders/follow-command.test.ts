@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { reviewOrders, setEvents } from '@orders/database';
 import { baseEnvironment, freePort } from '@orders/test-services';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   intake = await stack.intake({ BASE_PATH: '/api' });
   await stack.worker();
 });
-afterAll(() => stack.close());
 
 const knex = () => stack.database.knex;
 

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker();
 });
-afterAll(() => stack.close());
 
 async function newSender(): Promise<Sender & TestAccount> {
   return { ...(await stack.account({ signing: true })), url: intake.api.url };

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type Sender, send, useDirectory } from '../harness/send.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -12,7 +12,6 @@ beforeAll(async () => {
   ({ url } = (await stack.intake()).api);
   await stack.worker();
 });
-afterAll(() => stack.close());
 
 async function newSender(): Promise<Sender & TestAccount> {
   return { ...(await stack.account({ signing: true })), url };

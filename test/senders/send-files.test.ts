@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { link, readFile, rm, symlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { MAIN, type Sender, send, useDirectory, withoutProgress } from '../harness/send.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   url = (await stack.intake()).api.url;
   await stack.worker();
 });
-afterAll(() => stack.close());
 
 async function newSender(): Promise<Sender & TestAccount> {
   return { ...(await stack.account({ signing: true })), url };

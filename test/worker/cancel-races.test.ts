@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createKey, editStoredOrder, redriveReceipts, reviewOrders, undoReview } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
@@ -33,7 +33,6 @@ beforeAll(async () => {
 beforeEach(async () => {
   account = await stack.account();
 });
-afterAll(() => stack.close());
 afterEach(async () => {
   for (const { release } of holds) await release();
   for (const { close } of workers) await close();

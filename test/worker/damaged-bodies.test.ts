@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { damageBody, longNote } from '../harness/damage-body.ts';
 import { listJobs } from '../harness/jobs.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   account = await stack.account();
   other = await stack.account();
 });
-afterAll(() => stack.close());
 
 const send = async (by: TestAccount, source_order_id: string, rest: object = {}) =>
   (await intake.api.order(by, { source_order_id, ...rest })).body.receipt_id as string;

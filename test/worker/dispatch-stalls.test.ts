@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.database.knex.raw(`drop owned by ${role}`);
   await stack.database.knex.raw(`drop role ${role}`);
-  await stack.close();
 });
 
 const shown = (orderId: number) => stack.database.knex('dispatchable_orders').where({ order_id: orderId }).first();

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
+describeQueues('duplicates, the queue on %s', (kind) => {
   let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let account: TestAccount;
@@ -17,7 +17,6 @@ describe.each(QUEUE_KINDS)('duplicates, the queue on %s', (kind) => {
     await stack.worker();
     account = await stack.account({ signing: true });
   });
-  afterAll(() => stack.close());
 
   const key = (text: string) => ({ 'Idempotency-Key': text });
   const countOrders = async (sourceOrderId: string) =>

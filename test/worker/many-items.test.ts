@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { DEFAULT_MAX_BODY_BYTES } from '@orders/domain';
 import { openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
@@ -22,7 +22,6 @@ beforeAll(async () => {
   await stack.worker();
   shop = await openShop(stack, await stack.portal());
 });
-afterAll(() => stack.close());
 
 test('an order with many items is written with the first 1,000, and its payload is stored whole', async () => {
   const sent = await intake.api.order(shop.account, BODY, { Prefer: 'wait=30' });

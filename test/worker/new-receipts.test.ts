@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
 import { openProducer, startConsumer, type WakeUp } from '@orders/queue';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
@@ -10,7 +10,7 @@ import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
-import { QUEUE_KINDS, startQueue } from '../harness/queue.ts';
+import { describeQueues, startQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
 
 let testDatabase: TestDatabase;
@@ -83,7 +83,7 @@ test('of a new receipt and an earlier one that is delivered again, the earlier o
   expect(await rowsOf(later).pluck('state')).toEqual(['duplicate']);
 });
 
-describe.each(QUEUE_KINDS)('the queue on %s', (kind) => {
+describeQueues('the queue on %s', (kind) => {
   test('a slow job does not stop the others of its lane', async () => {
     const queue = await startQueue(kind, testDatabase.url);
     const producer = openProducer({ url: queue.url });

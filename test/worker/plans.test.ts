@@ -74,7 +74,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all([closeDatabase(intake), closeDatabase(worker)]);
-  await db.close();
 });
 
 const incoming = (): IncomingReceipt => ({

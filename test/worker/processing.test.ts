@@ -1,5 +1,5 @@
 import { randomUUID as uuid } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import {
   claimAlone,
   claimReceipts,
@@ -9,7 +9,7 @@ import {
   redriveReceipts,
 } from '@orders/database';
 import { PREPARED } from '../harness/database.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -22,7 +22,7 @@ begin
 end $$;
 create trigger refuse_poison before insert on orders for each row execute function refuse_poison()`;
 
-describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
+describeQueues('processing, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
   let worker: RunningWorker;
@@ -36,7 +36,6 @@ describe.each(QUEUE_KINDS)('processing, the queue on %s', (kind) => {
     account = await stack.account();
     await stack.database.knex.raw(POISON);
   });
-  afterAll(() => stack.close());
   beforeEach(() => {
     serial += 1;
   });

@@ -1,14 +1,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { openKnex, redriveReceipts } from '@orders/database';
 import { openProducer, type WakeUp } from '@orders/queue';
 import { type Child, dropDatabase, ensureDatabase, freePort } from '@orders/test-services';
 import { run } from '../cli/run.ts';
 import { type BarrierName, closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { expectSettled } from '../harness/settled.ts';
 import {
   type RunningIntake,
@@ -23,7 +23,7 @@ import { until } from '../harness/until.ts';
 /** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */
 const HELD_UP = { WORKER_CONCURRENCY: '1', LEASE: '60s', PG_QUERY_TIMEOUT: '50s', SWEEP_INTERVAL: '10m' };
 
-describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kind) => {
+describeQueues('forced races between workers, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
   let account: TestAccount;
@@ -36,7 +36,6 @@ describe.each(QUEUE_KINDS)('forced races between workers, the queue on %s', (kin
     intake = await stack.intake();
     await installBarriers(stack.database.knex);
   });
-  afterAll(() => stack.close());
   afterEach(async () => {
     for (const { release } of holds) await release();
     for (const worker of workers) await worker.close();

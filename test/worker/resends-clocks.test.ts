@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import {
   type Database,
   type Decision,
@@ -28,7 +28,6 @@ beforeAll(async () => {
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
   database = stack.openDatabase();
 });
-afterAll(() => stack.close());
 
 /** Records a receipt like an intake with this clock error, and waits for its outcome. */
 async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Database,
   type Decision,
@@ -39,7 +39,6 @@ beforeAll(async () => {
   [intake] = await Promise.all([stack.intake(), stack.worker()]);
   database = stack.openDatabase();
 });
-afterAll(() => stack.close());
 
 /** Sends the first order. @returns the written order. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {

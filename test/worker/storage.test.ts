@@ -58,7 +58,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await db.close();
 });
 
 /** A receipt with the given receive time. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { startApp } from '../harness/processes.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -15,7 +15,6 @@ beforeAll(async () => {
   intake = await stack.intake();
   account = await stack.account();
 });
-afterAll(() => stack.close());
 
 async function send(makeItems: (index: number) => string[]): Promise<string[]> {
   const orders = Array.from({ length: ORDERS }, (_, index) => ({

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { openPage } from '../harness/browser.ts';
 import { testWith } from '../harness/programs.ts';
@@ -13,9 +13,6 @@ let stack: Stack;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 test('a new account holder is invited, signs in, creates a key, runs the displayed code, sees the order arrive and confirms it for dispatch', async () => {

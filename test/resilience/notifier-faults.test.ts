@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const notifier of running) await notifier.stop('SIGKILL');
-  await stack.close();
   for (const receiver of receivers) await receiver.close();
 });
 

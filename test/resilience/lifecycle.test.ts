@@ -5,23 +5,22 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue';
 import { baseEnvironment } from '@orders/test-services';
 import { listJobs } from '../harness/jobs.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const APPS = resolve(import.meta.dirname, '../../apps');
 
-describe.each(QUEUE_KINDS)('operation, the queue on %s', (kind) => {
+describeQueues('operation, the queue on %s', (kind) => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack(kind);
   });
-  afterAll(() => stack.close());
 
   const get = async (url: string) => {
     const reply = await fetch(url);

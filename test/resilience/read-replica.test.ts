@@ -25,7 +25,6 @@ describe('status requests with a read replica', () => {
   });
   afterAll(async () => {
     await replica.server.close();
-    await stack.close();
   });
 
   /** The number of status requests that the replica or the primary answered. */

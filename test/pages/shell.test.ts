@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, holdRequests, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
@@ -16,9 +16,6 @@ let portal: RunningPortal;
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 const PHONE = { viewport: { width: 390, height: 844 } };

@@ -22,7 +22,6 @@ beforeAll(async () => {
   portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1:*' });
 });
 afterAll(async () => {
-  await stack.close();
   for (const one of receivers) await one.close();
 });
 

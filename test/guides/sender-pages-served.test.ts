@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readSenderPages } from '@orders/intake';
 import { expectAccessible, openPage } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -11,7 +11,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake({ BASE_PATH: '/delivery/api' });
 });
-afterAll(() => stack.close());
 
 const AT = '/delivery/api/docs/senders';
 const PATHS = readSenderPages().map(({ name }) => (name === 'README' ? '' : `/${name}`));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { freePort } from '@orders/test-services';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
@@ -25,7 +25,6 @@ beforeAll(async () => {
   };
   portal = { ...(await stack.portal(settings)), url };
 });
-afterAll(() => stack.close());
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });

@@ -24,7 +24,6 @@ beforeEach(() => {
   provider.fault = undefined;
 });
 afterAll(async () => {
-  await stack.close();
   await provider.close();
 });
 

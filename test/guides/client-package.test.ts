@@ -188,7 +188,6 @@ describe.each(NODES)('on Node %s', (_, node) => {
   });
   afterAll(async () => {
     await Promise.all(running.map((child) => child.stop('SIGKILL')));
-    await stack.close();
   });
 
   async function startIntake(): Promise<void> {

@@ -23,7 +23,6 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tracing-'));
 });
 afterAll(async () => {
-  await stack.close();
   await rm(directory, { recursive: true });
 });
 

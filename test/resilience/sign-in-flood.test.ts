@@ -1,5 +1,5 @@
 import { createHook } from 'node:async_hooks';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
@@ -12,7 +12,6 @@ beforeAll(async () => {
   portal = await stack.portal({ PASSWORD_HASH_COST: '17' });
   person = await createPerson(stack, (await stack.account()).id);
 });
-afterAll(() => stack.close());
 
 /** Counts the hashes that this process, in which the portal runs, computes at the same time. */
 function watchHashes() {

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { exchange, head } from '../harness/raw-http.ts';
 import { type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -11,7 +11,6 @@ describe('orders above the limit of intake', () => {
   beforeAll(async () => {
     stack = await startStack('redis');
   });
-  afterAll(() => stack.close());
 
   test('are rejected, one account uses at most half of the slots and two use two thirds, and all slots are free afterwards', async () => {
     const { knex } = stack.database;
@@ -106,7 +105,7 @@ describe('orders above the limit of intake', () => {
   });
 });
 
-describe.each(QUEUE_KINDS)('fairness, the queue on %s', (kind) => {
+describeQueues('fairness, the queue on %s', (kind) => {
   test.each(['one by one', 'in batches'])('a flood of one account, %s, does not delay the orders of another', (how) =>
     withStack(kind, async (stack) => {
       const { knex } = stack.database;

@@ -83,7 +83,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await portal.stop('SIGKILL');
-  await stack.close();
 });
 
 /** Sends many requests at once and expects no reply longer than `MAX_REPLY`. @returns the statuses. */

@@ -29,7 +29,6 @@ beforeAll(async () => {
   document = (await intake.api.send('GET', '/openapi.json')).body;
   account = await stack.account({ signing: true });
 });
-afterAll(() => stack.close());
 
 test('Spectral and Redocly find nothing wrong with the document', async () => {
   expect(await spectralProblems(document)).toEqual([]);

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { countStored } from '../harness/count-stored.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   account = await stack.account();
 });
-afterAll(() => stack.close());
 afterEach(async () => {
   for (const drip of drips.splice(0)) clearInterval(drip);
   for (const { socket } of opened.splice(0)) socket.destroy();

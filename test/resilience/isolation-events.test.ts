@@ -38,7 +38,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await notifier.stop();
-  await stack.close();
   for (const receiver of receivers) await receiver.close();
 });
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   account = await stack.account();
 });
-afterAll(() => stack.close());
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
   await intake.close();

@@ -27,7 +27,6 @@ describeWith('redis-server')('a file is sent while everything is killed and rest
   });
   afterAll(async () => {
     await Promise.all([...running].map((child) => child.stop('SIGKILL')));
-    await stack.close();
   });
 
   async function startService(): Promise<void> {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setMapping } from '@orders/database';
 import { PRESETS, SOURCE_PRESETS } from '@orders/domain';
 import type { Page } from 'playwright-core';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   await stack.worker();
   portal = await stack.portal({ INTAKE_URL: intake.api.url });
 });
-afterAll(() => stack.close());
 
 async function holder() {
   const account = await stack.account();

@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { untilOrdersAreBeingWritten } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-describe.each(QUEUE_KINDS)('a worker killed with SIGKILL, the queue on %s', (kind) => {
+describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
   let stack: Stack;
   let intake: RunningIntake;
   let account: TestAccount;
@@ -15,7 +15,6 @@ describe.each(QUEUE_KINDS)('a worker killed with SIGKILL, the queue on %s', (kin
     intake = await stack.intake();
     account = await stack.account();
   });
-  afterAll(() => stack.close());
 
   const send = async (name: string): Promise<string> => {
     const { status, body } = await intake.api.order(account, { source_order_id: name });

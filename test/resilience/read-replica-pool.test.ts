@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database';
 import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
@@ -10,7 +10,6 @@ let db: TestDatabase;
 beforeAll(async () => {
   db = await createTestDatabase();
 });
-afterAll(() => db.close());
 
 test('a replica whose connections are all in use is not considered down', async () => {
   const outages: unknown[] = [];

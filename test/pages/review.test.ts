@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
@@ -19,9 +19,6 @@ let intake: RunningIntake;
 beforeAll(async () => {
   stack = await startStack('postgres');
   [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-afterAll(async () => {
-  await stack.close();
 });
 
 const PHONE = { viewport: { width: 390, height: 844 } };

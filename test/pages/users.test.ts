@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
@@ -15,7 +15,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
 });
-afterAll(() => stack.close());
 
 /** Opens a page of the portal; errors in the page fail the test at the end. */
 async function visit(person: TestPerson, path: string, work: (page: Page) => Promise<void>, options = {}) {

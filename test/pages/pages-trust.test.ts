@@ -20,7 +20,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await frozen?.stop('SIGKILL');
-  await stack.close();
 });
 
 async function openAccount(options: { signing?: boolean } = {}) {

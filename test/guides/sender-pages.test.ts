@@ -58,7 +58,7 @@ const ORDERS: Record<string, Record<string, string>> = {
     'CANCEL-4': 'webhook',
   },
   events: { 'EVENT-1': 'rest' },
-  // Its programs receive; test/senders/receiving-events.test.ts runs them.
+  // Its programs receive; test/guides/receiving-events.test.ts runs them.
   'receiving-events': {},
   sdk: {
     'SDK-1': 'rest',
@@ -126,7 +126,6 @@ describeWith(
     await stack.worker();
   });
   afterAll(async () => {
-    await stack.close();
     await rm(directory, { recursive: true, force: true });
   });
 

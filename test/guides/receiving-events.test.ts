@@ -63,7 +63,6 @@ describeWith('php', 'python3')('a program of the page', () => {
     children.clear();
   });
   afterAll(async () => {
-    await stack.close();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { MemberRole } from '@orders/database';
 import type { Page } from 'playwright-core';
 import { openSeed } from '../cli/seed.ts';
@@ -46,7 +46,6 @@ beforeAll(async () => {
   await owner.put(`${base}/events`, { is_enabled: true });
   ids.endpoint = (await owner.post(`${base}/endpoints`, { url: 'https://shop.example.test/events' })).body.endpoint_id;
 });
-afterAll(() => stack.close());
 
 /** Opens a page of the account; errors in the page fail the test at the end. */
 async function visit(person: TestPerson, path: string, work: (page: Page) => Promise<void>, options = {}) {
