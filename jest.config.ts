@@ -22,6 +22,8 @@ const config: Config = {
   reporters: ['default', '<rootDir>/test/jest/reporter.ts'],
   // A bound for what hangs; on a machine whose cores are lent out, the slowest tests take two minutes.
   testTimeout: 240_000,
+  // A worker keeps the modules of the test files that it ran; above this heap it is replaced.
+  workerIdleMemoryLimit: '400MB',
   // Tests wait as much as they compute: three workers keep two cores busy.
   maxWorkers: 3,
 };
