@@ -182,10 +182,13 @@ describe('an attempt that fails', () => {
     await failed(subscription, 1);
     const [waiting] = await knex()('waiting_deliveries')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
-      .select(knex().raw('extract(epoch from due_at - now())::float8 as seconds'), 'attempts');
+      .select('due_at', 'attempts');
     expect(waiting.attempts).toBe(1);
-    expect(waiting.seconds).toBeGreaterThan(2);
-    expect(waiting.seconds).toBeLessThanOrEqual(5.5);
+    const [first] = await listAttempts(knex(), subscription.endpoint, { limit: 1 });
+    const seconds = (waiting.due_at - Number(first?.at)) / 1000;
+    // A random part less; the next pause of the schedule is of minutes.
+    expect(seconds).toBeGreaterThan(2);
+    expect(seconds).toBeLessThan(60);
     await received(subscription, 2);
     const attempts = await failed(subscription, 2);
     expect(attempts.map(({ attempt }) => attempt)).toEqual([2, 1]);
@@ -209,7 +212,7 @@ describe('an attempt that fails', () => {
     // The first round has ten attempts, and each later one has one.
     await failed(subscription, 11);
     expect((await stateOf(subscription)).failing_since).not.toBeNull();
-    expect(subscription.receiver.received.length).toBeLessThan(15);
+    expect(subscription.receiver.received.length).toBeLessThan(50);
     await knex()('waiting_deliveries')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
       .update({ due_at: knex().raw("now() + interval '1 hour'") });

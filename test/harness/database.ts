@@ -37,7 +37,8 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await client.connect();
   // Postgres cannot copy a template while another session copies it.
   await client.query('select pg_advisory_lock(1)');
-  await client.query(`create database ${name} template "${template.pathname.slice(1)}"`);
+  // Copying the files takes half as long as copying by the write-ahead log.
+  await client.query(`create database ${name} template "${template.pathname.slice(1)}" strategy file_copy`);
   await client.end();
   const direct = new URL(template);
   direct.pathname = `/${name}`;

@@ -82,7 +82,7 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
     password: 'test',
-    settings: ['fsync=off'],
+    settings: ['fsync=off', 'full_page_writes=off'],
   });
   stops.push(async () => {
     await postgres.stop();

@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { scryptSync } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { hashPassword as hashAsBefore } from 'better-auth/crypto';
@@ -24,14 +25,26 @@ test('a hash is replaced only by one that is more expensive to guess', async () 
   expect([10, 11, 12].map((ln) => needsRehash(hash, ln))).toEqual([false, false, true]);
 });
 
-test('a wrong password takes as long as for an unknown address when the cost was raised', async () => {
+test('a wrong password is hashed at the new cost too when the cost was raised, as for an unknown address', async () => {
   const hash = await hashPassword('long enough to be good', 10);
-  const cpuOf = async (ln: number) => {
-    const before = process.cpuUsage().user;
-    expect(await verifyPassword(hash, 'long enough to be bad', ln)).toBe(false);
-    return process.cpuUsage().user - before;
+  let hashes = 0;
+  const counting = createHook({
+    init(_id, type) {
+      if (type === 'SCRYPTREQUEST') hashes += 1;
+    },
+  }).enable();
+  const hashesFor = async (password: string, ln: number) => {
+    hashes = 0;
+    await verifyPassword(hash, password, ln);
+    return hashes;
   };
-  expect(await cpuOf(17)).toBeGreaterThan(10 * (await cpuOf(10)));
+  try {
+    expect(await hashesFor('long enough to be bad', 11)).toBe(2);
+    expect(await hashesFor('long enough to be bad', 10)).toBe(1);
+    expect(await hashesFor('long enough to be good', 11)).toBe(1);
+  } finally {
+    counting.disable();
+  }
 });
 
 test('a hash of other parameters is verified by its own, and is outdated', async () => {
