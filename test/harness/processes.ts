@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -9,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 type Output = 'inherit' | 'pipe' | { file: string };
 
 /**
- * Starts an app as a separate process, as in production, so that a test can kill it.
+ * Starts an app as a separate process, as in production, so that a test can kill it. It is killed after the test file at the latest.
  *
  * @param root of the working tree that contains the app; by default this one.
  */
@@ -20,10 +21,12 @@ export async function startApp(
 ): Promise<Child> {
   const target = typeof output === 'object' ? openSync(output.file, 'a') : output;
   try {
-    return await startChild(process.execPath, [resolve(root, 'apps', app, 'src/main.ts'), ...args], {
+    const child = await startChild(process.execPath, [resolve(root, 'apps', app, 'src/main.ts'), ...args], {
       env: { ...baseEnvironment(), LOG_LEVEL: 'error', ...env },
       stdio: ['ignore', target, target],
     });
+    closeAtEnd({ close: () => child.stop('SIGKILL') });
+    return child;
   } finally {
     if (typeof target === 'number') closeSync(target);
   }

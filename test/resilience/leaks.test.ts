@@ -568,7 +568,8 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   expect(leaks).toEqual([]);
 
   // The values could have leaked: all were sent, those to be stored are stored, and every place has output.
-  expect(findMarkers(collected.sent, markers)).toEqual(Object.keys(markers));
+  const sent = Object.keys(markers).filter((name) => redis || name !== 'the password of Redis');
+  expect(findMarkers(collected.sent, markers)).toEqual(sent);
   const kept = (table: string) => findMarkers(tables.apart[table] ?? '', markers);
   expect(kept('orders')).toEqual(Object.keys(PERSONAL));
   for (const table of ['cancellation_requests', 'audit_events'])

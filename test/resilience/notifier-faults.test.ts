@@ -1,26 +1,21 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { findEndpoint, listAttempts } from '@orders/database';
 import { type Child, freePort } from '@orders/test-services';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
 let intake: RunningIntake;
-const running: Child[] = [];
-const receivers: EventReceiver[] = [];
 
 beforeAll(async () => {
-  stack = await startStack('redis');
+  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
   intake = await stack.intake();
   await stack.worker();
-});
-afterAll(async () => {
-  for (const notifier of running) await notifier.stop('SIGKILL');
-  for (const receiver of receivers) await receiver.close();
 });
 
 const knex = () => stack.database.knex;
@@ -29,16 +24,11 @@ async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
   const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1:*' };
   const notifier = await startApp('notifier', env);
-  running.push(notifier);
   await untilReady(adminPort);
   return notifier;
 }
 
-async function subscribe() {
-  const subscribed = await subscribeTo(stack);
-  receivers.push(subscribed.receiver);
-  return subscribed;
-}
+const subscribe = () => subscribeTo(stack);
 
 async function send(account: TestAccount, name: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
