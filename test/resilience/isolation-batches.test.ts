@@ -1,5 +1,11 @@
 import { test } from '@jest/globals';
-import { attack, attackRequest, LARGEST, largestOrder, uniqueKeyItem } from '../harness/attack.ts';
+import {
+  attack,
+  attackRequest,
+  LARGEST,
+  largestOrder,
+  uniqueKeyItem,
+} from '../../packages/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from '@jest/globals';
 import { createKey, setEvents, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
-import { type AttackResult, attack, attackRequest } from '../harness/attack.ts';
+import { type AttackResult, attack, attackRequest } from '../../packages/bench/src/isolation/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';

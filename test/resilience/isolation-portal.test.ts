@@ -1,5 +1,11 @@
 import { expect, test } from '@jest/globals';
-import { type AttackRequest, attack, attackRequest, largestOrder, uniqueKeyItem } from '../harness/attack.ts';
+import {
+  type AttackRequest,
+  attack,
+  attackRequest,
+  largestOrder,
+  uniqueKeyItem,
+} from '../../packages/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 

@@ -7,6 +7,7 @@ import { ALL, type Contestant, OURS } from './contestants.ts';
 import { renderEvents, runEvents } from './events/events.ts';
 import { renderFootprint, runFootprint } from './footprint/footprint.ts';
 import { renderGrowth, runGrowth } from './growth/growth.ts';
+import { renderIsolation, runIsolation } from './isolation/isolation.ts';
 import { renderLarge, runLarge } from './large/large.ts';
 import { renderFairness, runFairness } from './overload/fairness.ts';
 import { renderLargeBodies, runLargeBodies } from './overload/large-bodies.ts';
@@ -182,6 +183,19 @@ addCommand(
       }),
       ({ largeBodies, ...fairness }) => `${renderFairness(fairness)}\n\n${renderLargeBodies(largeBodies)}`,
       ({ largeBodies, refused }) => refused > 0 || largeBodies.some(({ quiet }) => quiet.refused > 0),
+    ),
+  );
+
+addCommand('isolation', 'Measures the orders of one account beside attacks of another, and alone.', 'seconds')
+  .addHelpText(
+    'after',
+    '\nExit code 0: none of its requests was rejected. 1: some were, or it could not run. 2: wrong usage.',
+  )
+  .action(
+    measure(
+      (services, options) => runIsolation(services, options, printProgress),
+      renderIsolation,
+      ({ attacks }) => attacks.some(({ rejected }) => rejected > 0),
     ),
   );
 

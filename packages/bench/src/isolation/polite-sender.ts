@@ -1,39 +1,31 @@
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isMainThread, parentPort, Worker } from 'node:worker_threads';
-import { largestOrder } from './attack.ts';
 
 /** A message to the polite account's process: send until the message `stop`, then reply with a `PoliteRun`. */
 export interface PoliteLoad {
   /** Base URL of intake. */
   url: string;
-  /** Process ids, to measure how long they wait for a CPU. */
-  intakePid: number;
-  portalPid: number;
   key: string;
   perSecond: number;
   /** Prefix of each `source_order_id`. */
   prefix: string;
   /** The account's list in the portal, which its holder requests meanwhile. */
-  portal: { listUrl: string; cookie: string };
+  portal?: { listUrl: string; cookie: string };
 }
 
-/**
- * One run of the polite account. Latencies are in milliseconds from the time at which a request was due, so a stall counts for all requests
- * that it delays. The time that the serving process waited for a CPU is subtracted, so that a busy machine changes little.
- */
+/** One run of the polite account. Latencies are in milliseconds from the time at which a request was due, so a stall counts for all requests that it delays. */
 export interface PoliteRun {
   /** Latencies of single orders. */
   orders: number[];
   /** Latencies of previews, small batches, lists of ids, cancellations, status look-ups and the portal's list: one in five requests. */
   others: number[];
   /** Number of failed requests, by `<route> <status> <code>` or `<route> <connection error>`. */
-  refused: Record<string, number>;
+  rejected: Record<string, number>;
   receiptIds: string[];
-  /** Durations of a fixed piece of work during the run, in milliseconds: they measure how slow and busy the machine is. */
-  work: number[];
 }
+
+/** What the process sends: after each reply how many there were in this run, and at the end the run. */
+export type PoliteMessage = { answered: number } | { run: PoliteRun };
 
 const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
 /** A typical order. */
@@ -73,36 +65,33 @@ function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastRe
     () => call('reconcile', { source_order_ids: [`${prefix}-${number - 1}`, id] }),
     () => call('cancel', { source_order_id: `${prefix}-${number - 1}` }, 'orders/cancel'),
     () => call('status', undefined, `status/${lastReceipt}`),
-    () => ({ name: 'portal', url: portal.listUrl, headers: { Cookie: portal.cookie } }),
+    ...(portal ? [() => ({ name: 'portal', url: portal.listUrl, headers: { Cookie: portal.cookie } })] : []),
   ];
   const other = number % 5 === 4 && lastReceipt ? others[Math.floor(number / 5) % others.length] : undefined;
   return other?.() ?? call('orders', orderOf(id));
 }
 
 /** Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. */
-async function send(load: PoliteLoad, signal: AbortSignal): Promise<PoliteRun> {
+async function send(load: PoliteLoad, signal: AbortSignal, report: (message: PoliteMessage) => void): Promise<void> {
   const agent = new Agent({ keepAlive: true });
-  const run: PoliteRun = { orders: [], others: [], refused: {}, receiptIds: [], work: [] };
-  const recordWork = (ms: number) => run.work.push(ms);
-  workTimer.on('message', recordWork);
+  const run: PoliteRun = { orders: [], others: [], rejected: {}, receiptIds: [] };
   const startedAt = performance.now();
   const sending: Promise<void>[] = [];
+  let answered = 0;
 
   async function sendOne(number: number, due: number): Promise<void> {
     const call = callOf(number, load, lastReceipt);
-    const pid = call.name === 'portal' ? load.portalPid : load.intakePid;
-    const waitedBefore = cpuWaitMs(pid);
-    const { failure, text } = await exchange(agent, call);
-    (call.name === 'orders' ? run.orders : run.others).push(
-      performance.now() - due - Math.max(0, cpuWaitMs(pid) - waitedBefore),
-    );
-    if (failure) run.refused[`${call.name} ${failure}`] = (run.refused[`${call.name} ${failure}`] ?? 0) + 1;
+    const { failure, text } = await exchangePolitely(agent, call);
+    (call.name === 'orders' ? run.orders : run.others).push(performance.now() - due);
+    if (failure) run.rejected[`${call.name} ${failure}`] = (run.rejected[`${call.name} ${failure}`] ?? 0) + 1;
     else if (call.name.startsWith('orders')) {
       for (const [, id] of text.matchAll(RECEIPT_ID)) {
         run.receiptIds.push(id as string);
         lastReceipt = id;
       }
     }
+    answered += 1;
+    report({ answered });
   }
 
   for (let number = 0; !signal.aborted; ) {
@@ -112,13 +101,21 @@ async function send(load: PoliteLoad, signal: AbortSignal): Promise<PoliteRun> {
   }
   await Promise.all(sending);
   agent.destroy();
-  workTimer.off('message', recordWork);
-  return run;
+  report({ run });
+}
+
+/** A cancellation is rejected while its order is being written, and is sent again after a second, as the guides say. */
+async function exchangePolitely(agent: Agent, call: Call): Promise<{ failure: string | null; text: string }> {
+  for (;;) {
+    const reply = await exchange(agent, call);
+    if (call.name !== 'cancel' || reply.failure !== '503 overloaded') return reply;
+    await sleep(1000);
+  }
 }
 
 /** Sends one request; never fails. */
-function exchange(agent: Agent, { url, headers, body }: Call) {
-  return new Promise<{ failure: string | null; text: string }>((resolve) => {
+function exchange(agent: Agent, { url, headers, body }: Call): Promise<{ failure: string | null; text: string }> {
+  return new Promise((resolve) => {
     const sent = request(url, { agent, method: body ? 'POST' : 'GET', headers }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => {
@@ -136,36 +133,12 @@ function exchange(agent: Agent, { url, headers, body }: Call) {
   });
 }
 
-/** How long a process's main thread has waited for a CPU since its start, in milliseconds; 0 if the kernel does not report it. */
-function cpuWaitMs(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-  } catch {
-    return 0;
-  }
-}
-
-const WORK_INTERVAL_MS = 200;
-
-/** Measures the parsing of the largest order in its own thread, so that no request of the polite account waits for it. */
-async function measureWork(): Promise<void> {
-  const text = largestOrder('work').toString();
-  for (;;) {
-    const startedAt = performance.now();
-    JSON.parse(text);
-    parentPort?.postMessage(performance.now() - startedAt);
-    await sleep(WORK_INTERVAL_MS);
-  }
-}
-
-if (!isMainThread) await measureWork();
-const workTimer = new Worker(import.meta.filename);
 /** A receipt of this run or an earlier one. */
 let lastReceipt: string | undefined;
 let stopping: AbortController | undefined;
 process.on('message', (message: PoliteLoad | 'stop') => {
   if (message === 'stop') return stopping?.abort();
   stopping = new AbortController();
-  void send(message, stopping.signal).then((run) => process.send?.(run));
+  void send(message, stopping.signal, (answer) => process.send?.(answer));
 });
 process.on('disconnect', () => process.exit());
