@@ -1,20 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { afterAll } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { closeAtEnd } from './close-at-end.ts';
 import type { TestPerson } from './people.ts';
 import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
 
+/** A bound for what hangs, below Jest's own, so that the failure says what the page did not show. */
+const HANG_MS = 120_000;
+
 /** One browser for all pages of a test file. */
 let launching: Promise<Browser> | undefined;
-afterAll(async () => (await launching)?.close());
 
-function launch(): Promise<Browser> {
+async function launch(): Promise<Browser> {
   const executablePath = findProgram('chromium');
   if (!executablePath) throw new Error('The pages are tested in Chromium: install it, or set CHROMIUM_PATH.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+  return closeAtEnd(await chromium.launch({ executablePath, args, timeout: HANG_MS }));
 }
 
 /** Opens a page with a new profile. `complaints` collects its console errors, exceptions and requests to other hosts; tests expect none. */
@@ -25,6 +28,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
     viewport: { width: 1280, height: 800 },
     ...options,
   });
+  context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));

@@ -43,9 +43,9 @@ export async function sendOrder(
   order: object,
   headers: Record<string, string> = {},
 ) {
-  const { status, body } = await intake.api.order(account, order, { Prefer: 'wait=30', ...headers });
+  const { status, body } = await intake.api.order(account, order, headers);
   expect(status).toBe(202);
-  return body;
+  return (await intake.api.final(account, body.receipt_id)).body;
 }
 
 /** Runs an operator command of the CLI. */

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createEndpoint, type DeliveryAttempt, listAttempts, requestTest, setEvents } from '@orders/database';
 import type { EventType } from '@orders/domain';
 import { Webhook } from 'standardwebhooks';
+import { closeAtEnd } from './close-at-end.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
 
@@ -47,7 +48,7 @@ export async function startEventReceiver(): Promise<EventReceiver> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return {
+  return closeAtEnd<EventReceiver>({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
     respond(how) {
@@ -61,7 +62,7 @@ export async function startEventReceiver(): Promise<EventReceiver> {
       server.close();
       await once(server, 'close');
     },
-  };
+  });
 }
 
 /** Registers an endpoint without the check of its URL, has a test event delivered, and returns the attempt. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
+import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
 
 /** A mail as it arrived. */
@@ -58,7 +59,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   await once(listening, 'listening');
   const { port } = listening.address() as AddressInfo;
   const mailsTo = (address: string) => received.filter(({ to }) => to.includes(address));
-  return {
+  return closeAtEnd<MailServer>({
     port,
     settings: { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Orders <orders@example.test>' },
     received,
@@ -71,7 +72,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       ),
     mailsTo,
     close: () => new Promise((resolve) => server.close(() => resolve())),
-  };
+  });
 }
 
 /** The one-time link in a mail. */

@@ -11,7 +11,7 @@ export interface RawReply {
 /** A connection that sends any bytes unchanged, including those that an HTTP client would correct or reject. */
 export interface RawConnection {
   socket: Socket;
-  /** The next reply; null if the connection ends before it. Fails after `timeoutMs` milliseconds, by default 10 s. */
+  /** The next reply; null if the connection ends before it. Fails after `timeoutMs` milliseconds, by default 90 s. */
   reply(timeoutMs?: number): Promise<RawReply | null>;
   /** Settles when the connection is closed, with the error if there was one. */
   closed: Promise<Error | null>;
@@ -41,7 +41,7 @@ export function openRaw(url: string): RawConnection {
   return {
     socket,
     closed,
-    reply: (timeoutMs = 10_000) =>
+    reply: (timeoutMs = 90_000) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(() => reject(new Error(`no reply within ${timeoutMs} ms`)), timeoutMs);
         const settle = () => {

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
+import { beforeAll, beforeEach, expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPage, visitAs } from './browser.ts';
 import { sendOrder } from './erasure.ts';
 import { createPerson, signIn, type TestPerson } from './people.ts';
-import { below, openShop, type Shop } from './review-list.ts';
+import { below, extendUndo, openShop, type Shop } from './review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -43,7 +43,6 @@ function startApps(): Apps {
     apps.stack = await startStack('postgres');
     [apps.portal, apps.intake] = await Promise.all([apps.stack.portal(), apps.stack.intake(), apps.stack.worker()]);
   });
-  afterAll(() => apps.stack.close());
   return apps;
 }
 
@@ -85,8 +84,8 @@ async function openReviewedShop({ stack, intake }: Apps, ...orders: object[]): P
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   for (const order of orders) {
-    const { body } = await intake.api.order(account, order, { Prefer: 'wait=20' });
-    expect(body.status).toBe('written');
+    const { body } = await intake.api.order(account, order);
+    expect((await intake.api.final(account, body.receipt_id)).body.status).toBe('written');
   }
   return { account, person };
 }
@@ -114,7 +113,6 @@ async function visitOrder(
   options: BrowserContextOptions = {},
 ): Promise<void> {
   const { page, complaints } = await openPage(options);
-  page.setDefaultTimeout(15_000);
   await visitAs(page, portal, person, `/accounts/${account.id}/review/${orderId}`);
   await page.locator('.raw pre').waitFor();
   await work(page);
@@ -140,6 +138,19 @@ export async function statesOf({ database }: Stack, { account }: ReviewedShop): 
 
 export function becomes(stack: Stack, shop: ReviewedShop, number: string, state: string): Promise<boolean> {
   return until(`${number} is ${state}`, async () => (await statesOf(stack, shop))[number] === state);
+}
+
+/** Gives the service an hour more to undo the decisions of an account, once so many of its orders are decided. */
+export async function extendUndoOf(
+  { database: { knex } }: Stack,
+  { account }: Pick<ReviewedShop, 'account'>,
+  count = 1,
+): Promise<void> {
+  const decided = await until(`${count} orders are decided`, async () => {
+    const ids = await knex('orders').where({ account_id: account.id }).whereNotNull('reviewed_at').pluck('order_id');
+    return ids.length >= count && ids;
+  });
+  await extendUndo(knex, decided);
 }
 
 /** Inserts many deliverable orders, named `BULK-0001` and so on, written an hour ago. */

@@ -165,6 +165,8 @@ export async function startStack(
         PORT: String(port),
         PORTAL_URL: url,
         INTAKE_URL: 'http://127.0.0.1:9',
+        // Tests hold locks for which its statements wait.
+        PG_QUERY_TIMEOUT: '5m',
         ...(!settings.PORTAL_URL && { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST }),
       };
       const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });

@@ -18,19 +18,3 @@ export async function until<T>(
   }
   throw new Error(`waited ${seconds} s for: ${what}`);
 }
-
-/**
- * Sends requests by `isInForce` until it returns true. For rules that must apply to requests some time after a change.
- *
- * @returns when the last request was sent to which the rule did not apply, in milliseconds since 1970, or 0.
- */
-export async function lastSentBefore(what: string, isInForce: () => Promise<boolean>): Promise<number> {
-  let lastAt = 0;
-  await until(what, async () => {
-    const sentAt = Date.now();
-    const applies = await isInForce();
-    if (!applies) lastAt = sentAt;
-    return applies;
-  });
-  return lastAt;
-}

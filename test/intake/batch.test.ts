@@ -20,7 +20,7 @@ beforeAll(async () => {
 const order = (id: string) => JSON.stringify({ source_order_id: id, total: '12.50' });
 const lines = (...texts: string[]) => Buffer.from(texts.join('\n'));
 const receipt = { receipt_id: expect.any(String) };
-const refusal = (status: number, code: string) => ({
+const rejection = (status: number, code: string) => ({
   error: expect.objectContaining({ status, code, detail: expect.any(String) }),
 });
 
@@ -50,7 +50,7 @@ describeQueues('a batch of orders, the queue on %s', (kind) => {
       const stored = await own.database.knex('receipts').select('receipt_id', 'source_order_id');
       const nameOf = new Map(stored.map((row) => [row.receipt_id, row.source_order_id]));
       expect(receiptIds.map((id) => nameOf.get(id))).toEqual([...names, ...names.map((name) => `${name} in an array`)]);
-      await own.worker();
+      await own.worker({ LEASE: '10m' });
       await expectSettled(own, sender, written(receiptIds));
     } finally {
       await own.close();
@@ -78,7 +78,7 @@ test('is accepted except for its invalid orders, which leave nothing behind', as
       mismatched: 0,
       results: [
         receipt,
-        refusal(400, 'malformed_body'),
+        rejection(400, 'malformed_body'),
         receipt,
         {
           error: expect.objectContaining({
@@ -87,10 +87,10 @@ test('is accepted except for its invalid orders, which leave nothing behind', as
             errors: [{ pointer: '/source_order_id', code: 'required', detail: expect.any(String) }],
           }),
         },
-        refusal(400, 'malformed_body'),
-        refusal(400, 'malformed_body'),
-        refusal(413, 'payload_too_large'),
-        refusal(400, 'malformed_body'),
+        rejection(400, 'malformed_body'),
+        rejection(400, 'malformed_body'),
+        rejection(413, 'payload_too_large'),
+        rejection(400, 'malformed_body'),
         receipt,
       ],
     },
@@ -253,7 +253,7 @@ test('two orders with one source_order_id in a batch become one order and its du
   const { body } = await intake.api.batch(sender, lines(...twice));
   const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
   expect(receiptIds).toEqual([...new Set(receiptIds)].toSorted((a, b) => (a < b ? -1 : 1)));
-  const worker = await stack.worker();
+  const worker = await stack.worker({ LEASE: '10m' });
   await expectSettled(stack, sender, {
     ...written(receiptIds.slice(0, 20)),
     ...Object.fromEntries(receiptIds.slice(20).map((receiptId) => [receiptId, 'duplicate'])),
@@ -264,15 +264,15 @@ test('two orders with one source_order_id in a batch become one order and its du
 test('an order that Postgres rejects does not affect the other orders of its batch', async () => {
   const { knex } = stack.database;
   await knex.raw(`
-    create function refuse_receipt() returns trigger language plpgsql as
-    $$ begin raise exception 'refused' using errcode = '23514'; end $$;
-    create trigger refuse_receipt before insert on receipts for each row
-    when (new.source_order_id = 'untakeable') execute function refuse_receipt()`);
+    create function reject_receipt() returns trigger language plpgsql as
+    $$ begin raise exception 'rejected' using errcode = '23514'; end $$;
+    create trigger reject_receipt before insert on receipts for each row
+    when (new.source_order_id = 'untakeable') execute function reject_receipt()`);
   const { status, body } = await intake.api.batch(account, lines(order('a'), order('untakeable'), order('b')));
-  await knex.raw('drop trigger refuse_receipt on receipts');
+  await knex.raw('drop trigger reject_receipt on receipts');
   expect({ status, body }).toEqual({
     status: 202,
-    body: { accepted: 2, refused: 1, mismatched: 0, results: [receipt, refusal(500, 'internal_error'), receipt] },
+    body: { accepted: 2, refused: 1, mismatched: 0, results: [receipt, rejection(500, 'internal_error'), receipt] },
   });
 });
 

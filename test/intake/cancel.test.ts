@@ -14,7 +14,7 @@ let account: TestAccount;
 beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
-  worker = await stack.worker();
+  worker = await stack.worker({ LEASE: '10m' });
   account = await stack.account({ signing: true });
 });
 
@@ -54,6 +54,11 @@ const ageConfirmation = (orderId: number, seconds: number) =>
   knex()('orders')
     .where({ order_id: orderId })
     .update({ reviewed_at: knex().raw(`now() - interval '${seconds} seconds'`) });
+/** In its undo time, however slow the test is. */
+const confirmJustNow = async (orderId: number) => {
+  await review(orderId, 'confirmed');
+  await ageConfirmation(orderId, -3600);
+};
 const confirmLongAgo = async (orderId: number) => {
   await review(orderId, 'confirmed');
   await ageConfirmation(orderId, 60);
@@ -68,7 +73,8 @@ const isShown = async (view: string, orderId: number) => (await knex()(view).whe
 describe('an order that nobody has dispatched is cancelled', () => {
   test.each(['needs_review', 'rejected', 'confirmed'] as const)('if it is %s', async (state) => {
     const { id, orderId, receiptId } = await write(state);
-    if (state !== 'needs_review') await review(orderId, state);
+    if (state === 'rejected') await review(orderId, state);
+    if (state === 'confirmed') await confirmJustNow(orderId);
     expect(await cancel({ source_order_id: id, reason: ' The customer called ' })).toEqual({
       outcome: 'cancelled',
       source_order_id: id,
@@ -155,10 +161,28 @@ describe('a confirmed order that dispatching can have seen', () => {
     expect(await actionsOn(orderId)).toEqual(['order_confirmed', 'order_cancel_requested']);
   });
 
-  test('gets one from eight seconds after its confirmation, shown after its order', async () => {
+  test('gets one from eight seconds after its confirmation', async () => {
+    const signature = 'function cancel_orders(integer, integer, integer, text, text[], text[])';
+    // The function gets a clock that stands still, an hour from now, so that dispatching sees neither order meanwhile.
+    await knex().raw(`
+      create schema stopped;
+      create function stopped.clock_timestamp() returns timestamptz language sql as
+      $$ select reviewed_at + '8 seconds' from public.orders where source_order_id like 'exactly-%' $$;
+      alter ${signature} set search_path = stopped, pg_catalog, public, pg_temp`);
+    const [before, exactly] = [await write('before'), await write('exactly')];
+    for (const { orderId } of [before, exactly]) await review(orderId, 'confirmed');
+    await ageConfirmation(exactly.orderId, -3600);
+    await ageConfirmation(before.orderId, -3600.1);
+    expect(await cancel({ source_order_id: before.id })).toMatchObject({ outcome: 'cancelled' });
+    expect(await cancel({ source_order_id: exactly.id })).toMatchObject({ outcome: 'requested' });
+    await knex().raw(`alter ${signature} set search_path = public, pg_temp; drop schema stopped cascade`);
+    await ageConfirmation(exactly.orderId, 60);
+  });
+
+  test('gets a request that is shown after its order', async () => {
     const { id, orderId } = await write('eight');
     await review(orderId, 'confirmed');
-    await ageConfirmation(orderId, 8.5);
+    await ageConfirmation(orderId, 8);
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'requested' });
     // The views read one snapshot here.
     const { rows } = await knex().raw(
@@ -175,7 +199,7 @@ describe('a confirmed order that dispatching can have seen', () => {
 
   test('is not shown to dispatching at all if it was cancelled in its undo time', async () => {
     const { id, orderId } = await write('undo');
-    await review(orderId, 'confirmed');
+    await confirmJustNow(orderId);
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'cancelled' });
     await ageConfirmation(orderId, 60);
     expect(await isShown('dispatchable_orders', orderId)).toBe(false);
@@ -336,7 +360,7 @@ test.each<[string, unknown, string[]]>([
   expect(await knex()('orders').where({ source_order_id: 'valid' })).toEqual([]);
 });
 
-test('a locked order is refused after half a second, without an effect on the others', async () => {
+test('an order that stays locked is rejected, without an effect on the others', async () => {
   const { id, orderId } = await write('locked');
   const other = await write('unlocked');
   const lock = await hold(knex(), `select from orders where order_id = ${orderId} for update`);

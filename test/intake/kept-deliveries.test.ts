@@ -20,7 +20,7 @@ let client: PortalClient;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  const longTimeout = { PG_QUERY_TIMEOUT: '50s' };
+  const longTimeout = { PG_QUERY_TIMEOUT: '10m' };
   intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
   await installBarriers(stack.database.knex);
 });
@@ -75,7 +75,7 @@ async function storedBytes(): Promise<number> {
 }
 const bytesOf = (...orders: object[]) => orders.map((one) => JSON.stringify(one).replaceAll(' ', '')).join('').length;
 async function withWorker(work: () => Promise<void>): Promise<void> {
-  const worker = await stack.worker();
+  const worker = await stack.worker({ LEASE: '10m' });
   await work();
   await worker.close();
 }
@@ -126,7 +126,8 @@ describe('the same order with other content under a used key', () => {
     const unswept = { SWEEP_INTERVAL: '1h', SWEEP_AFTER: '1h' };
     const worker = await stack.worker(unswept);
     const intake = await stack.intake(unswept);
-    await intake.api.order(account, FIRST, { ...key('woken'), Prefer: 'wait=30' });
+    const { body } = await intake.api.order(account, FIRST, key('woken'));
+    await intake.api.final(account, body.receipt_id);
     const { kept_as } = await sendKept(RESENT, 'woken', intake);
     expect((await intake.api.final(account, kept_as)).body.status).toBe('duplicate');
     await intake.close();
@@ -297,7 +298,7 @@ describe('the same content again under a used key', () => {
 describe('a batch with used keys', () => {
   const lines = (orders: object[]) => Buffer.from(orders.map((order) => JSON.stringify(order)).join('\n'));
 
-  test('counts each order as accepted, mismatched or refused', async () => {
+  test('counts each order as accepted, mismatched or rejected', async () => {
     await begin();
     const orders = [FIRST, { source_order_id: 'C' }, { source_order_id: 'D' }];
     const first = await intakes[0].api.batch(account, lines(orders), key('batch'));
@@ -413,16 +414,16 @@ test('a delivery that Postgres rejects does not affect the other deliveries of i
   await begin();
   const { knex } = stack.database;
   await knex.raw(`
-    create function refuse_kept() returns trigger language plpgsql as
-    $$ begin raise exception 'refused'; end $$;
-    create trigger refuse_kept before insert on receipts for each row
-    when (new.source_order_id = 'refused') execute function refuse_kept()`);
+    create function reject_kept() returns trigger language plpgsql as
+    $$ begin raise exception 'rejected'; end $$;
+    create trigger reject_kept before insert on receipts for each row
+    when (new.source_order_id = 'rejected') execute function reject_kept()`);
   const lines = (orders: object[]) => Buffer.from(orders.map((order) => JSON.stringify(order)).join('\n'));
   const [a, b, c] = ['A', 'B', 'C'].map((name) => ({ source_order_id: name }));
-  await intakes[0].api.batch(account, lines([a, b, c] as object[]), key('refusing'));
-  const other = [{ source_order_id: 'X' }, { source_order_id: 'refused' }, { source_order_id: 'Z' }];
-  const { body } = await intakes[0].api.batch(account, lines(other), key('refusing'));
+  await intakes[0].api.batch(account, lines([a, b, c] as object[]), key('rejecting'));
+  const other = [{ source_order_id: 'X' }, { source_order_id: 'rejected' }, { source_order_id: 'Z' }];
+  const { body } = await intakes[0].api.batch(account, lines(other), key('rejecting'));
   expect(body).toMatchObject({ accepted: 0, mismatched: 2, refused: 1 });
   expect(body.results[1].error.code).toBe('internal_error');
-  await knex.raw('drop function refuse_kept cascade');
+  await knex.raw('drop function reject_kept cascade');
 });

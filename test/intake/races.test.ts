@@ -10,10 +10,11 @@ import {
   lockTables,
   whoWait,
 } from '../harness/barriers.ts';
+import { moveClock } from '../harness/clock.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { lastSentBefore, until } from '../harness/until.ts';
+import { until } from '../harness/until.ts';
 
 describe('forced races between requests', () => {
   let stack: Stack;
@@ -24,7 +25,7 @@ describe('forced races between requests', () => {
 
   beforeAll(async () => {
     stack = await startStack('postgres');
-    const longTimeout = { PG_QUERY_TIMEOUT: '50s' };
+    const longTimeout = { PG_QUERY_TIMEOUT: '10m' };
     intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
     await installBarriers(stack.database.knex);
   });
@@ -44,7 +45,7 @@ describe('forced races between requests', () => {
 
   /** Starts a worker and expects the given final state of each receipt. */
   async function expectEnds(expected: Record<string, string>): Promise<void> {
-    worker = await stack.worker();
+    worker = await stack.worker({ LEASE: '10m' });
     await expectSettled(stack, account, expected);
   }
 
@@ -95,18 +96,14 @@ describe('forced races between requests', () => {
     const underWay = intakes.map(({ api }, index) => api.order(revoked, { source_order_id: `under way ${index}` }));
     await whoWait(knex, 2, 'relation');
     await revokeKey(knex, key_id);
-    const revokedAt = Date.now();
     await table.release();
     const replies = await Promise.all(underWay);
     expect(replies.map(({ status }) => status)).toEqual([202, 202]);
+    await moveClock(5);
     for (const { api } of intakes) {
-      const lastAt = await lastSentBefore(
-        'it is refused',
-        async () => (await api.order(revoked, {})).body.code === 'invalid_api_key',
-      );
-      expect(lastAt - revokedAt).toBeLessThan(5000);
+      expect((await api.order(revoked, {})).body.code).toBe('invalid_api_key');
+      expect((await api.order(account, {})).status).toBe(422);
     }
-    for (const { api } of intakes) expect((await api.order(account, {})).status).toBe(422);
     await expectEnds(written(replies.map(({ body }) => body.receipt_id)));
   });
 
@@ -118,7 +115,7 @@ describe('forced races between requests', () => {
     const table = await lock('receipts');
     const underWay = intakes[0].api.webhook(old, { source_order_id: 'signed before' });
     await whoWait(knex, 1, 'relation');
-    const rotated = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+    const rotated = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);
     const current = { ...account, secret: rotated?.secret as string };
     await table.release();
     const accepted = [await underWay];
@@ -132,13 +129,9 @@ describe('forced races between requests', () => {
       .where({ account_id: account.id })
       .whereNotNull('expires_at')
       .update({ expires_at: knex.fn.now() });
-    const overAt = Date.now();
+    await moveClock(5);
     for (const { api } of intakes) {
-      const lastAt = await lastSentBefore(
-        'the old one is refused',
-        async () => (await api.webhook(old, {})).body.code === 'invalid_signature',
-      );
-      expect(lastAt - overAt).toBeLessThan(5000);
+      expect((await api.webhook(old, {})).body.code).toBe('invalid_signature');
       expect((await api.webhook(current, {})).status).toBe(422);
     }
     await expectEnds(written(accepted.map(({ body }) => body.receipt_id)));
@@ -149,7 +142,7 @@ describe('forced races between requests', () => {
     const BODY = '{"source_order_id":"hung up"}';
 
     beforeAll(async () => {
-      smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '50s' });
+      smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '10m' });
     });
 
     async function post(body: string): Promise<Socket> {

@@ -9,6 +9,7 @@ import {
   recordReceipts,
   redriveReceipts,
 } from '@orders/database';
+import { countReads } from '../harness/count-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startStack } from '../harness/stack.ts';
 
@@ -39,32 +40,17 @@ async function record(accountIds: number[], sourceOrderId: string, idempotencyKe
   return recordReceipts(database, randomUUIDv7(), 3_600_000, receipts);
 }
 
-/** The number of rows, index entries and blocks that the statements of `work` read. */
-async function readsOf(work: () => Promise<unknown>): Promise<number> {
-  const read = async () => {
-    await database.pool.query('select pg_stat_force_next_flush()');
-    const { rows } = await database.pool.query(`
-      select (select sum(seq_tup_read) from pg_stat_user_tables) + (select sum(idx_tup_read) from pg_stat_user_indexes)
-             + (select sum(blocks) from pg_statio_user_tables cross join unnest(array[heap_blks_hit, idx_blks_hit, toast_blks_hit,
-                  heap_blks_read, idx_blks_read, toast_blks_read]) as blocks) as read`);
-    return Number(rows[0].read);
-  };
-  const before = await read();
-  await work();
-  return (await read()) - before;
-}
-
 const stateOf = async (id: string) => (await reconcileReceipts(database, OWN, [id])).get(id)?.state;
 
 test('a backlog of another account does not increase the number of rows that reconcile reads', async () => {
   await record([OWN], 'mine');
   const ask = () => reconcileReceipts(database, OWN, ['mine', 'never']);
   await ask();
-  const quiet = await readsOf(ask);
+  const quiet = await countReads(database, 'everything', ask);
   const others = Array<number>(IN_A_BATCH).fill(OTHER);
   for (let batch = 0; batch < 40; batch += 1) await record(others, `other-${batch}`);
   expect((await ask()).get('mine')).toMatchObject({ state: 'received' });
-  expect(await readsOf(ask)).toBeLessThan(quiet + 100);
+  expect(await countReads(database, 'everything', ask)).toBeLessThan(quiet + 100);
 });
 
 test('pending receipts are found in shared outbox rows, with and without keys, redriven, and in rows of the previous version', async () => {

@@ -37,6 +37,9 @@ async function send(id: string, order: object = {}, headers = {}): Promise<Reply
   return reply.body;
 }
 
+/** A version 7 UUID of this time. */
+const uuidOf = (time: number) => time.toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-') + randomUUIDv7().slice(13);
+
 const becomes = (id: string, status: string) =>
   until(`${id} is ${status}`, async () => {
     const said = await ask(id);
@@ -167,7 +170,7 @@ describe('the status of an id', () => {
       .update({
         state: 'normalized',
         lease_id: randomUUID(),
-        lease_expires_at: new Date(Date.now() + 1000),
+        lease_expires_at: new Date(Date.now() + 3_600_000),
       });
     expect(await ask('rc-2')).toMatchObject({ status: 'normalized', receipt_id });
   });
@@ -210,11 +213,14 @@ describe('the status of an id', () => {
     const { receipt_id } = await send('rc-5', {}, { Prefer: 'wait=30' });
     const written = await becomes('rc-5', 'written');
     await worker.close();
-    await noteResend(written.order_id as number, randomUUIDv7());
+    const resentAt = '2100-01-02T03:04:05.678Z';
+    await noteResend(written.order_id as number, uuidOf(Date.parse(resentAt)));
     await stack.database.knex('receipts').where({ receipt_id }).delete();
-    const said = await ask('rc-5');
-    expect(said).toMatchObject({ status: 'duplicate', order_id: written.order_id });
-    expect(Math.abs(Date.parse(said.received_at as string) - Date.now())).toBeLessThan(600_000);
+    expect(await ask('rc-5')).toMatchObject({
+      status: 'duplicate',
+      order_id: written.order_id,
+      received_at: resentAt,
+    });
   });
 
   const noteResend = (order_id: number, receipt_id: string) =>
@@ -226,7 +232,7 @@ test('is never never_seen after a 202, even while receipts change', async () => 
   await poisonOrders(knex);
   const busy = await stack.account();
   const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
-  const accepted: string[] = [];
+  const accepted = new Set<string>();
   let left = 240;
   const sender = async () => {
     for (let number = left--; number > 0; number = left--) {
@@ -235,50 +241,41 @@ test('is never never_seen after a 202, even while receipts change', async () => 
       const order_number = number % 10 === 3 ? `poison ${number}` : null;
       const { status } = await intake.api.order(busy, { source_order_id: id, order_number });
       expect(status).toBe(202);
-      accepted.push(id);
+      accepted.add(id);
     }
   };
-  const redriver = async () => {
-    while (left > 0) {
-      const dead = await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id');
-      await redriveReceipts(knex, dead);
-      await new Promise(setImmediate);
-    }
+  let areSent = false;
+  const sendAll = async () => {
+    await Promise.all([sender(), sender(), sender()]);
+    await stopPoisoning(knex);
+    areSent = true;
   };
-  const missed = new Set<string>();
-  let asked = 0;
-  const asker = async () => {
-    while (left > 0) {
-      const known = accepted.slice(-1000);
-      if (known.length > 0) {
-        const { status, body } = await intake.api.reconcile(busy, known);
-        expect(status).toBe(200);
-        for (const result of body.results) if (result.status === 'never_seen') missed.add(result.source_order_id);
-        asked += known.length;
-      }
-      await new Promise(setImmediate);
-    }
+  const redrive = async () =>
+    redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
+  const isEachWritten = async () => {
+    if (accepted.size === 0) return false;
+    const { status, body } = await intake.api.reconcile(busy, [...accepted]);
+    expect(status).toBe(200);
+    const results: { source_order_id: string; status: string; order_id: number | null }[] = body.results;
+    expect(results.filter((result) => result.status === 'never_seen')).toEqual([]);
+    return results.every(({ order_id }) => order_id !== null);
   };
-  await Promise.all([sender(), sender(), sender(), redriver(), asker()]);
-  await stopPoisoning(knex);
-  const ids = [...new Set(accepted)];
-  await until(
+  const untilWritten = until(
     'there is an order for each',
     async () => {
-      // An attempt that began before the fault was removed may end afterwards.
-      await redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
-      const { body } = await intake.api.reconcile(busy, ids);
-      return body.results.every((result: { order_id: number | null }) => result.order_id !== null);
+      const isLast = areSent;
+      // Together, as a redrive also moves receipts.
+      const [isComplete] = await Promise.all([isEachWritten(), redrive()]);
+      return isLast && isComplete;
     },
-    { seconds: 120, everyMs: 100 },
+    { everyMs: 1 },
   );
-  expect([...missed]).toEqual([]);
-  expect(asked).toBeGreaterThan(240);
+  await Promise.all([sendAll(), untilWritten]);
   await worker.close();
 });
 
-test('a long backlog gets a reply in time with the worker stopped', async () => {
-  const backlog = Number(process.env.TEST_RECONCILE_BACKLOG ?? 5000);
+test('a long backlog gets a reply with the worker stopped', async () => {
+  const backlog = 2000;
   const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: false });
   const own = await stack.account();
   const incoming = (_: unknown, index: number): IncomingReceipt => ({
@@ -294,16 +291,10 @@ test('a long backlog gets a reply in time with the worker stopped', async () => 
     await recordReceipts(database, randomUUIDv7(), 3_600_000, receipts.slice(start, start + 500));
   await closeDatabase(database);
   const asked = Array.from({ length: 1000 }, (_, index) => `backlog-${Math.floor((index * backlog) / 900)}`);
-  const times = [];
-  for (let time = 0; time < 3; time++) {
-    const startedAt = performance.now();
-    const { status, body } = await intake.api.reconcile(own, asked);
-    times.push(Math.round(performance.now() - startedAt));
-    expect(status).toBe(200);
-    const seen = body.results.filter((result: { status: string }) => result.status === 'received');
-    expect(seen).toHaveLength(900);
-  }
-  if (process.env.TEST_RECONCILE_BACKLOG) console.info(`${backlog} pending: ${times.join(', ')} ms`);
+  const { status, body } = await intake.api.reconcile(own, asked);
+  expect(status).toBe(200);
+  const seen = body.results.filter((result: { status: string }) => result.status === 'received');
+  expect(seen).toHaveLength(900);
 });
 
 describeWith('redis-server')('with Redis stopped', () => {

@@ -10,6 +10,7 @@ import {
   setSuspended,
 } from '@orders/database';
 import { createSourceId, type SourceSettings } from '@orders/domain';
+import { moveClock } from '../harness/clock.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -63,7 +64,7 @@ describe('a custom source', () => {
   });
 });
 
-test('Standard Webhooks are accepted with any of several signatures, and a wrong clock is stated', async () => {
+test('Standard Webhooks are accepted with any of several signatures, up to five minutes before and after they were signed', async () => {
   const key = Buffer.from('0123456789abcdef0123456789abcdef');
   const secret = `whsec_${key.toString('base64')}`;
   const source = await createTestSource(stack, account, 'standard-webhooks', { secret });
@@ -77,12 +78,8 @@ test('Standard Webhooks are accepted with any of several signatures, and a wrong
       'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')} v1a,x v1,${signature}`,
     };
   };
-  expect(await status(source, headers(-290), body)).toBe(202);
-  expect(await status(source, headers(290), body)).toBe(202);
-  const late = await deliver(intake.api, source, body, headers(-600));
-  expect(late).toMatchObject({ status: 401, body: { code: 'invalid_signature' } });
-  expect(late.body.detail).toMatch(/ 60\d seconds before this service's clock/);
-  expect((await deliver(intake.api, source, body, headers(600))).body.detail).toMatch(/ (59\d|600) seconds after/);
+  expect(await status(source, headers(-180), body)).toBe(202);
+  expect(await status(source, headers(180), body)).toBe(202);
   expect(await status(source, { ...headers(0), 'webhook-id': 'msg_2' }, body)).toBe(401);
   expect(await status(source, { ...headers(0), 'webhook-timestamp': '1e9' }, body)).toBe(401);
 });
@@ -132,26 +129,29 @@ test('a delivery with the same id is stored once, and its order is not lost if t
   );
 });
 
-test('a new secret works at once, the old one for the overlap; a replaced URL and a removed source stop', async () => {
+test('a new secret works at once, the old one for the overlap; a replaced URL and a removed source stop within 5 seconds', async () => {
   const source = await createTestSource(stack, account, 'shopify');
   const order = JSON.stringify({ id: 90 });
   const sent = (secret: string, to = source) => status(to, shopifyHeaders(order, 'orders/create', secret), order);
   expect(await sent(SOURCE_SECRET)).toBe(202);
   const change = { accountId: account.id, sourceNumber: source.source_number };
-  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'new one', overlapMs: 60_000 });
+  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'new one', overlapMs: 3_600_000 });
   expect([await sent('new one'), await sent(SOURCE_SECRET), await sent('neither')]).toEqual([202, 202, 401]);
   await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
   expect(await sent('newest')).toBe(202);
-  await until('the old secret stopped', async () => (await sent('new one')) === 401);
+  await moveClock(5);
+  expect(await sent('new one')).toBe(401);
   const moved = (await replaceSourceId(knex(), account.id, source.source_number)) as Source;
   expect(await sent('newest', moved)).toBe(202);
-  await until('the old URL stopped', async () => (await sent('newest')) === 404);
+  await moveClock(5);
+  expect(await sent('newest')).toBe(404);
   expect(await removeSource(knex(), account.id, source.source_number)).toBe(true);
   expect(await removeSource(knex(), account.id, source.source_number)).toBe(false);
-  await until('the source stopped', async () => (await sent('newest', moved)) === 404);
+  await moveClock(5);
+  expect(await sent('newest', moved)).toBe(404);
 });
 
-test('unknown sources, other methods, suspended accounts and limits are refused as on the other routes', async () => {
+test('unknown sources, other methods, suspended accounts and limits are rejected as on the other routes', async () => {
   const own = await stack.account();
   const source = await createTestSource(stack, own, 'shopify');
   const order = JSON.stringify({ id: 1 });
@@ -165,13 +165,13 @@ test('unknown sources, other methods, suspended accounts and limits are refused 
   expect(wrongMethod).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   const long = JSON.stringify({ id: 1, note: 'x'.repeat(262_144) });
   expect(await status(source, shopifyHeaders(long), long)).toBe(413);
-  await setRateLimit(knex(), own.id, { requests: 1, seconds: 600 });
-  const limited = await until('the limit applies', async () => {
-    const reply = await deliver(intake.api, source, order, shopifyHeaders(order));
-    return reply.status === 429 && reply;
-  });
-  expect(limited.headers['retry-after']).toBeDefined();
+  await setRateLimit(knex(), own.id, { requests: 1, seconds: 3600 });
+  await moveClock(5);
+  expect(await status(source, shopifyHeaders(order), order)).toBe(202);
+  const limited = await deliver(intake.api, source, order, shopifyHeaders(order));
+  expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
   await setRateLimit(knex(), own.id, null);
   await setSuspended(knex(), own.id, true);
-  await until('it is suspended', async () => (await status(source, shopifyHeaders(order), order)) === 403);
+  await moveClock(5);
+  expect(await status(source, shopifyHeaders(order), order)).toBe(403);
 });

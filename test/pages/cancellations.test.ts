@@ -8,6 +8,7 @@ import {
   afterKeys,
   becomes,
   currentRow,
+  extendUndoOf,
   numbered,
   type ReviewedShop,
   rowOf,
@@ -20,8 +21,6 @@ const describe = describeWith('chromium');
 
 const { apps, open, review } = startReviewApps();
 
-/** Several polls. */
-const SOON = { timeout: 10_000 };
 const PHONE = { viewport: { width: 375, height: 700 } };
 const BY_KEY = 'API key \u2068test\u2069';
 
@@ -69,7 +68,7 @@ describe('an order that its sender cancels', () => {
         }
         expect(await cancel(shop, 'A-2')).toBe('cancelled');
         for (const one of [page, other]) {
-          await rowOf(one, 'A-2').waitFor({ state: 'detached', ...SOON });
+          await rowOf(one, 'A-2').waitFor({ state: 'detached' });
           await one.keyboard.press('c');
           await one.keyboard.press('r');
           await afterKeys(one);
@@ -89,7 +88,7 @@ describe('an order that its sender cancels', () => {
       await pane.getByRole('button', { name: 'Confirm' }).waitFor();
       await cancel(shop, 'B-2', 'The customer called');
       const note = pane.getByRole('status').filter({ hasText: `Cancelled by the sender, with the ${BY_KEY}` });
-      await note.getByText('The customer called').waitFor(SOON);
+      await note.getByText('The customer called').waitFor();
       expect(await pane.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
       await page.keyboard.press('c');
       await page.keyboard.press('r');
@@ -100,7 +99,7 @@ describe('an order that its sender cancels', () => {
       await expectAccessible(page);
       await pane.getByRole('button', { name: 'Reopen order B-2' }).click();
       await becomes(apps.stack, shop, 'B-2', 'needs_review');
-      await rowOf(page, 'B-2').waitFor(SOON);
+      await rowOf(page, 'B-2').waitFor();
     });
   });
 
@@ -126,9 +125,11 @@ describe('an order that its sender cancels', () => {
     const shop = await open(numbered('U-1'));
     await review(shop, async (page) => {
       await rowOf(page, 'U-1').waitFor();
+      // The page counts the time to undo too.
+      await page.clock.setFixedTime(new Date());
       await page.keyboard.press('j');
       await page.keyboard.press('c');
-      await becomes(apps.stack, shop, 'U-1', 'confirmed');
+      await extendUndoOf(apps.stack, shop);
       expect(await cancel(shop, 'U-1')).toBe('cancelled');
       await page.keyboard.press('u');
       await notice(page, 'the sender has cancelled it').waitFor();
@@ -194,13 +195,13 @@ describe('requests to cancel orders that were dispatched', () => {
         const before = await done(other, 'R-2').boundingBox();
         await done(page, 'R-1').click();
         await notice(page, 'Cancellation request of').getByText('R-1').waitFor();
-        await requestsOf(other).getByText('wants to cancel 1 order that was dispatched').waitFor(SOON);
+        await requestsOf(other).getByText('wants to cancel 1 order that was dispatched').waitFor();
         expect(await done(other, 'R-1').count()).toBe(0);
         expect((await done(other, 'R-2').boundingBox())?.y).toBe(before?.y);
         await expectAccessible(other);
         await done(other, 'R-2').focus();
         await other.keyboard.press('Enter');
-        for (const one of [page, other]) await requestsOf(one).waitFor({ state: 'detached', ...SOON });
+        for (const one of [page, other]) await requestsOf(one).waitFor({ state: 'detached' });
       });
     });
     const closed = await apps.stack.database
@@ -221,7 +222,7 @@ describe('requests to cancel orders that were dispatched', () => {
       await panel.getByRole('button', { name: 'Done' }).click();
       await page.getByText('The sender wanted to cancel this order').waitFor();
       await page.locator('.cancellation:focus').getByText(shop.person.email).waitFor();
-      await requestsOf(page).waitFor({ state: 'detached', ...SOON });
+      await requestsOf(page).waitFor({ state: 'detached' });
       await page.locator('.history li', { hasText: 'Cancellation request done' }).waitFor();
       await page.goto(`${apps.portal.url}/accounts/${shop.account.id}/log`);
       const entry = page.getByRole('row').filter({ hasText: 'Asked to cancel the order after it was dispatched' });
@@ -244,7 +245,7 @@ describe('requests to cancel orders that were dispatched', () => {
         const list = await page.locator('.order-scroll').boundingBox();
         expect(list?.height).toBeGreaterThan(150);
         await panel.getByRole('button', { name: 'تم: الطلب ⁨P-0⁩', exact: true }).click();
-        await panel.getByText('إلغاء 3 طلبات').waitFor(SOON);
+        await panel.getByText('إلغاء 3 طلبات').waitFor();
         await panel.getByRole('link', { name: 'P-1' }).click();
         const request = page.locator('.order-pane .cancellation');
         await request.waitFor();

@@ -7,6 +7,7 @@ import {
   afterKeys,
   becomes,
   currentRow,
+  extendUndoOf,
   insertBulk,
   numbered,
   type ReviewedShop,
@@ -18,12 +19,6 @@ import {
 const describe = describeWith('chromium');
 
 const { apps, open, review } = startReviewApps();
-
-/** Far below the time after which the list would be loaded again for another reason. */
-const SOON = { timeout: 10_000 };
-
-/** On a busy machine, updates can fail for some time. */
-const PATIENT = { timeout: 90_000 };
 
 /** A second reviewer of the account. */
 async function colleagueOf(shop: ReviewedShop): Promise<{
@@ -60,10 +55,11 @@ describe('the decision of another reviewer', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'A-2').waitFor();
       await colleague.decide('A-2', 'confirmed');
-      await rowOf(page, 'A-2').waitFor({ state: 'detached', ...SOON });
+      await rowOf(page, 'A-2').waitFor({ state: 'detached' });
       const order_ids = [await idOf(shop, 'A-2')];
+      await extendUndoOf(apps.stack, shop);
       await colleague.client.post(`/accounts/${shop.account.id}/orders/review/undo`, { order_ids });
-      await rowOf(page, 'A-2').waitFor(SOON);
+      await rowOf(page, 'A-2').waitFor();
       await rowOf(page, 'A-1').waitFor();
     });
   });
@@ -77,7 +73,7 @@ describe('the decision of another reviewer', () => {
       await page.keyboard.press('j');
       await currentRow(page, 'B-2').waitFor();
       await colleague.decide('B-2', 'rejected');
-      await rowOf(page, 'B-2').waitFor({ state: 'detached', ...SOON });
+      await rowOf(page, 'B-2').waitFor({ state: 'detached' });
       await page.keyboard.press('c');
       await page.keyboard.press('r');
       await afterKeys(page);
@@ -174,7 +170,7 @@ describe('another reviewer', () => {
       await colleague.client.patch(`/accounts/${shop.account.id}/orders/${await idOf(shop, 'D-1')}`, {
         edits: { '/customer/name': 'Maryam' },
       });
-      await rowOf(page, 'D-1').getByText('Maryam').waitFor(SOON);
+      await rowOf(page, 'D-1').getByText('Maryam').waitFor();
     });
   });
 
@@ -209,7 +205,7 @@ describe('an order of the last seconds', () => {
         .update({ written_at: apps.stack.database.knex.raw("now() + interval '1 hour'") });
       // The first one may have been requested before.
       for (let count = 0; count < 2; count++)
-        await page.waitForResponse((response) => response.ok() && response.url().includes('/orders/updates?'), PATIENT);
+        await page.waitForResponse((response) => response.ok() && response.url().includes('/orders/updates?'));
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await page.getByText('100 selected').waitFor();
       await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));

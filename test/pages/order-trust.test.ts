@@ -55,7 +55,7 @@ describeWith('chromium')('a value that is typed', () => {
       await edit(page, 'Total');
       await inputOf(page).fill('6750');
       await inputOf(page).press('Enter');
-      await page.locator('.notice', { hasText: 'Total changed to \u20686,750.00' }).waitFor();
+      await page.locator('.notice', { hasText: 'Total changed to \u20686,750.00' }).hover();
       await page.getByRole('button', { name: 'Undo' }).click();
       await factOf(page, 'Total').locator('.fact-value').getByText('6,750.50').waitFor();
       await edit(page, 'Address');

@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { numbered, rowOf } from '../harness/review-page.ts';
+import { extendUndoOf, numbered, rowOf } from '../harness/review-page.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -107,8 +107,11 @@ describe('a dispatcher', () => {
 
     // A key counts only after the order was painted.
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    // The page counts the time to undo too.
+    await page.clock.setFixedTime(new Date());
     await page.keyboard.press('c');
     await page.getByText('All done').waitFor();
+    await extendUndoOf(stack, shop, 2);
     await page.keyboard.press('u');
     await rowOf(page, 'K-2').waitFor();
     expect(pageErrors).toEqual([]);
@@ -240,8 +243,10 @@ describe('several orders', () => {
         .click({ modifiers: ['Shift'] });
       await page.getByRole('toolbar').getByText('3 selected').waitFor();
       await page.getByRole('toolbar').getByRole('button', { name: 'Confirm' }).click();
-      await page.locator('.notice', { hasText: '3 orders confirmed' }).waitFor();
+      // It stays while the pointer is on it.
+      await page.locator('.notice', { hasText: '3 orders confirmed' }).hover();
       expect(await page.locator('.order-row').count()).toBe(1);
+      await extendUndoOf(stack, shop, 3);
       await page.getByRole('button', { name: 'Undo' }).click();
       await rowOf(page, 'B-4').waitFor();
       expect(await page.locator('.order-row').count()).toBe(4);

@@ -4,7 +4,7 @@ import { expectAccessible, holdRequests, intercept, openPage, visitAs } from '..
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
-import { rowOf, watchDecisions } from '../harness/review-page.ts';
+import { extendUndoOf, rowOf, watchDecisions } from '../harness/review-page.ts';
 import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -427,7 +427,7 @@ describe('small things', () => {
   });
 
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
-    const { person, review } = await openShop();
+    const { account, person, review } = await openShop();
     const { page, complaints } = await openPage();
     await page.clock.install();
     await visitAs(page, portal, person, review);
@@ -438,6 +438,7 @@ describe('small things', () => {
     await undo.waitFor();
     await page.keyboard.press('F8');
     await page.locator('.notice button:focus').waitFor();
+    await extendUndoOf(stack, { account });
     // Longer than a notice is shown without the focus.
     await page.clock.fastForward(10_000);
     await page.keyboard.press('Enter');

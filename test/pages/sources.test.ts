@@ -225,7 +225,7 @@ describeWith('chromium')('in a browser', () => {
       viewport: { width: 390, height: 800 },
     });
     await visitAs(page, portal, person, path);
-    await page.getByText(/نجح .*50/).waitFor({ timeout: 60_000 });
+    await page.getByText(/نجح .*50/).waitFor();
     await page.getByRole('link', { name: 'إرسال واحد دون رقم طلب' }).waitFor();
     await expectAccessible(page);
     const url = await shownUrl(page);

@@ -12,7 +12,8 @@ let held: Hold | undefined;
 beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
-  await stack.worker({ RETRY_ATTEMPTS: '1' });
+  // Tests hold its statements up.
+  await stack.worker({ RETRY_ATTEMPTS: '1', LEASE: '10m', PG_QUERY_TIMEOUT: '5m' });
 });
 afterEach(() => held?.release());
 

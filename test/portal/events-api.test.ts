@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createEndpoint, type Endpoint, setEvents } from '@orders/database';
 import { EVENT_TYPES, eventId } from '@orders/domain';
 import type { Reply } from '../harness/api.ts';
@@ -12,7 +12,6 @@ let stack: Stack;
 let intake: RunningIntake;
 let portal: RunningPortal;
 let receiver: EventReceiver;
-const receivers: EventReceiver[] = [];
 
 beforeAll(async () => {
   stack = await startStack('postgres');
@@ -23,10 +22,6 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   receiver = await startEventReceiver();
-  receivers.push(receiver);
-});
-afterAll(async () => {
-  for (const one of receivers) await one.close();
 });
 
 const knex = () => stack.database.knex;

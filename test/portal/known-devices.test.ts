@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { createInvitation } from '@orders/database';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
@@ -125,10 +125,9 @@ test('the cookie counts for its user only, and not if it was changed, is too old
   ];
   for (const cookie of invalid)
     expect((await attempt(person.password, { network: '192.0.2.1', cookie })).status).toBe(429);
-  const now = Date.now;
-  Date.now = () => now() + 91 * 86_400_000;
+  const later = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 91 * 86_400_000);
   const old = await attempt(person.password, { network: '192.0.2.1', cookie: device });
-  Date.now = now;
+  later.mockRestore();
   expect(old.status).toBe(429);
   // Several users of one browser are all known.
   expect((await attempt(person.password, { network: '192.0.2.1', cookie: `${others}; ${device}` })).status).toBe(204);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
@@ -18,9 +18,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   mailServer = await startMailServer();
   portal = await stack.portal(mailServer.settings);
-});
-afterAll(async () => {
-  await mailServer.close();
 });
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);
@@ -203,9 +200,10 @@ describe('the page', () => {
     await expectAccessible(page);
     await question(page).getByRole('button', { name: 'Yes' }).click();
     await question(page).waitFor({ state: 'detached' });
+    const reply = page.waitForResponse(`${portal.url}/api/new-sign-ins`);
     await page.reload();
+    expect(await (await reply).json()).toEqual({ sign_ins: [] });
     await page.locator('.shell').waitFor();
-    await page.waitForLoadState('networkidle');
     expect(await question(page).count()).toBe(0);
     expect(complaints).toEqual([]);
     await page.context().close();

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { type Forge, type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
@@ -23,9 +23,6 @@ beforeEach(async () => {
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });
   await stack.database.knex('sign_in_attempts').delete();
   await stack.database.knex('user_sessions').delete();
-});
-afterAll(async () => {
-  await provider.close();
 });
 
 const EXPIRED = '/?identity_provider=expired';

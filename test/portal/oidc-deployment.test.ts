@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
@@ -20,9 +20,6 @@ beforeEach(async () => {
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });
   provider.serve(portal.url);
   await stack.database.knex('sign_in_attempts').delete();
-});
-afterAll(async () => {
-  await provider.close();
 });
 
 const start = (url: string, headers: Record<string, string>) =>

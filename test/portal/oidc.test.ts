@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { acceptInvitation, createInvitation, findUser, unbindUser } from '@orders/database';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
@@ -21,9 +21,6 @@ beforeEach(async () => {
   Object.assign(provider, { account: null, forge: undefined, fault: undefined, requests: [] });
   // Tests share one network.
   await stack.database.knex('sign_in_attempts').delete();
-});
-afterAll(async () => {
-  await provider.close();
 });
 
 const newPerson = async () => createPerson(stack, (await stack.account()).id);

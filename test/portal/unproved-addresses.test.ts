@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
@@ -25,10 +25,6 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
-});
-afterAll(async () => {
-  await provider.close();
-  await mailServer.close();
 });
 
 const OWN = 'anvil zebra correct 77';

@@ -1,5 +1,5 @@
-import { createHook } from 'node:async_hooks';
 import { beforeAll, expect, test } from '@jest/globals';
+import { watchHashes } from '../harness/hashes.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 
@@ -12,25 +12,6 @@ beforeAll(async () => {
   portal = await stack.portal({ PASSWORD_HASH_COST: '17' });
   person = await createPerson(stack, (await stack.account()).id);
 });
-
-/** Counts the hashes that this process, in which the portal runs, computes at the same time. */
-function watchHashes() {
-  const running = new Set<number>();
-  let [most, total] = [0, 0];
-  const hook = createHook({
-    init(id, type) {
-      if (type !== 'SCRYPTREQUEST') return;
-      running.add(id);
-      total += 1;
-      most = Math.max(most, running.size);
-    },
-    before: (id) => running.delete(id),
-  }).enable();
-  return () => {
-    hook.disable();
-    return { most, total };
-  };
-}
 
 const guess = (at: number, network: string) =>
   fetch(`${portal.url}/api/session`, {

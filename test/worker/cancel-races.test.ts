@@ -10,7 +10,9 @@ import { until } from '../harness/until.ts';
 
 const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
-const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', LEASE: '60s', SWEEP_INTERVAL: '10m' };
+const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', LEASE: '10m', PG_QUERY_TIMEOUT: '10m', SWEEP_INTERVAL: '10m' };
+/** The arguments of the function by which intake cancels. */
+const CANCEL_ORDERS = 'cancel_orders(integer, integer, integer, text, text[], text[])';
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -22,24 +24,31 @@ let workers: RunningWorker[] = [];
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  intake = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
-  otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
+  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+  otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
   await installBarriers(stack.database.knex);
   // On a slow machine, a cancellation would be refused while the test prepares the other side.
-  await knex().raw(
-    "alter function cancel_orders(integer, integer, integer, text, text[], text[]) set lock_timeout = '60s'",
-  );
+  await knex().raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);
+  // The clock of the function: an hour behind, so that no undo time is over, until a test sets it.
+  await knex().raw(`
+    create schema test_clock;
+    create sequence test_clock.seconds minvalue -3600 start -3600;
+    create function test_clock.clock_timestamp() returns timestamptz language sql as
+    $$ select pg_catalog.clock_timestamp() + last_value * interval '1 second' from test_clock.seconds $$;
+    alter function ${CANCEL_ORDERS} set search_path = test_clock, pg_catalog, public, pg_temp`);
 });
 beforeEach(async () => {
   account = await stack.account();
 });
 afterEach(async () => {
+  await setClock(-3600);
   for (const { release } of holds) await release();
   for (const { close } of workers) await close();
   [holds, workers] = [[], []];
 });
 
 const knex = () => stack.database.knex;
+const setClock = (seconds: number) => knex().raw("select setval('test_clock.seconds', ?)", [seconds]);
 const keep = (hold: Hold): Hold => {
   holds.push(hold);
   return hold;
@@ -80,6 +89,11 @@ async function write(order: object = {}): Promise<Written> {
 
 const review = ({ orderId }: Written, to: 'confirmed' | 'rejected' | 'needs_review') =>
   reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY });
+
+const reviewedAt = ({ orderId }: Written, time: string) =>
+  knex()('orders')
+    .where({ order_id: orderId })
+    .update({ reviewed_at: knex().raw(time) });
 
 /** Lets two changes of an order wait for its lock in this order, and releases it. */
 async function race<First, Second>(
@@ -224,21 +238,28 @@ describe('against a decision', () => {
   const confirm = async () => {
     const order = await write();
     await review(order, 'confirmed');
+    // Dispatching sees it, but not the clock of cancellations.
+    await reviewedAt(order, "now() - interval '30 minutes'");
+    return order;
+  };
+  const confirmUndoable = async () => {
+    const order = await confirm();
+    await reviewedAt(order, "now() + interval '1 hour'");
     return order;
   };
   // It waits while the test sends the other request.
   const undo = ({ orderId }: Written) =>
-    undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY }, 60_000);
+    undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
 
   test('undone first: the order is cancelled', async () => {
-    const { order, first, second } = await race(confirm, undo, cancelOrder);
+    const { order, first, second } = await race(confirmUndoable, undo, cancelOrder);
     expect(first).toMatchObject({ changed: [order.orderId] });
     expect(outcomeOf(second)).toBe('cancelled');
     expect(await stateOf(order.id)).toEqual(['cancelled']);
   });
 
   test('cancelled before the undo: the undo changes nothing', async () => {
-    const { order, first, second } = await race(confirm, cancelOrder, undo);
+    const { order, first, second } = await race(confirmUndoable, cancelOrder, undo);
     expect(outcomeOf(first)).toBe('cancelled');
     expect(second).toMatchObject({ changed: [], unchanged: [{ order_id: order.orderId, review_state: 'cancelled' }] });
     expect(await stateOf(order.id)).toEqual(['cancelled']);
@@ -258,16 +279,14 @@ describe('against a decision', () => {
 
   test('the undo time passes while it is cancelled: it becomes a request', async () => {
     const order = await confirm();
-    await knex()('orders')
-      .where({ order_id: order.orderId })
-      .update({ reviewed_at: knex().raw("clock_timestamp() - interval '7 seconds'") });
+    // A sequence is set at once, also if the transaction is rolled back.
     await knex().raw(`
-      create function wait_past_undo() returns trigger language plpgsql as
-      $$ begin perform pg_sleep(2.2); return null; end $$;
-      create trigger wait_past_undo after update on orders for each row
-      when (new.review_state = 'cancelled') execute function wait_past_undo()`);
+      create function pass_undo() returns trigger language plpgsql as
+      $$ begin perform setval('test_clock.seconds', 0); return null; end $$;
+      create trigger pass_undo after update on orders for each row
+      when (new.review_state = 'cancelled') execute function pass_undo()`);
     const reply = await cancelOrder(order);
-    await knex().raw('drop trigger wait_past_undo on orders');
+    await knex().raw('drop trigger pass_undo on orders');
     expect(outcomeOf(reply)).toBe('requested');
     expect(await stateOf(order.id)).toEqual(['confirmed']);
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancel_requested']);

@@ -14,7 +14,8 @@ import {
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 
 const WORKERS = 6;
-const RACE_MS = 1500;
+/** No lease expires. */
+const LEASE_MS = 3_600_000;
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -44,12 +45,11 @@ afterAll(async () => {
   await testDatabase.close();
 });
 
-/** Runs the same work on the same receipts in several workers for some seconds. Rejects when one of them fails. */
-async function race(work: () => Promise<void>): Promise<void> {
-  const end = performance.now() + RACE_MS;
+/** Runs the same work on the same receipts in several workers, this often in each. Rejects when one of them fails. */
+async function race(times: number, work: () => Promise<unknown>): Promise<void> {
   await Promise.all(
     Array.from({ length: WORKERS }, async () => {
-      while (performance.now() < end) await work();
+      for (let time = 0; time < times; time += 1) await work();
     }),
   );
 }
@@ -57,39 +57,37 @@ async function race(work: () => Promise<void>): Promise<void> {
 const bodyOf = ({ body }: { body: Buffer | null }) => JSON.parse(String(body)).source_order_id as string;
 
 // Postgres evaluates a row again that another session changed before the lock (EvalPlanQual). With the body looked up
-// in a subquery, this crashed Postgres 18.4 within a second of this test.
+// in a subquery, this crashed Postgres 18.4 after some hundred claims.
 test('workers that claim the same receipts at the same time get each receipt with its body or not at all', async () => {
   let claims = 0;
-  await race(async () => {
+  await race(200, async () => {
     const leaseId = randomUUID();
-    const claimed = await claimReceipts(database, receiptIds, leaseId, 10_000);
-    claims += claimed.length;
+    const claimed = await claimReceipts(database, receiptIds, leaseId, LEASE_MS);
     for (const one of claimed) expect(bodyOf(one)).toBe(nameOf.get(one.receiptId));
     await releaseLease(database, receiptIds, leaseId);
+    claims += claimed.length;
   });
-  expect(claims).toBeGreaterThan(500);
+  expect(claims).toBeGreaterThanOrEqual(receiptIds.length);
 });
 
 test('the same holds for workers that claim receipts alone', async () => {
   await testDatabase.knex('receipts').update({ runs_alone: true, lease_id: null });
   let claims = 0;
-  await race(async () => {
+  await race(15, async () => {
     for (const receiptId of (await findSuspects(database, receiptIds)).slice(0, 5)) {
       const leaseId = randomUUID();
-      const one = await claimAlone(database, receiptId, leaseId, 10_000, 3);
+      const one = await claimAlone(database, receiptId, leaseId, LEASE_MS, 3);
       if (one === null) continue;
       claims += 1;
       expect(one).toMatchObject({ receiptId, body: expect.any(Buffer) });
       await releaseLease(database, [receiptId], leaseId);
     }
   });
-  expect(claims).toBeGreaterThan(50);
+  expect(claims).toBeGreaterThanOrEqual(5);
 });
 
 test('workers that settle one outbox row at the same time keep it while one of its receipts is pending', async () => {
-  await race(async () => {
-    await settleBatch(database, batchId, 10_000);
-  });
+  await race(50, () => settleBatch(database, batchId, 10_000));
   const promise = await testDatabase.knex('outbox').where({ batch_id: batchId }).first();
   expect(promise.receipt_ids).toHaveLength(100);
 });

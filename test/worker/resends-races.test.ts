@@ -14,7 +14,7 @@ const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
 /** For a worker that waits for a lock. */
-const HELD_UP = { LEASE: '60s', PG_QUERY_TIMEOUT: '50s' };
+const HELD_UP = { LEASE: '10m', PG_QUERY_TIMEOUT: '10m' };
 
 let stack: Stack;
 let intake: RunningIntake;
@@ -30,11 +30,11 @@ beforeEach(async () => {
   trx = await stack.database.knex.transaction();
 });
 afterEach(async () => {
-  if (!trx.isCompleted()) await trx.rollback();
+  if (!trx?.isCompleted()) await trx?.rollback();
   await held?.release();
   await killedWorker?.stop('SIGKILL');
   held = killedWorker = undefined;
-  await stack.close();
+  await stack?.close();
 });
 
 const begin = async () => {

@@ -16,6 +16,7 @@ import {
   firstUuidAt,
   type IncomingReceipt,
   listDeadIds,
+  MIGRATIONS,
   migrate,
   openDatabase,
   openKnex,
@@ -43,6 +44,7 @@ import {
   run,
 } from '../../packages/database/src/prepared/run.ts';
 import { ascending } from '../../packages/database/src/receipts/uuids.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -93,16 +95,27 @@ async function tableOf(receiptId: string): Promise<string> {
 }
 
 describe('migrations', () => {
-  test('two at the same time both find the complete schema, and each runs once', async () => {
-    const url = new URL(db.url);
+  test('two at the same time wait for each other, both find the complete schema, and each migration runs once', async () => {
+    // Without a pooler, like migrations, because they may wait longer than its statement timeout.
+    const url = new URL(db.directUrl);
     url.pathname = `/twice_${randomBytes(4).toString('hex')}`;
     await ensureDatabase(url.href);
+    const knex = openKnex({ url: url.href });
     const both = [openKnex({ url: url.href }), openKnex({ url: url.href })];
-    const ran = await Promise.all(both.map((knex) => migrate(knex)));
-    expect(ran.flat().slice(0, 2)).toEqual(['001-initial', '002-payloads-by-batch']);
-    expect(ran.flat()).toEqual([...new Set(ran.flat())]);
+    // The advisory lock of migrations.
+    const guard = await hold(knex, 'select pg_advisory_xact_lock(7310441)');
+    const running = both.map((one) => migrate(one));
+    await until('both wait for the lock', async () => {
+      const { rows } = await knex.raw(
+        `select from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()`,
+      );
+      return rows.length === 2;
+    });
+    await guard.release();
+    const ran = await Promise.all(running);
+    expect(ran.flat()).toEqual(MIGRATIONS.map(({ name }) => name));
     expect(ran.map(({ length }) => length)).toContain(0);
-    await Promise.all(both.map((knex) => knex.destroy()));
+    await Promise.all([knex, ...both].map((one) => one.destroy()));
     await dropDatabase(url.href);
   });
 
@@ -254,12 +267,7 @@ test('a week is not dropped while a receipt of it is being redriven', async () =
   const redrive = await db.knex.transaction();
   expect(await redriveReceipts(redrive, [dead.receiptId])).toEqual([dead.receiptId]);
   const dropping = dropOldPartitions(db.knex, 290 * DAY);
-  await until('the drop waits for the redrive', async () => {
-    const { rows } = await db.knex.raw(
-      "select 1 from pg_stat_activity where wait_event = 'advisory' and datname = current_database()",
-    );
-    return rows.length > 0;
-  });
+  await whoWait(db.knex, 1, 'advisory');
   await redrive.commit();
   expect((await dropping).dropped).toEqual([]);
   expect(await findReceipt(database, 1, dead.receiptId)).toMatchObject({ state: 'received' });
@@ -341,7 +349,7 @@ describe('leases and outbox rows', () => {
   test('a claim skips receipts that another claim holds, without waiting', async () => {
     const [held, free] = [incoming('claim-held'), incoming('claim-free')];
     await record(held, free);
-    const shortTimeouts = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, queryTimeout: 3000 });
+    const shortTimeouts = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, queryTimeout: 60_000 });
     const other = await db.knex.transaction();
     try {
       await other('receipts').where({ receipt_id: held.receiptId }).forUpdate();
@@ -360,10 +368,7 @@ describe('leases and outbox rows', () => {
     const other = await db.knex.transaction();
     await other('outbox').where({ batch_id: batchId }).update({ due_at: new Date() });
     const settling = settleBatch(database, batchId, 0);
-    await until('it waits for the other', async () => {
-      const { rows } = await db.knex.raw("select 1 from pg_stat_activity where wait_event = 'transactionid'");
-      return rows.length > 0;
-    });
+    await whoWait(db.knex, 1, 'transactionid');
     await other.commit();
     await settling;
     expect(await outboxIdsOf(batchId)).toEqual([receiptIds]);
@@ -533,7 +538,7 @@ describe('signing secrets', () => {
     withStack('postgres', async (stack) => {
       const { api } = await stack.intake();
       const account = await stack.account({ signing: true });
-      const rotated = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 60_000);
+      const rotated = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 3_600_000);
       for (const secret of [account.secret, rotated?.secret as string]) {
         expect((await api.webhook({ ...account, secret }, { source_order_id: 'r' })).status).toBe(202);
       }
@@ -572,18 +577,19 @@ describe('dispatchable_orders', () => {
     db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
   // A transaction in any database of the cluster holds the view back, so the test waits for orders to appear.
   const appear = (ids: number[]) => until(`${ids} are shown`, async () => String(await visible()) === String(ids));
-  const passUndoTime = (id: number) =>
+  const setUndoTime = (id: number, isOver: boolean) =>
     db
       .knex('orders')
       .where({ order_id: id })
-      .update({ reviewed_at: db.knex.raw("reviewed_at - interval '11 seconds'") });
+      .update({ reviewed_at: db.knex.raw(`now() ${isOver ? '-' : '+'} interval '1 hour'`) });
 
   test('shows confirmed orders only after the undo time', async () => {
     const [waiting, confirmed, rejected] = [await insertOrder(), await insertOrder(), await insertOrder()];
     await reviewOne(db.knex, confirmed, 'confirmed', 'test');
+    await setUndoTime(confirmed, false);
     await reviewOne(db.knex, rejected, 'rejected', 'test');
     expect(await visible()).toEqual([]);
-    await passUndoTime(confirmed);
+    await setUndoTime(confirmed, true);
     await appear([confirmed]);
     expect(waiting).not.toBe(confirmed);
   });
@@ -596,16 +602,17 @@ describe('dispatchable_orders', () => {
     try {
       await reviewOne(trx, slow, 'confirmed', 'test');
       await reviewOne(db.knex, quick, 'confirmed', 'test');
-      await passUndoTime(quick);
+      await setUndoTime(quick, true);
       expect(await visible()).not.toContain(quick);
       // An order within its undo time must not appear before the slow one, which is not visible yet.
       await reviewOne(db.knex, undoable, 'confirmed', 'test');
+      await setUndoTime(undoable, false);
       expect(await visible()).not.toContain(quick);
     } finally {
       await trx.commit();
     }
     expect(await visible()).not.toContain(quick);
-    await passUndoTime(slow);
+    await setUndoTime(slow, true);
     await until('both are shown', async () => {
       const shown = (await visible()).filter((id) => id !== undoable);
       return String(shown) === String([...before, slow, quick]);

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
+import { closeAtEnd } from '../close-at-end.ts';
 import { memoryAdapter } from './memory-adapter.ts';
 
 /** Who signs in at the provider. */
@@ -97,7 +98,7 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
           await grant.save();
           return grant;
         },
-        ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+        ttl: { AccessToken: 600, AuthorizationCode: 600, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
       });
       provider.use(async (context, next) => {
         await next();
@@ -125,5 +126,5 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
       await once(server, 'close');
     },
   };
-  return self;
+  return closeAtEnd(self);
 }
