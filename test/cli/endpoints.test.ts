@@ -26,7 +26,7 @@ beforeAll(async () => {
   receiver = await startEventReceiver();
 });
 afterAll(async () => {
-  await receiver.close();
+  await receiver?.close();
 });
 
 beforeEach(async () => {

@@ -109,7 +109,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     await backup.saveLastWal();
   });
   afterEach(() => stack.close());
-  afterAll(() => primary.close());
+  afterAll(() => primary?.close());
 
   test('to the end of the archive has everything accepted, finishes pending receipts and writes nothing twice', async () => {
     stack = await startStack(KIND, { database: await backup.restore() });

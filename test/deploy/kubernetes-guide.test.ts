@@ -38,9 +38,9 @@ describeWith(
     cluster = await startStandInCluster({ DRAIN_DELAY: '200ms' });
   });
   afterAll(async () => {
-    await cluster.close();
-    await queue.close();
-    await postgres.close();
+    await cluster?.close();
+    await queue?.close();
+    await postgres?.close();
   });
 
   test('deploys for the first time, up to the first order', async () => {

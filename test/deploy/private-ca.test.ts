@@ -41,7 +41,7 @@ describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificate
   beforeAll(async () => {
     stores = await startTlsStores();
   });
-  afterAll(() => stores.close());
+  afterAll(() => stores?.close());
 
   test('are trusted by every process with the CA, and an order is written', async () => {
     const env = environment();

@@ -60,8 +60,8 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     await until('the proxy reaches intake', isUp);
   });
   afterAll(async () => {
-    await proxy.stop();
-    echo.close();
+    await proxy?.stop();
+    echo?.close();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   await open(receiver);
 });
 afterAll(async () => {
-  receiver.close();
+  receiver?.close();
   await rm(directory, { recursive: true });
 });
 
@@ -83,8 +83,8 @@ describe.each(['http', 'https'])('a forward proxy that is reached by %s', (schem
     await untilReady(adminPort);
   });
   afterAll(async () => {
-    await notifier.stop();
-    proxy.close();
+    await notifier?.stop();
+    proxy?.close();
   });
 
   const noConnections = () => until('no connection to the proxy is left', async () => sockets.size === 0);

@@ -26,8 +26,8 @@ beforeAll(async () => {
   await stack.notifier({ CALLBACK_ALLOW: '', CALLBACK_DNS: dns.address });
 });
 afterAll(async () => {
-  await dns.close();
-  internal.close();
+  await dns?.close();
+  internal?.close();
 });
 
 const call = (url: string) => callEndpoint(stack, url);

@@ -65,5 +65,6 @@ test(
     const bodies = fc.array(hostileBody, { maxLength: 12 });
     await fc.assert(fc.asyncProperty(bodies, send), { numRuns: COUNT, seed: SEED, endOnFailure: true });
   },
+  // As long as any other test may take, and more if there are more of them.
   240_000 + COUNT * 5000,
 );

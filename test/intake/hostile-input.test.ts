@@ -493,6 +493,7 @@ describe('an intake process under hostile load', () => {
       expect(await others).toEqual(['duplicate', 'written']);
       await worker.close();
     },
+    // As long as any other test may take, and more if there are more of them.
     240_000 + COUNT * 30,
   );
 

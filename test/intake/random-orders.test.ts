@@ -33,7 +33,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await testDatabase.close();
 });
 
 /** Random payloads as request bodies, each with its own id. */
@@ -71,5 +70,6 @@ test(
       }
     }
   },
+  // As long as any other test may take, and more if there are more of them.
   240_000 + COUNT * 10,
 );

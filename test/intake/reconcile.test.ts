@@ -38,7 +38,11 @@ async function send(id: string, order: object = {}, headers = {}): Promise<Reply
 }
 
 /** A version 7 UUID of this time. */
-const uuidOf = (time: number) => time.toString(16).padStart(12, '0').replace(/^(.{8})/, '$1-') + randomUUIDv7().slice(13);
+const uuidOf = (time: number) =>
+  time
+    .toString(16)
+    .padStart(12, '0')
+    .replace(/^(.{8})/, '$1-') + randomUUIDv7().slice(13);
 
 const becomes = (id: string, status: string) =>
   until(`${id} is ${status}`, async () => {

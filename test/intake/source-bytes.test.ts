@@ -32,7 +32,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await testDatabase.close();
 });
 
 const bytes = fc.uint8Array({ maxLength: 12 }).map((array) => Buffer.from(array));

@@ -59,7 +59,7 @@ describeQueues('status, the queue on %s', (kind) => {
     await worker.close();
   });
 
-  // The queue has no part in the others.
+  // The queue has no part in the next tests.
   if (kind !== QUEUE_KINDS[0]) return;
 
   test('a wait that times out returns the current state', async () => {

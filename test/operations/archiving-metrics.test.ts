@@ -21,7 +21,7 @@ beforeAll(async () => {
   archive = join(postgres.directory, '../archive');
 });
 afterAll(async () => {
-  await postgres.close();
+  await postgres?.close();
 });
 
 /** Completes segments of the write-ahead log. */

@@ -26,7 +26,7 @@ beforeAll(async () => {
   await reader.connect();
 });
 afterAll(async () => {
-  await reader.end();
+  await reader?.end();
   await db.knex.raw(`drop owned by ${ROLE}; drop role ${ROLE}`);
 });
 

@@ -31,7 +31,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'orders-images-'));
 });
 afterAll(async () => {
-  registry.close();
+  registry?.close();
   await rm(directory, { recursive: true, force: true });
 });
 

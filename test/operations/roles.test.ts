@@ -111,7 +111,7 @@ beforeAll(async () => {
   stack.env.PG_PREPARED = 'on';
 });
 afterAll(async () => {
-  await server.close();
+  await server?.close();
 });
 
 test('with a role for each app and an owner without superuser rights the acceptance story passes', async () => {

@@ -24,7 +24,7 @@ describe('Postgres with a synchronous standby', () => {
     stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
   });
   afterAll(async () => {
-    await standby.server.close();
+    await standby?.server?.close();
   });
 
   test('after a failover the running apps have every accepted order exactly once', async () => {

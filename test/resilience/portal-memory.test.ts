@@ -82,7 +82,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await portal.stop('SIGKILL');
+  await portal?.stop('SIGKILL');
 });
 
 /** Sends many requests at once and expects no reply longer than `MAX_REPLY`. @returns the statuses. */

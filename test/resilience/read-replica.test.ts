@@ -24,7 +24,7 @@ describe('status requests with a read replica', () => {
     account = await stack.account();
   });
   afterAll(async () => {
-    await replica.server.close();
+    await replica?.server?.close();
   });
 
   /** The number of status requests that the replica or the primary answered. */

@@ -45,7 +45,7 @@ describeWith('haproxy')('behind haproxy', () => {
   beforeAll(async () => {
     haproxy = await startHaproxy();
   });
-  afterAll(() => haproxy.close());
+  afterAll(() => haproxy?.close());
 
   async function startIntake(server: Server, drainDelay: string): Promise<Child> {
     const { port, adminPort } = haproxy.ports[server];

@@ -42,7 +42,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await testDatabase.close();
 });
 
 /** Runs the same work on the same receipts in several workers, this often in each. Rejects when one of them fails. */

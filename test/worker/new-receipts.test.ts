@@ -35,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await testDatabase.close();
 });
 
 /** Stores orders in one batch. @returns its wake-up, as intake sends it. */

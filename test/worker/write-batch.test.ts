@@ -21,7 +21,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await closeDatabase(database);
-  await testDatabase.close();
 });
 
 test('orders that failed before are retried separately, and the others are written in one statement', async () => {
