@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { listAudit, unseal } from '@orders/database';
 import { EVENT_TYPES } from '@orders/domain';
@@ -25,10 +25,6 @@ beforeAll(async () => {
   await stack.notifier();
   receiver = await startEventReceiver();
 });
-afterAll(async () => {
-  await receiver?.close();
-});
-
 beforeEach(async () => {
   account = await stack.account();
   id = String(account.id);

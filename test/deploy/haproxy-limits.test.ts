@@ -27,7 +27,6 @@ describeWith('haproxy')('haproxy before intake', () => {
   });
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();
-    await haproxy?.close();
   });
 
   function open(localAddress: string): Socket {

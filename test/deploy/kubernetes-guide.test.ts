@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { openApi } from '../harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
@@ -37,12 +37,6 @@ describeWith(
     queue = await startQueue('redis', postgres.directUrl);
     cluster = await startStandInCluster({ DRAIN_DELAY: '200ms' });
   });
-  afterAll(async () => {
-    await cluster?.close();
-    await queue?.close();
-    await postgres?.close();
-  });
-
   test('deploys for the first time, up to the first order', async () => {
     const [sql = ''] = readBlocks(guide).flatMap(({ language, text }) => (language === 'sql' ? [text] : []));
     // The test server already has a role and a database `orders`.

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
 import { openApi } from '../harness/api.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
@@ -41,8 +41,6 @@ describeWith('openssl', 'redis-server')('a Postgres and a Redis with certificate
   beforeAll(async () => {
     stores = await startTlsStores();
   });
-  afterAll(() => stores?.close());
-
   test('are trusted by every process with the CA, and an order is written', async () => {
     const env = environment();
     expect(await orders(['migrate'], env)).toMatchObject({ code: 0 });

@@ -26,7 +26,6 @@ beforeAll(async () => {
   await stack.notifier({ CALLBACK_ALLOW: '', CALLBACK_DNS: dns.address });
 });
 afterAll(async () => {
-  await dns?.close();
   internal?.close();
 });
 

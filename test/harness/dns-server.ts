@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { type Answer, decode, encode } from 'dns-packet';
+import { closeAtEnd } from './close-at-end.ts';
 
 export interface DnsServer {
   /** As `CALLBACK_DNS` takes it. */
@@ -31,7 +32,7 @@ export async function startDnsServer(): Promise<DnsServer> {
   });
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
-  return {
+  return closeAtEnd<DnsServer>({
     address: `127.0.0.1:${socket.address().port}`,
     set(name, ...lists) {
       const ofFamily = (family: number) => lists.map((list) => list.filter((address) => isIP(address) === family));
@@ -43,5 +44,5 @@ export async function startDnsServer(): Promise<DnsServer> {
       socket.close();
       await once(socket, 'close');
     },
-  };
+  });
 }

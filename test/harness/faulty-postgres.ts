@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
 import { migrateQueue } from '@orders/queue';
 import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/test-services';
+import { closeAtEnd } from './close-at-end.ts';
 import { PREPARED, type TestDatabase } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 
@@ -37,7 +38,7 @@ export async function startFaultyPostgres(settings: string[] = [], { direct = fa
   const knex = openKnex({ url, applicationName: 'orders test' });
   await migrate(knex);
   await migrateQueue(directUrl);
-  return {
+  return closeAtEnd<FaultyPostgres>({
     url,
     directUrl,
     directory,
@@ -50,5 +51,5 @@ export async function startFaultyPostgres(settings: string[] = [], { direct = fa
       await server.close();
       await rm(parent, { recursive: true, force: true });
     },
-  };
+  });
 }

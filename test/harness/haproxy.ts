@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { freePort, startChild } from '@orders/test-services';
+import { closeAtEnd } from './close-at-end.ts';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 
@@ -89,7 +90,7 @@ backend intakes_by_connection
   }
   await until('haproxy accepts commands', () => runCommand('show info').catch(() => false));
 
-  return {
+  return closeAtEnd<Haproxy>({
     url: `http://127.0.0.1:${port}`,
     connectionsUrl: `http://127.0.0.1:${connectionsPort}`,
     ports,
@@ -111,7 +112,7 @@ backend intakes_by_connection
       await child.stop();
       await rm(directory, { recursive: true, force: true });
     },
-  };
+  });
 }
 
 async function freePorts(): Promise<IntakePorts> {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, type LocalRedis, startRedis } from '@orders/test-services';
 import { Redis } from 'ioredis';
+import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
 
 /** A real Redis Cluster whose nodes can be killed and frozen. */
@@ -52,7 +53,7 @@ export async function startRedisCluster({ replicas = 1 } = {}): Promise<TestClus
     return Promise.any(nodes.map(({ client }) => ask(client)));
   }
 
-  return {
+  return closeAtEnd<TestCluster>({
     url: `redis-cluster://default:${encodeURIComponent(PASSWORD)}@${hosts}`,
     async masterOf(key) {
       const slot = await onReachableNode((client) => client.cluster('KEYSLOT', key));
@@ -74,7 +75,7 @@ export async function startRedisCluster({ replicas = 1 } = {}): Promise<TestClus
       }
       await rm(directory, { recursive: true, force: true });
     },
-  };
+  });
 }
 
 async function startNode(directory: string): Promise<Node> {

@@ -2,6 +2,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
+import { closeAtEnd } from './close-at-end.ts';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';
 import { untilReady } from './processes.ts';
@@ -183,7 +184,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
       await rm(directory, { recursive: true });
     },
   };
-  return cluster;
+  return closeAtEnd(cluster);
 }
 
 /** Applies a JSON merge patch: null removes a key. */

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { freePort, type FaultyPostgres as Server, startFaultyPostgres as startServer } from '@orders/test-services';
 import pg from 'pg';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
+import { closeAtEnd } from './close-at-end.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
 import { until } from './until.ts';
 
@@ -43,6 +44,7 @@ export async function startStandby(primary: FaultyPostgres): Promise<Standby> {
     await client.connect();
     return (await client.query(text).finally(() => client.end())).rows;
   };
+  closeAtEnd({ close: () => server.close() });
   return {
     get server() {
       return server;

@@ -3,6 +3,7 @@ import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, startPostgres, startRedis } from '@orders/test-services';
+import { closeAtEnd } from './close-at-end.ts';
 
 /** A Postgres and a Redis whose certificates a private CA has signed, for the name `localhost` and not for `127.0.0.1`. */
 export interface TlsStores {
@@ -39,7 +40,7 @@ export async function startTlsStores(): Promise<TlsStores> {
       'tls-auth-clients': 'no',
     },
   });
-  return {
+  return closeAtEnd<TlsStores>({
     ca: file('ca.crt'),
     postgresUrl: postgres.url.replace('127.0.0.1', 'localhost').replace(/\/orders$/, '/postgres'),
     redisUrl: `rediss://localhost:${port}`,
@@ -48,7 +49,7 @@ export async function startTlsStores(): Promise<TlsStores> {
       await postgres.stop('SIGQUIT');
       await rm(directory, { recursive: true });
     },
-  };
+  });
 }
 
 /** Makes a private CA and a certificate of it for `localhost`. @param file returns the path of a file: `ca.crt`, `server.crt`, `server.key`. */

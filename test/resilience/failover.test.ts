@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
@@ -23,10 +23,6 @@ describe('Postgres with a synchronous standby', () => {
     });
     stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
   });
-  afterAll(async () => {
-    await standby?.server?.close();
-  });
-
   test('after a failover the running apps have every accepted order exactly once', async () => {
     const { api } = await stack.intake();
     await stack.worker();

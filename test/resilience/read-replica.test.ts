@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database';
 import { lockTables } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
@@ -23,10 +23,6 @@ describe('status requests with a read replica', () => {
     await stack.worker({ RETRY_ATTEMPTS: '1' });
     account = await stack.account();
   });
-  afterAll(async () => {
-    await replica?.server?.close();
-  });
-
   /** The number of status requests that the replica or the primary answered. */
   async function answeredBy(who: 'replica' | 'primary'): Promise<number> {
     const text = await (await fetch(`${intake.adminUrl}/metrics`)).text();

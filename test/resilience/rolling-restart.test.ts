@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services';
 import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
@@ -13,20 +13,13 @@ import { until } from '../harness/until.ts';
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
 
 let stack: Stack;
-const running: Child[] = [];
 
 beforeAll(async () => {
   stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
 });
-afterAll(async () => {
-  await Promise.all(running.map((child) => child.stop()));
-});
 
-async function start(app: 'intake' | 'worker', settings: Record<string, string> = {}): Promise<Child> {
-  const child = await startApp(app, { ...stack.env, ...settings });
-  running.push(child);
-  return child;
-}
+const start = (app: 'intake' | 'worker', settings: Record<string, string> = {}) =>
+  startApp(app, { ...stack.env, ...settings });
 
 /** Stops a process like an orchestrator and expects that it drains and exits. */
 async function end(child: Child): Promise<void> {
@@ -45,8 +38,6 @@ describeWith('haproxy')('behind haproxy', () => {
   beforeAll(async () => {
     haproxy = await startHaproxy();
   });
-  afterAll(() => haproxy?.close());
-
   async function startIntake(server: Server, drainDelay: string): Promise<Child> {
     const { port, adminPort } = haproxy.ports[server];
     const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: drainDelay };

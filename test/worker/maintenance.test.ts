@@ -111,14 +111,17 @@ describeAlone('dropping a partition', () => {
     const reader = await hold(knex, 'select from receipts limit 1');
     const stopping = new AbortController();
     const dropping = dropOldPartitions(knex, 100 * DAY, stopping.signal).catch((error) => error);
-    for (const attempt of ['first', 'second']) {
-      await whoWait(knex, 1, 'relation');
-      // This waits behind the drop, which waits for the reader.
-      expect((await api.order(account, { source_order_id: attempt })).status).toBe(202);
+    try {
+      for (const attempt of ['first', 'second']) {
+        await whoWait(knex, 1, 'relation');
+        // This waits behind the drop, which waits for the reader.
+        expect((await api.order(account, { source_order_id: attempt })).status).toBe(202);
+      }
+      stopping.abort();
+      expect(await dropping).toMatchObject({ code: '55P03' });
+    } finally {
+      await reader.release();
     }
-    stopping.abort();
-    expect(await dropping).toMatchObject({ code: '55P03' });
-    await reader.release();
   });
 
   test('does not read the dropped week', async () => {
