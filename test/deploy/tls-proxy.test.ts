@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database';
-import { type Child, freePort, startChild } from '@orders/test-services';
+import { freePort, startChild } from '@orders/test-services';
+import { closeAtEnd } from '../harness/close-at-end.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -22,7 +23,6 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
   let stack: Stack;
   let account: TestAccount;
   let directory: string;
-  let proxy: Child;
   let echo: Server;
   let [httpPort, httpsPort] = [0, 0];
 
@@ -55,12 +55,12 @@ describeWith('haproxy')('the TLS proxy of the Compose deployment', () => {
     await writeFile(file, config.replaceAll(' resolvers docker init-addr none', ''));
     const env = { ...process.env, INTAKE_URL: `https://${INTAKE}`, PORTAL_URL: `https://${PORTAL}` };
     await run('haproxy', ['-c', '-f', file], { env });
-    proxy = await startChild('haproxy', ['-db', '-f', file], { stdio: 'ignore', env });
+    const proxy = await startChild('haproxy', ['-db', '-f', file], { stdio: 'ignore', env });
+    closeAtEnd({ close: () => proxy.stop() });
     const isUp = async () => ((await ask(INTAKE, '/').catch(() => null))?.status ?? 503) !== 503;
     await until('the proxy reaches intake', isUp);
   });
   afterAll(async () => {
-    await proxy?.stop();
     echo?.close();
     await rm(directory, { recursive: true, force: true });
   });

@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services';
 import { callEndpoint } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -55,7 +55,6 @@ describe.each(['http', 'https'])('a forward proxy that is reached by %s', (schem
   const sockets = new Set<Socket>();
   let proxy: Server;
   let stack: Stack;
-  let notifier: Child;
 
   beforeAll(async () => {
     proxy = scheme === 'http' ? createHttpServer() : createHttpsServer(certificate);
@@ -74,7 +73,7 @@ describe.each(['http', 'https'])('a forward proxy that is reached by %s', (schem
     });
     stack = await startStack('postgres');
     const adminPort = await freePort();
-    notifier = await startApp('notifier', {
+    await startApp('notifier', {
       ...stack.env,
       ADMIN_PORT: String(adminPort),
       CALLBACK_PROXY: `${scheme}://user:p%40ss@localhost:${await open(proxy)}`,
@@ -83,7 +82,6 @@ describe.each(['http', 'https'])('a forward proxy that is reached by %s', (schem
     await untilReady(adminPort);
   });
   afterAll(async () => {
-    await notifier?.stop();
     proxy?.close();
   });
 

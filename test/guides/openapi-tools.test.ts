@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import {
   lintWithRedocly,
   type PostmanRequest,
@@ -11,6 +11,7 @@ import {
   startPrism,
 } from '@orders/openapi-tools';
 import { type Api, openApi } from '../harness/api.ts';
+import { closeAtEnd } from '../harness/close-at-end.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -86,10 +87,9 @@ describe('prism, which rejects what breaks the document', () => {
   let api: Api;
 
   beforeAll(async () => {
-    prism = await startPrism(`${intake.api.url}/openapi.json`, intake.api.url);
+    prism = closeAtEnd(await startPrism(`${intake.api.url}/openapi.json`, intake.api.url));
     api = await openApi(prism.url);
   });
-  afterAll(() => prism?.close());
 
   test('accepts every order that the service accepts', async () => {
     for (const { payload } of MESSY) {

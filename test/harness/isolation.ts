@@ -1,12 +1,10 @@
-import { beforeAll, expect } from '@jest/globals';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain';
-import { type Child, freePort } from '@orders/test-services';
+import { type Child, freePort, startChild } from '@orders/test-services';
 import type { AttackResult } from '../../packages/bench/src/isolation/attack.ts';
-import { type Attack, launch } from '../../packages/bench/src/isolation/attacks.ts';
-import type { PoliteLoad, PoliteRun } from '../../packages/bench/src/isolation/polite-sender.ts';
-import { type PoliteSender, startPoliteSender } from '../../packages/bench/src/isolation/start-polite-sender.ts';
-import { resetPeakMemory, usageOf } from '../../packages/bench/src/measure/processes.ts';
-import { closeAtEnd } from './close-at-end.ts';
+import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../packages/bench/src/isolation/polite-sender.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
 import { QUEUE_KINDS } from './queue.ts';
@@ -17,12 +15,12 @@ import { until } from './until.ts';
 const HEAP = '--max-old-space-size=512';
 /** Max memory of each process, below the limit of such a pod. */
 const MAX_MEMORY_MIB = 900;
-/** Times that no machine reaches, so that what is rejected was rejected because of the attack. */
-const LONG = { LEASE: '10m', PG_QUERY_TIMEOUT: '10m', REQUEST_TIMEOUT: '10m', IDLE_TIMEOUT: '10m' };
 
 const PER_SECOND = 50;
 /** An attack goes on until the polite account has had this many replies meanwhile. */
-const ENOUGH = 75;
+const ANSWERED_DURING_ATTACK = 75;
+
+const POLITE_SENDER = join(import.meta.dirname, '../../packages/bench/src/isolation/polite-sender.ts');
 
 /** Max characters kept from the end of a process's output. */
 const MAX_PRINTED = 4000;
@@ -42,10 +40,10 @@ export interface Isolation {
    * is rejected, that each process keeps running, and that its memory is bounded. How long the replies take is measured by
    * `npm run bench -- isolation`.
    *
-   * @param attack by the hostile account, or what runs until its signal is aborted, then finishes its requests in flight.
+   * @param attack runs until its signal is aborted, then finishes its requests in flight.
    * @returns the replies to the attack.
    */
-  expectUnharmed(attack: Attack | ((signal: AbortSignal) => Promise<AttackResult>)): Promise<AttackResult>;
+  expectUnharmed(attack: (signal: AbortSignal) => Promise<AttackResult>): Promise<AttackResult>;
   /** Adds receipts that a test got outside an attack. */
   addReceipts(receiptIds: readonly string[]): void;
   /** Expects that each receipt in a 202 exists and reaches a final state. */
@@ -56,14 +54,15 @@ export interface Isolation {
 export function useIsolation(settings: Record<string, string> = {}): Isolation {
   const running = new Map<'intake' | 'worker' | 'portal', Child>();
   const printed = new Map<string, string>();
-  const acceptedIds = new Set<string>();
-  let politeSender: PoliteSender;
+  const acceptedIds: string[] = [];
+  let politeSender: Child | undefined;
   let env: Record<string, Record<string, string>> = {};
   let portal: PoliteLoad['portal'];
-  const addReceipts: Isolation['addReceipts'] = (receiptIds) => {
-    for (const id of receiptIds) acceptedIds.add(id);
-  };
-  const isolation = { expectUnharmed, expectAllFinal, addReceipts } as Isolation;
+  const isolation = {
+    expectUnharmed,
+    expectAllFinal,
+    addReceipts: (receiptIds) => void acceptedIds.push(...receiptIds),
+  } as Isolation;
 
   async function ensureRunning(): Promise<void> {
     for (const app of ['intake', 'worker', 'portal'] as const) {
@@ -88,7 +87,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     const stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
     const [intakePort, portalPort, ...admin] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
     const [intakeUrl, portalUrl] = [`http://127.0.0.1:${intakePort}`, `http://127.0.0.1:${portalPort}`];
-    const common = { ...stack.env, ...LONG, NODE_OPTIONS: HEAP, ...settings };
+    const common = { ...stack.env, LEASE: '10m', PG_QUERY_TIMEOUT: '10m', NODE_OPTIONS: HEAP, ...settings };
     env = {
       intake: { ...common, PORT: `${intakePort}`, ADMIN_PORT: `${admin[0]}` },
       worker: { ...common, ADMIN_PORT: `${admin[1]}` },
@@ -107,81 +106,88 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
       stack.account({ signing: true }),
     ]);
     Object.assign(isolation, { stack, intakeUrl, portalUrl, polite, hostile, accomplice });
-    politeSender = await startPoliteSender();
-    closeAtEnd({ close: () => politeSender.child.stop() });
+    politeSender = await startChild(process.execPath, [POLITE_SENDER], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      serialization: 'advanced',
+    });
     await ensureRunning();
     const cookieOf = async (account: TestAccount) =>
       fetchSessionCookie(portalUrl, await createPerson(stack, account.id));
     isolation.hostileCookie = await cookieOf(hostile);
     portal = { listUrl: `${portalUrl}/api/accounts/${polite.id}/orders`, cookie: await cookieOf(polite) };
+    // A first run without an attack.
+    await sendPolitely((answered) => answered);
+  });
+
+  afterAll(async () => {
+    if (politeSender?.process.connected) politeSender.process.disconnect();
+    await Promise.all([...running.values(), politeSender].map((child) => child?.stop()));
   });
 
   let runs = 0;
   /** Lets the polite account send during other work. @param meanwhile gets a promise for enough replies. */
-  async function sendPolitely(meanwhile: (enough: Promise<void>) => Promise<unknown>): Promise<PoliteRun> {
+  async function sendPolitely(meanwhile: (answered: Promise<void>) => Promise<unknown>): Promise<PoliteRun> {
     const load: PoliteLoad = {
       url: isolation.intakeUrl,
       key: isolation.polite.key,
       perSecond: PER_SECOND,
       prefix: `polite-${runs++}`,
-      enough: ENOUGH,
       ...(portal && { portal }),
     };
-    const run = await politeSender.sendDuring(load, meanwhile);
-    addReceipts(run.receiptIds);
+    const [enough, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<PoliteRun>()];
+    const onMessage = (message: PoliteMessage) => {
+      if ('run' in message) ended.resolve(message.run);
+      else if (message.answered >= ANSWERED_DURING_ATTACK) enough.resolve();
+    };
+    const { process: sender } = politeSender as Child;
+    sender.on('message', onMessage);
+    sender.send(load);
+    try {
+      await meanwhile(enough.promise);
+    } finally {
+      sender.send('stop');
+    }
+    const run = await ended.promise;
+    sender.off('message', onMessage);
+    acceptedIds.push(...run.receiptIds);
     return run;
   }
 
-  async function expectUnharmed(attack: Parameters<Isolation['expectUnharmed']>[0]): Promise<AttackResult> {
-    const { intakeUrl, hostile } = isolation;
-    const run =
-      typeof attack === 'function'
-        ? attack
-        : (signal: AbortSignal) => launch(attack, { intakeUrl, key: hostile.key, signal });
+  async function expectUnharmed(attack: (signal: AbortSignal) => Promise<AttackResult>): Promise<AttackResult> {
     await ensureRunning();
-    await Promise.all([...running.values()].map(({ pid }) => resetPeakMemory(pid)));
+    await Promise.all([...running.values()].map(resetPeakMemory));
     let result: AttackResult = { replies: {}, receiptIds: [] };
-    const { rejected } = await sendPolitely(async (enough) => {
+    const { rejected } = await sendPolitely(async (answered) => {
       const ending = new AbortController();
-      void enough.then(() => ending.abort());
-      result = await run(ending.signal);
+      void answered.then(() => ending.abort());
+      result = await attack(ending.signal);
     });
-    addReceipts(result.receiptIds);
+    acceptedIds.push(...result.receiptIds);
     const ended = [...running].filter(([, child]) => !isAlive(child)).map(([app]) => [app, printed.get(app)]);
     expect(Object.fromEntries(ended)).toEqual({});
-    for (const { pid } of running.values()) expect((await usageOf(pid))?.memoryMiB ?? 0).toBeLessThan(MAX_MEMORY_MIB);
+    for (const child of running.values()) expect(await peakMemoryMiB(child)).toBeLessThan(MAX_MEMORY_MIB);
     expect(rejected).toEqual({});
     return result;
   }
 
-  /** The bound of each wait is for one more receipt, as a slow machine has minutes of work left after an attack. */
   async function expectAllFinal(): Promise<void> {
-    for (let left = Number.POSITIVE_INFINITY; left > 0; )
-      left = await until(
-        `fewer than ${left} receipts are not final`,
-        async () => {
-          const unfinished = await countUnfinished();
-          return unfinished < left && { unfinished };
-        },
-        { everyMs: 250 },
-      ).then(({ unfinished }) => unfinished);
-  }
-
-  /** Of the receipts in 202 replies; one that does not exist counts too. */
-  async function countUnfinished(): Promise<number> {
-    const { rows } = await isolation.stack.database.knex.raw<{ rows: StateCount[] }>(
-      'select state, count(*)::int from receipts where receipt_id = any(?::uuid[]) group by state',
-      [[...acceptedIds]],
+    const { knex } = isolation.stack.database;
+    const ids = [...new Set(acceptedIds)];
+    const states = await until(
+      'each receipt is final',
+      async () => {
+        const { rows } = await knex.raw<{ rows: { state: Parameters<typeof isFinal>[0] }[] }>(
+          'select state from receipts where receipt_id = any(?::uuid[])',
+          [ids],
+        );
+        return rows.every(({ state }) => isFinal(state)) && rows;
+      },
+      { everyMs: 250 },
     );
-    return rows.reduce((left, { state, count }) => (isFinal(state) ? left - count : left), acceptedIds.size);
+    expect(states).toHaveLength(ids.length);
   }
 
   return isolation;
-}
-
-interface StateCount {
-  state: Parameters<typeof isFinal>[0];
-  count: number;
 }
 
 /** @returns the cookie of a new session. */
@@ -200,4 +206,15 @@ async function fetchSessionCookie(portalUrl: string, { email, password }: TestPe
 
 function isAlive(child: Child | undefined): boolean {
   return child !== undefined && child.process.exitCode === null && child.process.signalCode === null;
+}
+
+/** Resets the kernel's record of a process's peak memory; does nothing without /proc. */
+async function resetPeakMemory({ pid }: Child): Promise<void> {
+  await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {});
+}
+
+/** Peak memory of a process in MiB; 0 without /proc or if the process has ended. */
+async function peakMemoryMiB({ pid }: Child): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Child, freePort } from '@orders/test-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
@@ -6,7 +6,8 @@ import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } f
 import { countStored } from '../harness/count-stored.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeLarge } from '../harness/programs.ts';
+import { describeQueues, QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -202,14 +203,10 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
   return Number((await knex('receipts').where({ account_id: id }).count('* as receipts').first())?.receipts);
 }
 
-describeQueues('an intake killed with SIGKILL during a batch, the queue on %s', (kind) => {
+function killIntakes(kind: QueueKind): void {
   let stack: Stack;
-  const children: Child[] = [];
   beforeAll(async () => {
     stack = await startStack(kind);
-  });
-  afterAll(async () => {
-    for (const child of children) await child.stop('SIGKILL');
   });
 
   test('causes no duplicate: after a retry at another intake each order is written once', async () => {
@@ -219,7 +216,6 @@ describeQueues('an intake killed with SIGKILL during a batch, the queue on %s', 
     const [port, adminPort] = [await freePort(), await freePort()];
     const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), PG_QUERY_TIMEOUT: '10m' };
     const killedIntake = await startApp('intake', { ...stack.env, ...settings });
-    children.push(killedIntake);
     await untilReady(adminPort);
     const request = (url: string) =>
       fetch(`${url}/ingest/orders/batch`, {
@@ -255,6 +251,10 @@ describeQueues('an intake killed with SIGKILL during a batch, the queue on %s', 
     await stack.worker({ LEASE: '10m' });
     await expectSettled(stack, account, written(receiptIdsOf(reply)));
   });
+}
+
+describeLarge('an intake killed with SIGKILL during a batch', () => {
+  describeQueues('the queue on %s', killIntakes);
 });
 
 describe('Postgres killed during batches', () => {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, type IncomingReceipt, openDatabase } from '@orders/database';
 import { contentFingerprint } from '@orders/domain';
 import { openProducer, type Producer } from '@orders/queue';
@@ -7,6 +7,7 @@ import { createTimeSlicer } from '@orders/runtime';
 import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
+import { closeAtEnd } from '../harness/close-at-end.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { startQueue, type TestQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
@@ -24,13 +25,9 @@ let producer: Producer;
 beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = openDatabase({ url: testDatabase.url, poolSize: 4, prepared: PREPARED });
+  closeAtEnd({ close: () => closeDatabase(database) });
   queue = await startQueue('postgres', testDatabase.directUrl);
-  producer = openProducer({ url: queue.url, onDelivered: () => {}, onLost: () => {} });
-});
-afterAll(async () => {
-  await producer?.close();
-  await queue?.close();
-  await closeDatabase(database);
+  producer = closeAtEnd(openProducer({ url: queue.url, onDelivered: () => {}, onLost: () => {} }));
 });
 
 /** A writer that computes no fingerprint of one account's bodies until `release` is called. */

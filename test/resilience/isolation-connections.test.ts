@@ -1,9 +1,7 @@
-import { Agent } from 'node:http';
 import { afterEach, expect, test } from '@jest/globals';
 import { createKey, setEvents, setRateLimit } from '@orders/database';
 import { createApiKey } from '@orders/domain';
-import { type AttackResult, attack, attackRequest, sendRequest } from '../../packages/bench/src/isolation/attack.ts';
-import { launch, STATUS_LOOK_UPS, UNKNOWN_KEYS } from '../../packages/bench/src/isolation/attacks.ts';
+import { type AttackResult, attack, attackRequest } from '../../packages/bench/src/isolation/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
@@ -54,24 +52,32 @@ test('slow bodies of batches and of lists of ids', async () => {
 });
 
 test('well-formed unknown keys on every route', async () => {
-  const { replies } = await isolation.expectUnharmed(UNKNOWN_KEYS);
+  const routes = ['orders', 'orders/batch', 'reconcile', 'preview'];
+  const { replies } = await isolation.expectUnharmed((signal) =>
+    attack(
+      (number) => attackRequest(isolation.intakeUrl, routes[number % routes.length] as string, createApiKey(), '{}'),
+      {
+        connections: 64,
+        restMs: 0,
+        signal,
+      },
+    ),
+  );
   expect(Object.keys(replies).filter((reply) => !/^(401|503) /.test(reply))).toEqual([]);
 });
 
 test('2,000 unknown keys wait for a look-up at once, and more are rejected', async () => {
-  const { stack, intakeUrl } = isolation;
-  const held = await lockTables(stack.database.knex, 'api_keys');
-  const agent = new Agent({ keepAlive: true });
-  const replies: Record<string, number> = {};
-  const sending = Array.from({ length: 2100 }, async () => {
-    const { outcome } = await sendRequest(attackRequest(intakeUrl, 'orders', createApiKey(), '{}'), agent);
-    replies[outcome] = (replies[outcome] ?? 0) + 1;
-  });
-  await until('the others are rejected', async () => replies['503 overloaded'] === 100);
+  const held = await lockTables(isolation.stack.database.knex, 'api_keys');
+  const refused = new AbortController();
+  const requestOf = (number: number) => {
+    // Each connection sent one request. Only rejected ones send again.
+    if (number > 2100) refused.abort();
+    return attackRequest(isolation.intakeUrl, 'orders', createApiKey(), '{}');
+  };
+  const signal = AbortSignal.any([refused.signal, AbortSignal.timeout(7000)]);
+  const { replies } = await attack(requestOf, { connections: 2100, signal });
   await held.release();
-  await Promise.all(sending);
-  agent.destroy();
-  expect(replies).toEqual({ '503 overloaded': 100, '401 invalid_api_key': 2000 });
+  expect(replies).toEqual({ 'no reply yet': 2000, '503 overloaded': expect.any(Number) });
 });
 
 test('1,000 waiters of one account end no wait of another', async () => {
@@ -120,9 +126,15 @@ test('1,000 waiters of one account end no wait of another', async () => {
 
 test('as many status requests as possible', async () => {
   const { stack, intakeUrl } = isolation;
-  const { id, key } = await stack.account();
-  await setRateLimit(stack.database.knex, id, { requests: 2, seconds: 60 });
-  const { replies } = await isolation.expectUnharmed((signal) => launch(STATUS_LOOK_UPS, { intakeUrl, key, signal }));
+  const limited = await stack.account();
+  await setRateLimit(stack.database.knex, limited.id, { requests: 2, seconds: 60 });
+  const { replies } = await isolation.expectUnharmed((signal) =>
+    attack(() => attackRequest(intakeUrl, 'status/019be0e0-0000-7000-8000-000000000000', limited.key), {
+      connections: 100,
+      restMs: 20,
+      signal,
+    }),
+  );
   expect(replies['429 rate_limited']).toBeGreaterThan(0);
 });
 
@@ -146,18 +158,20 @@ test('pages of events that nobody reads', async () => {
     await response.bytes();
     return response.status;
   };
-  const unread = [hostile, accomplice].flatMap((account) =>
-    Array.from({ length: 20 }, () => {
+  for (const account of [hostile, accomplice]) {
+    for (let index = 0; index < 40; index++) {
       const connection = openRaw(intakeUrl);
       opened.push(connection);
       connection.socket.once('data', () => connection.socket.pause());
-      const path = 'GET /ingest/events?limit=1000 HTTP/1.1';
-      return { connection, request: head(path, [['Host', 'x'], ...Object.entries(headers(account))]) };
-    }),
-  );
-  // The kernel takes the first pages of each connection.
+      const request = head('GET /ingest/events?limit=1000 HTTP/1.1', [
+        ['Host', 'x'],
+        ...Object.entries(headers(account)),
+      ]);
+      // The kernel takes the first three pages.
+      connection.socket.write(Buffer.concat(Array.from({ length: 8 }, () => request)));
+    }
+  }
   await until('the pages of both accounts fill their share', async () => {
-    for (const { connection, request } of unread) connection.socket.write(request);
     const statuses = await Promise.all([hostile, accomplice].map(readPage));
     return statuses.every((status) => status === 503);
   });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { type Child, freePort } from '@orders/test-services';
 import type { Reply } from '../harness/api.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
@@ -79,10 +79,6 @@ beforeAll(async () => {
   const { email, password } = person;
   const { headers } = await openPortalClient(running).post('/session', { email, password });
   cookie = String(headers['set-cookie']).split(';')[0] as string;
-});
-
-afterAll(async () => {
-  await portal?.stop('SIGKILL');
 });
 
 /** Sends many requests at once and expects no reply longer than `MAX_REPLY`. @returns the statuses. */
