@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createApiKey, createSigningSecret, normalizeOrder } from '@orders/domain';
 import { createDeliveries } from '../../apps/cli/src/listen/deliveries.ts';
 import { parseFailures } from '../../apps/cli/src/listen/failures.ts';
+import { testWith } from '../harness/programs.ts';
 import { sign } from '../harness/sign.ts';
 import { until } from '../harness/until.ts';
 import { endListeners, type Listener, startListener } from './listen-process.ts';
@@ -395,13 +396,18 @@ describe('the process', () => {
     expect(secret).toMatch(/^oss_/);
     const other = createApiKey();
     const body = JSON.stringify({ ...ORDER, address: key, area: secret, delivery_instructions: other });
-    await listener.webhook(body, { 'X-Copy': `${key} ${secret}`, 'X-Token': 'abc' }, `/ingest/webhook?key=${key}`);
+    await listener.webhook(
+      body,
+      { 'X-Copy': `${key} ${secret}`, 'X-Token': 'another-token' },
+      `/ingest/webhook?key=${key}`,
+    );
     await listener.webhook(body, {}, `/${key}`);
     await listener.webhook(body, { 'X-Api-Key': other, 'x-service-signature': secret });
     await until('all is shown', async () => listener.shown.includes('401 invalid_signature'));
     expect(await listener.end()).toBe(0);
     expect(listener.shown).toContain('Authorization: Bearer …');
-    for (const hidden of [key, secret, other, sign(secret, body), 'abc']) expect(listener.shown).not.toContain(hidden);
+    for (const hidden of [key, secret, other, sign(secret, body), 'another-token'])
+      expect(listener.shown).not.toContain(hidden);
   });
 
   test('never shows a key or secret that was given', async () => {
@@ -416,7 +422,7 @@ describe('the process', () => {
       expect(listener.stdout + listener.stderr).not.toContain(hidden);
   });
 
-  test('its start lines work when they are pasted into a shell', async () => {
+  testWith('curl', 'openssl')('its start lines work when they are pasted into a shell', async () => {
     const listener = await startListener([], { ORDERS_API_KEY: undefined, ORDERS_SIGNING_SECRET: undefined });
     const lines = listener.stdout.split('\n').filter((line) => line !== '' && !/^(#|Listening)/.test(line));
     const { stdout } = await promisify(execFile)('sh', ['-c', lines.join('\n')]);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services';
 import { callEndpoint } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
+import { describeWith } from '../harness/programs.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
 import { until } from '../harness/until.ts';
@@ -47,7 +48,7 @@ function tunnel(_request: IncomingMessage, socket: Socket): void {
   target.on('error', () => socket.destroy());
 }
 
-describe.each(['http', 'https'])('a forward proxy that is reached by %s', (scheme) => {
+describeWith('openssl').each(['http', 'https'])('a forward proxy that is reached by %s', (scheme) => {
   /** What the proxy does with each CONNECT. */
   let onConnect: (request: IncomingMessage, socket: Socket) => void;
   const connects: IncomingMessage[] = [];
