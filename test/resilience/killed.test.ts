@@ -12,7 +12,7 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
 
   beforeAll(async () => {
     stack = await startStack(kind);
-    intake = await stack.intake();
+    intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
     account = await stack.account();
   });
 
@@ -38,12 +38,13 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
     const orders = Array.from({ length: 60 }, (_, index) => ({ source_order_id: `held-${index}` }));
     const { body } = await intake.api.batch(account, orders);
     const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
-    const killedFirst = await startApp('worker', stack.env);
+    const waiting = { ...stack.env, PG_QUERY_TIMEOUT: '10m' };
+    const killedFirst = await startApp('worker', waiting);
     await untilOrdersAreBeingWritten(knex);
     const leased = () => knex('receipts').whereIn('receipt_id', receiptIds).whereNotNull('lease_id');
     expect(await leased()).toEqual([]);
     await killedFirst.stop('SIGKILL');
-    const killedSecond = await startApp('worker', stack.env);
+    const killedSecond = await startApp('worker', waiting);
     await until('a batch is claimed', async () => (await leased()).length > 0);
     await killedSecond.stop('SIGKILL');
     // The workers are dead, their orders are not written, and the leases of the second remain.

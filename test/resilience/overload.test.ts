@@ -1,20 +1,26 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
-import { describeQueues } from '../harness/queue.ts';
+import { hold } from '../harness/barriers.ts';
+import { stopClock } from '../harness/clock.ts';
+import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { exchange, head } from '../harness/raw-http.ts';
-import { type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 describe('orders above the limit of intake', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await startStack('redis');
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
   });
+  const inFlight = (intake: RunningIntake, kind: 'orders' | 'batches', count: number) =>
+    until(`${count} ${kind} in flight`, async () => {
+      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
+      return new RegExp(`^intake_${kind}_in_flight ${count}$`, 'm').test(metrics);
+    });
 
   test('are rejected, one account uses at most half of the slots and two use two thirds, and all slots are free afterwards', async () => {
     const { knex } = stack.database;
-    const intake = await stack.intake({ MAX_IN_FLIGHT: '20' });
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '20', PG_QUERY_TIMEOUT: '10m' });
     const [flooding, other] = [await stack.account(), await stack.account()];
     await intake.api.order(flooding, { source_order_id: 'known' });
     await intake.api.order(other, { source_order_id: 'known' });
@@ -29,14 +35,13 @@ describe('orders above the limit of intake', () => {
 
     const lock = await knex.transaction();
     await lock.raw('lock table receipts in access exclusive mode');
-    const flood = send(flooding, 'flood', 60);
+    const flood = send(flooding, 'flood', 10);
+    await inFlight(intake, 'orders', 10);
+    flood.push(...send(flooding, 'above half', 50));
     await until('orders above half of the slots are rejected', async () => replies.length === 50);
     // This account gets half of the slots that the first one left.
     const beside = send(other, 'beside', 5);
-    await until('the other account has its share', async () => {
-      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-      return /^intake_orders_in_flight 15$/m.test(metrics);
-    });
+    await inFlight(intake, 'orders', 15);
     expect(statuses()).toEqual(Array(50).fill(503));
     for (const { headers, body } of replies) {
       expect(body).toMatchObject({ code: 'overloaded', status: 503, request_id: headers['x-request-id'] });
@@ -59,30 +64,25 @@ describe('orders above the limit of intake', () => {
   test('batches have their own slots: one account uses at most half of them, and single orders are not blocked', async () => {
     const { knex } = stack.database;
     // A 64th of MAX_IN_FLIGHT is for batches: four slots.
-    const intake = await stack.intake({ MAX_IN_FLIGHT: '256', PG_QUERY_TIMEOUT: '50s' });
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '256', PG_QUERY_TIMEOUT: '10m' });
     const [flooding, other] = [await stack.account(), await stack.account()];
     await intake.api.order(flooding, { source_order_id: 'known' });
     await intake.api.order(other, { source_order_id: 'known' });
-    const inFlight = (count: number) =>
-      until(`${count} batches in flight`, async () => {
-        const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-        return new RegExp(`^intake_batches_in_flight ${count}$`, 'm').test(metrics);
-      });
     const batch = (name: string) =>
       Array.from({ length: 100 }, (_, index) => ({ source_order_id: `${name} ${index}` }));
 
     const lock = await knex.transaction();
     await lock.raw('lock table receipts in access exclusive mode');
     const flood = [intake.api.batch(flooding, batch('flood 1')), intake.api.batch(flooding, batch('flood 2'))];
-    await inFlight(2);
+    await inFlight(intake, 'batches', 2);
     const beyond = await Promise.all(['flood 3', 'flood 4'].map((name) => intake.api.batch(flooding, batch(name))));
     for (const { status, body } of beyond) expect([status, body.code]).toEqual([503, 'overloaded']);
     const third = await stack.account();
     const beside = [intake.api.batch(other, batch('beside 1'))];
-    await inFlight(3);
+    await inFlight(intake, 'batches', 3);
     expect((await intake.api.batch(other, batch('beside 2'))).body.code).toBe('overloaded');
     beside.push(intake.api.batch(third, batch('beside 3')));
-    await inFlight(4);
+    await inFlight(intake, 'batches', 4);
     const target = `POST ${intake.api.url}/ingest/orders/batch HTTP/1.1`;
     const inAbsoluteForm = head(target, [
       ['Host', 'x'],
@@ -92,42 +92,54 @@ describe('orders above the limit of intake', () => {
     ]);
     expect((await exchange(intake.api.url, inAbsoluteForm, '[]'))?.body.code).toBe('overloaded');
     const single = intake.api.order(flooding, { source_order_id: 'single' });
-    await until('the single order has a slot', async () => {
-      const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-      return /^intake_orders_in_flight 1$/m.test(metrics);
-    });
+    await inFlight(intake, 'orders', 1);
     await lock.commit();
     for (const reply of await Promise.all([...flood, ...beside])) {
       expect([reply.status, reply.body.accepted]).toEqual([202, 100]);
     }
     expect((await single).status).toBe(202);
-    await inFlight(0);
+    await inFlight(intake, 'batches', 0);
   });
 });
+
+/** Orders of an account in one second that are processed like those of others; `FAIR_SHARE` of intake. */
+const FAIR_SHARE = 50;
 
 describeQueues('fairness, the queue on %s', (kind) => {
   test.each(['one by one', 'in batches'])('a flood of one account, %s, does not delay the orders of another', (how) =>
     withStack(kind, async (stack) => {
       const { knex } = stack.database;
-      const slowTimers = { LEASE: '30s', SWEEP_AFTER: '60s' };
+      const slowTimers = { LEASE: '10m', SWEEP_AFTER: '10m', PG_QUERY_TIMEOUT: '10m' };
       const intake = await stack.intake(slowTimers);
-      const [flooding, quiet] = [await stack.account(), await stack.account()];
-      await knex.raw(`
-        create function be_slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.005); return new; end $$;
-        create trigger be_slow before insert on orders for each row when (new.account_id = ${flooding.id}) execute function be_slow()`);
-      for (let batch = 0; batch < 13; batch += 1) {
-        const orders = Array.from({ length: 100 }, (_, index) => ({ source_order_id: `flood-${batch}-${index}` }));
-        if (how === 'in batches') await intake.api.batch(flooding, orders);
-        else await Promise.all(orders.map((order) => intake.api.order(flooding, order)));
-      }
-      const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
       await stack.worker(slowTimers);
-      const { body: outcome } = await intake.api.final(quiet, body.receipt_id);
-      expect(outcome.status).toBe('written');
-      const count = async (query: Knex.QueryBuilder) => Number((await query.count('* as orders').first())?.orders);
-      // Without fairness it would be among the last 600 orders, in one of the last two jobs.
-      expect(await count(knex('orders').where('order_id', '<', outcome.order_id))).toBeLessThan(1301 - 600);
-      await until('the flood is written too', async () => (await count(knex('orders'))) === 1301);
+      const [flooding, quiet] = [await stack.account(), await stack.account()];
+      const written = async () => (await knex('orders').where({ account_id: flooding.id }).pluck('order_id')).length;
+      // All of it arrives in one second.
+      const goOn = stopClock();
+      const within = Array.from({ length: FAIR_SHARE }, (_, index) => ({ source_order_id: `within-${index}` }));
+      await Promise.all(within.map((order) => intake.api.order(flooding, order)));
+      await until('the fair share is written', async () => (await written()) === FAIR_SHARE);
+      await knex.raw(`
+        create function wait_here() returns trigger language plpgsql as
+        $$ begin perform pg_advisory_xact_lock_shared(81); return new; end $$;
+        create trigger wait_here before insert on orders for each row when (new.account_id = ${flooding.id})
+        execute function wait_here()`);
+      // More than the worker takes at once.
+      const held = await hold(knex, 'select pg_advisory_xact_lock(81)');
+      try {
+        for (let batch = 0; batch < 7; batch += 1) {
+          const orders = Array.from({ length: 100 }, (_, index) => ({ source_order_id: `flood-${batch}-${index}` }));
+          if (how === 'in batches') await intake.api.batch(flooding, orders);
+          else await Promise.all(orders.map((order) => intake.api.order(flooding, order)));
+        }
+        goOn();
+        const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
+        expect((await intake.api.final(quiet, body.receipt_id)).body.status).toBe('written');
+        expect(await written()).toBe(FAIR_SHARE);
+      } finally {
+        await held.release();
+      }
+      await until('the flood is written too', async () => (await written()) === FAIR_SHARE + 700);
     }),
   );
 });

@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database';
 import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
+import { lockTables } from '../harness/barriers.ts';
+import { closeAtEnd } from '../harness/close-at-end.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
@@ -14,7 +16,7 @@ beforeAll(async () => {
 test('a replica whose connections are all in use is not considered down', async () => {
   const outages: unknown[] = [];
   const log = { failed: (error: unknown) => outages.push(error), recovered: () => {} };
-  const replica = openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log);
+  const replica = closeAtEnd(openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log));
   const lookUp = () => replica.query(async (database) => ({ found: await findReceipt(database, 0, UNKNOWN_RECEIPT) }));
   // Opening its only connection may exceed the timeout, which counts as an outage.
   await until('its connection is open', lookUp);
@@ -32,5 +34,22 @@ test('a replica whose connections are all in use is not considered down', async 
   release.resolve();
   await holding;
   expect(await until('it answers again', lookUp)).toEqual({ found: null });
-  await replica.close();
+});
+
+test('a replica that does not answer is asked once, and again after a probe was answered', async () => {
+  const log = { failed: () => {}, recovered: () => {} };
+  const replica = closeAtEnd(openReadReplica({ url: db.url, poolSize: 1, prepared: PREPARED }, log));
+  let asked = 0;
+  const lookUp = () =>
+    replica.query(async (database) => {
+      asked += 1;
+      return { found: await findReceipt(database, 0, UNKNOWN_RECEIPT) };
+    });
+  await until('its connection is open', lookUp);
+  const silence = await lockTables(db.knex, 'receipts');
+  asked = 0;
+  for (let time = 0; time < 10; time += 1) expect(await lookUp()).toBeNull();
+  await silence.release();
+  expect(asked).toBe(1);
+  expect(await until('it answers again', lookUp)).toEqual({ found: null });
 });

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { startApp } from '../harness/processes.ts';
+import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 /** One batch that one worker claims at once. */
@@ -11,8 +12,8 @@ let stack: Stack;
 let intake: RunningIntake;
 let account: TestAccount;
 beforeAll(async () => {
-  stack = await startStack('redis');
-  intake = await stack.intake();
+  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
   account = await stack.account();
 });
 
@@ -31,8 +32,8 @@ test('the memory of a worker does not grow with the number of orders with many i
   const worker = await startApp('worker', {
     ...stack.env,
     NODE_OPTIONS: '--max-old-space-size=120',
-    LEASE: '120s',
-    PG_QUERY_TIMEOUT: '60s',
+    LEASE: '10m',
+    PG_QUERY_TIMEOUT: '10m',
   });
   const states = async (receiptIds: string[]) => {
     for (const receiptId of receiptIds) await intake.api.final(account, receiptId);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import {
   closeDatabase,
   type Database,
@@ -9,8 +9,8 @@ import {
   reviewOrders,
   setEvents,
 } from '@orders/database';
+import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
-import { hold } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
@@ -40,13 +40,19 @@ afterAll(async () => {
 
 const shown = (orderId: number) => stack.database.knex('dispatchable_orders').where({ order_id: orderId }).first();
 
-/** Begins a transaction. @returns its age by the clock of Postgres, in seconds. */
-async function begin(statement: string) {
+const begun: Knex.Transaction[] = [];
+/** Ends the transactions of a test. */
+const endAll = async () => {
+  for (const trx of begun.splice(0)) await trx.rollback();
+};
+afterEach(endAll);
+
+/** Begins a transaction with a statement. @returns a function that reads its age by the clock of Postgres, in seconds. */
+async function begin(statement: string): Promise<() => Promise<number>> {
   const trx = await stack.database.knex.transaction();
+  begun.push(trx);
   await trx.raw(statement);
-  const age = async () =>
-    (await trx.raw('select extract(epoch from clock_timestamp() - now())::float8 as age')).rows[0].age as number;
-  return { age, end: () => trx.commit() };
+  return async () => (await trx.raw('select extract(epoch from clock_timestamp() - now())::float8 as age')).rows[0].age;
 }
 
 /** Waits until a gauge of intake has this value at least. Intake reads them again after 5 seconds. */
@@ -71,14 +77,14 @@ async function confirmed(source_order_id: string): Promise<number> {
 
 test('a long transaction that has written is reported with its age and the delay of dispatching', async () => {
   const { knex } = stack.database;
-  const held = await begin('select pg_current_xact_id()');
+  const readAge = await begin('select pg_current_xact_id()');
   const orderId = await confirmed('held up');
   const readDelay = () =>
     knex('orders')
       .where({ order_id: orderId })
       .first(knex.raw("extract(epoch from clock_timestamp() - reviewed_at - interval '10 s')::float8 as delay"))
       .then(({ delay }) => delay as number);
-  const least = { age: await held.age(), delay: await readDelay() };
+  const least = { age: await readAge(), delay: await readDelay() };
   const seen = await readStalls(database);
   expect(await shown(orderId)).toBeUndefined();
   expect(seen.dispatchDelaySeconds).toBeGreaterThanOrEqual(least.delay);
@@ -87,7 +93,7 @@ test('a long transaction that has written is reported with its age and the delay
   const metrics = await untilGauge('orders_dispatch_delay_seconds', least.delay);
   const kinds = metrics.get('postgres_oldest_transaction_seconds')?.samples.map(({ labels }) => labels.kind);
   expect(kinds?.toSorted()).toEqual(['reading', 'writing']);
-  await held.end();
+  await endAll();
   await until('it is shown', () => shown(orderId));
   await until('there is no delay', async () => (await readStalls(database)).dispatchDelaySeconds === 0);
 });
@@ -106,41 +112,40 @@ test('the age of the oldest due event is reported until it is published', async 
     knex('unpublished_events').update({ due_at: knex.raw('now() + ?::interval', [`${seconds} s`]) });
   const ofEvents = await stack.account();
   await setEvents(knex, ofEvents.id, true);
-  const held = await hold(knex, `select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
+  await begin(`select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
   await sendOrder(intake, ofEvents, { source_order_id: 'not told' });
   await move(3600);
   expect(await oldest()).toBe(0);
   await move(-100);
   expect(await oldest()).toBeGreaterThanOrEqual(100);
   await untilGauge('orders_oldest_unpublished_event_seconds', 100);
-  await held.release();
+  await endAll();
   await until('it is published', async () => (await oldest()) === 0);
 });
 
 test('the age of the oldest audit event without a place in the chain is reported', async () => {
   const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
-  const held = await hold(knex, 'select from audit_chain_state for update');
+  await begin('select from audit_chain_state for update');
   await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
   await knex('unchained_audit_events').update({ queued_at: knex.raw("now() - interval '100 s'") });
   expect(await oldest()).toBeGreaterThanOrEqual(100);
   await untilGauge('orders_oldest_unchained_audit_event_seconds', 100);
-  await held.release();
+  await endAll();
   await until('it is chained', async () => (await oldest()) === 0);
 });
 
 test('a transaction that only reads is reported separately', async () => {
   // Only then does it keep its snapshot between statements.
-  const held = await begin('set transaction isolation level repeatable read read only');
-  const least = await held.age();
+  const readAge = await begin('set transaction isolation level repeatable read read only');
+  const least = await readAge();
   expect((await readStalls(database)).oldestReadingSeconds).toBeGreaterThanOrEqual(least);
-  await held.end();
 });
 
 test('without the right to see other sessions their ages are absent, and the delay of dispatching is reported', async () => {
   const url = new URL(stack.database.directUrl);
   [url.username, url.password] = [role, 'x'];
-  const held = await hold(stack.database.knex, 'select pg_current_xact_id()');
+  await begin('select pg_current_xact_id()');
   const asRole = openDatabase({ url: url.href, poolSize: 1, prepared: false });
   expect(await readStalls(asRole)).toEqual({
     oldestWritingSeconds: null,
@@ -166,5 +171,4 @@ test('without the right to see other sessions their ages are absent, and the del
   await stack.database.knex.raw(`grant pg_read_all_stats to ${role}`);
   expect((await readStalls(asRole)).oldestWritingSeconds).toBeGreaterThan(0);
   await closeDatabase(asRole);
-  await held.release();
 });

@@ -666,6 +666,6 @@ test('without named statements, as behind a pooler in transaction mode, orders a
     const { api } = await stack.intake({ PG_PREPARED: 'off' });
     await stack.worker({ PG_PREPARED: 'off' });
     const account = await stack.account();
-    const { body } = await api.order(account, { source_order_id: 'unprepared' }, { Prefer: 'wait=20' });
-    expect(body.status).toBe('written');
+    const { body } = await api.order(account, { source_order_id: 'unprepared' });
+    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
   }));
