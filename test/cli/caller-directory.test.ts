@@ -23,7 +23,9 @@ beforeAll(async () => {
     await writeFile(join(path, 'till.csv'), `Order\n${rows.join('')}`);
     await writeFile(join(path, 'map.json'), '{"source_order_id":"/Order"}');
   }
-  const scripts = { orders: `cd ../other && node ${MAIN} send till.csv --map map.json --dry-run --json` };
+  const scripts = {
+    orders: `cd ../other && "${process.execPath}" "${MAIN}" send till.csv --map map.json --dry-run --json`,
+  };
   await writeFile(
     join(pathOf('package'), 'package.json'),
     JSON.stringify({ scripts: { ...scripts, send: scripts.orders } }),

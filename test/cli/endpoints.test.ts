@@ -3,6 +3,7 @@ import { runCli } from '@orders/cli';
 import { listAudit, unseal } from '@orders/database';
 import { EVENT_TYPES } from '@orders/domain';
 import { freePort } from '@orders/test-services';
+import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -219,7 +220,10 @@ describe('test', () => {
       const account_id = String(JSON.parse(created.stdout).account_id);
       await own('events', 'enable', account_id);
       const { stdout } = await own('endpoints', 'create', account_id, PUBLIC_URL, '--json');
-      expect(await own('endpoints', 'test', JSON.parse(stdout).endpoint_id)).toMatchObject({
+      const tried = own('endpoints', 'test', JSON.parse(stdout).endpoint_id);
+      await until('it is requested', () => other.knex('audit_events').where({ action: 'endpoint_tested' }).first());
+      await moveClock(20);
+      expect(await tried).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^The test event has no outcome after 20 seconds: check that the notifier runs/),
       });

@@ -12,7 +12,9 @@ beforeAll(async () => {
   empty = url.href;
   await ensureDatabase(empty);
 });
-afterAll(() => dropDatabase(empty));
+afterAll(async () => {
+  if (empty) await dropDatabase(empty);
+});
 
 test('--plan prints what would run, and changes nothing', async () => {
   const env = { DATABASE_URL: empty };

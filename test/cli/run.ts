@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect } from '@jest/globals';
+import { beforeAll, expect } from '@jest/globals';
 import { runCli } from '@orders/cli';
 import { type AuditEvent, listAudit } from '@orders/database';
 import type { Knex } from 'knex';
@@ -59,13 +59,12 @@ export interface Cli {
   refused(code: 1 | 2, ...argv: string[]): Promise<string>;
 }
 
-/** Opens a database before the tests of a file and drops it after them. */
+/** Opens a database for the tests of a file. */
 export function useCli(): Cli {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
   });
-  afterAll(() => database.close());
   const cli: Cli = {
     get knex() {
       return database.knex;

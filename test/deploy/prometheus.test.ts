@@ -76,7 +76,7 @@ describeWith('prometheus')('a real Prometheus', () => {
   test('fires paging alerts when workers are gone and orders wait, and resolves them when they are back', async () => {
     const pages = ['NothingWritten', 'OrdersWaitTooLong'];
     const worker = await startWorker();
-    await intake.api.order(account, { source_order_id: 'before' }, { Prefer: 'wait=30' });
+    await intake.api.order(account, { source_order_id: 'before' });
     await untilItSays('worker_receipts_total{outcome="written"}', 1);
     await until('both are scraped', async () => {
       const targets = await prometheus.targets();

@@ -18,9 +18,9 @@ let stack: Stack;
 let account: TestAccount;
 let directory: string;
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tracing-'));
   stack = await startStack(QUEUE_KINDS[0] as QueueKind);
   account = await stack.account();
-  directory = await mkdtemp(join(tmpdir(), 'tracing-'));
 });
 afterAll(async () => {
   await rm(directory, { recursive: true });
@@ -69,7 +69,7 @@ test('tracing without an endpoint or with OTEL_SDK_DISABLED loads no module and 
 test('a process sends its spans before it exits', async () => {
   const receiver = await startOtlpReceiver();
   // The wake-up must deliver the order, not the sweeper, and a slow machine gets time to send spans.
-  const slowTimers = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  const slowTimers = { SWEEP_AFTER: '10m', LEASE: '10m', DRAIN_TIMEOUT: '3m' };
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers };
   const modules = await writeOneOrder('on', { intake: on, worker: on });
   expect(ofTracing(modules)).not.toEqual([]);
@@ -91,21 +91,24 @@ test('with the receiver down or rejecting spans orders are written, and the log 
     expect((await ownIntake.api.final(account, body.receipt_id)).body.status).toBe('written');
   };
   const linesWith = (text: string) =>
-    [...ownIntake.log.lines, ...ownWorker.log.lines].filter(({ message }) => message === text);
+    [ownIntake, ownWorker].map(({ log }) => log.lines.filter(({ message }) => message === text).length);
   await accept('gone-1');
-  await until('both apps log the outage', async () => linesWith(UNAVAILABLE).length === 2);
+  await until('both apps log the outage', async () => !linesWith(UNAVAILABLE).includes(0));
   const refusing = await startOtlpReceiver({ port, status: 401 });
   await until('the app retries several times', async () => {
     await accept(`refused-${randomBytes(4).toString('hex')}`);
     return refusing.requests.length > 4;
   });
+  expect([linesWith(UNAVAILABLE), linesWith(AVAILABLE_AGAIN)]).toEqual([
+    [1, 1],
+    [0, 0],
+  ]);
   await refusing.close();
   const receiver = await startOtlpReceiver({ port });
   await until('both apps log the recovery', async () => {
     await accept(`back-${randomBytes(4).toString('hex')}`);
-    return linesWith(AVAILABLE_AGAIN).length === 2;
+    return !linesWith(AVAILABLE_AGAIN).includes(0);
   });
-  expect(linesWith(UNAVAILABLE)).toHaveLength(2);
   expect(receiver.spans.length).toBeGreaterThan(0);
   await ownIntake.close();
   await ownWorker.close();

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
 
 /** Where a test can make a statement wait: at its end, when all its rows are written and locked but not committed. */
@@ -34,15 +35,16 @@ export function lockTables(knex: Knex, tables: string): Promise<Hold> {
   return hold(knex, `lock table ${tables} in access exclusive mode`);
 }
 
-/** Runs a statement and keeps its locks until `release`. */
+/** Runs a statement and keeps its locks until `release`, at the latest until the end of the test file. */
 export async function hold(knex: Knex, statement: string): Promise<Hold> {
   const trx = await knex.transaction();
-  await trx.raw(statement);
-  return {
-    release: async () => {
+  const { close } = closeAtEnd({
+    close: async () => {
       if (!trx.isCompleted()) await trx.commit();
     },
-  };
+  });
+  await trx.raw(statement);
+  return { release: async () => void (await close()) };
 }
 
 /** What a session waits for: a barrier, a table lock, another transaction that wrote the same row, or those that wait for it too. */

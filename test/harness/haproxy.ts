@@ -63,6 +63,8 @@ export async function startHaproxy({ connectionsByAddress = 500 } = {}): Promise
     '127.0.0.1:8091 port 9091': address(ports.intake1),
     '127.0.0.1:8092 port 9092': address(ports.intake2),
     'inter 1s fastinter 500ms': `inter ${CHECK_MS}ms`,
+    // A slow machine does not reach it.
+    'timeout http-request 30s': 'timeout http-request 10m',
   });
   const [, backend = ''] = shipped.split(/^backend intakes$/m);
   const byConnection = `

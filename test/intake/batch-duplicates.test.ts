@@ -1,5 +1,5 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Child, freePort } from '@orders/test-services';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
@@ -7,7 +7,7 @@ import { countStored } from '../harness/count-stored.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { describeLarge } from '../harness/programs.ts';
-import { describeQueues, QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -203,61 +203,64 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
   return Number((await knex('receipts').where({ account_id: id }).count('* as receipts').first())?.receipts);
 }
 
-function killIntakes(kind: QueueKind): void {
-  let stack: Stack;
-  beforeAll(async () => {
-    stack = await startStack(kind);
-  });
+describeLarge('killed with SIGKILL during a batch:', () => {
+  describeQueues('an intake, the queue on %s', (kind) => {
+    let stack: Stack;
+    const children: Child[] = [];
+    beforeAll(async () => {
+      stack = await startStack(kind);
+    });
+    afterAll(async () => {
+      for (const child of children) await child.stop('SIGKILL');
+    });
 
-  test('causes no duplicate: after a retry at another intake each order is written once', async () => {
-    const { knex } = stack.database;
-    const account = await stack.account();
-    const texts = orders('killed', 1000);
-    const [port, adminPort] = [await freePort(), await freePort()];
-    const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), PG_QUERY_TIMEOUT: '10m' };
-    const killedIntake = await startApp('intake', { ...stack.env, ...settings });
-    await untilReady(adminPort);
-    const request = (url: string) =>
-      fetch(`${url}/ingest/orders/batch`, {
-        method: 'POST',
-        headers: {
-          Authorization: `Bearer ${account.key}`,
-          'Content-Type': 'application/x-ndjson',
-          'Idempotency-Key': 'killed',
-        },
-        body: lines(texts),
-      });
-    // Half of the batch is committed and the other half waits for a lock when the process is killed.
-    await knex.raw(`
+    test('causes no duplicate: after a retry at another intake each order is written once', async () => {
+      const { knex } = stack.database;
+      const account = await stack.account();
+      const texts = orders('killed', 1000);
+      const [port, adminPort] = [await freePort(), await freePort()];
+      const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), PG_QUERY_TIMEOUT: '10m' };
+      const killedIntake = await startApp('intake', { ...stack.env, ...settings });
+      children.push(killedIntake);
+      await untilReady(adminPort);
+      const request = (url: string) =>
+        fetch(`${url}/ingest/orders/batch`, {
+          method: 'POST',
+          headers: {
+            Authorization: `Bearer ${account.key}`,
+            'Content-Type': 'application/x-ndjson',
+            'Idempotency-Key': 'killed',
+          },
+          body: lines(texts),
+        });
+      // Half of the batch is committed and the other half waits for a lock when the process is killed.
+      await knex.raw(`
       create function hold_last() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(78); return null; end $$;
       create trigger hold_last after insert on receipts for each row
       when (new.source_order_id = 'killed 999') execute function hold_last()`);
-    const held = keep(await hold(knex, 'select pg_advisory_xact_lock(78)'));
-    const cut = request(`http://127.0.0.1:${port}`).then(
-      ({ status }) => status,
-      () => 'cut off',
-    );
-    await until('half of it is committed', async () => (await countReceipts(knex, account)) === 500);
-    await whoWait(knex, 1, 'advisory');
-    await killedIntake.stop('SIGKILL');
-    expect(await cut).toBe('cut off');
-    const otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
-    const again = otherIntake.api.batch(account, lines(texts), { 'Idempotency-Key': 'killed' });
-    await held.release();
-    const reply = await again;
-    expect(reply.body).toMatchObject({ accepted: 1000, refused: 0 });
-    expect(resultsOf(reply).filter(({ duplicate }) => duplicate).length).toBeGreaterThanOrEqual(500);
-    await stack.worker({ LEASE: '10m' });
-    await expectSettled(stack, account, written(receiptIdsOf(reply)));
+      const held = keep(await hold(knex, 'select pg_advisory_xact_lock(78)'));
+      const cut = request(`http://127.0.0.1:${port}`).then(
+        ({ status }) => status,
+        () => 'cut off',
+      );
+      await until('half of it is committed', async () => (await countReceipts(knex, account)) === 500);
+      await whoWait(knex, 1, 'advisory');
+      await killedIntake.stop('SIGKILL');
+      expect(await cut).toBe('cut off');
+      const otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+      const again = otherIntake.api.batch(account, lines(texts), { 'Idempotency-Key': 'killed' });
+      await held.release();
+      const reply = await again;
+      expect(reply.body).toMatchObject({ accepted: 1000, refused: 0 });
+      expect(resultsOf(reply).filter(({ duplicate }) => duplicate).length).toBeGreaterThanOrEqual(500);
+      await stack.worker({ LEASE: '10m' });
+      await expectSettled(stack, account, written(receiptIdsOf(reply)));
+    });
   });
-}
-
-describeLarge('an intake killed with SIGKILL during a batch', () => {
-  describeQueues('the queue on %s', killIntakes);
 });
 
-describe('Postgres killed during batches', () => {
+describeLarge('Postgres killed during batches', () => {
   let postgres: FaultyPostgres;
   let stack: Stack;
   beforeAll(async () => {

@@ -14,8 +14,8 @@ const testElsewhere = own ? test : test.skip;
 let stack: Stack;
 let directory: string;
 beforeAll(async () => {
-  stack = await startStack('postgres');
   directory = await mkdtemp(join(tmpdir(), 'orders-admin-'));
+  stack = await startStack('postgres');
   await writeFile(join(directory, 'token'), `${TOKEN}\n`);
 });
 afterAll(async () => {

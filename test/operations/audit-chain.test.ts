@@ -25,7 +25,7 @@ beforeAll(async () => {
   pool = openDatabase({ url: db.directUrl, poolSize: 2, prepared: true });
 });
 afterAll(async () => {
-  await closeDatabase(pool);
+  if (pool) await closeDatabase(pool);
 });
 beforeEach(async () => {
   await knex.raw('truncate audit_events, audit_chain, unchained_audit_events');

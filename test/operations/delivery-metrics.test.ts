@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, createEndpoint, openDatabase, pauseEndpoint, readStalls, setEvents } from '@orders/database';
+import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
@@ -18,9 +19,11 @@ const knex = () => stack.database.knex;
 
 const GAUGES = ['orders_oldest_undelivered_event_seconds', 'orders_failing_endpoints', 'orders_enabled_endpoints'];
 
-/** Waits until intake shows these values; it reads them every five seconds. */
+/** Waits until intake shows these values. */
 const untilShown = (what: string, isShown: (oldest: number, failing: number, enabled: number) => boolean) =>
   until(what, async () => {
+    // It reads them every five seconds.
+    await moveClock(5);
     const metrics = await readMetrics(intake.adminUrl);
     const [oldest, failing, enabled] = GAUGES.map((name) => gaugeOf(metrics, name));
     return oldest !== undefined && failing !== undefined && enabled !== undefined && isShown(oldest, failing, enabled);
@@ -42,8 +45,8 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   await untilShown('nothing is pending', (oldest, failing) => oldest === 0 && failing === 0);
   await intake.api.order(account, { source_order_id: 'told late' });
   await until('the event is published', () => knex()('events').first());
-  await knex()('events').update({ happened_at: knex().raw("happened_at - interval '100 s'") });
-  await untilShown('the event is late', (oldest, failing) => oldest >= 100 && oldest < 200 && failing === 0);
+  await knex()('events').update({ happened_at: knex().raw("happened_at - interval '100000 s'") });
+  await untilShown('the event is late', (oldest, failing) => oldest >= 100_000 && failing === 0);
 
   await knex()('endpoints').where(endpoint).update({ failing_since: knex().fn.now() });
   await knex()('endpoints').where(other.endpoint).update({ failing_since: knex().fn.now() });
@@ -74,11 +77,11 @@ test('reading them costs the same for many events, also if planned for empty tab
       insert into endpoints (account_id, endpoint_id, url, sealed, delivered_to) select account_id, 'ep_1', 'https://x.test', '', 5000 from log
     )
     insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)
-    select account_id, n, gen_random_uuid(), 'receipt.written', now() - (20000 - n) * interval '1 second', gen_random_uuid(), 'x', '{}'
+    select account_id, n, gen_random_uuid(), 'receipt.written', now() - (20000 - n) * interval '1000 seconds', gen_random_uuid(), 'x', '{}'
     from log, generate_series(1, 20000) as n`);
   const before = await readsOfEvents();
   const { oldestUndeliveredEventSeconds: seconds } = await readStalls(database);
-  expect(Math.round(seconds / 100)).toBe(150);
+  expect(Math.round(seconds / 100_000)).toBe(150);
   expect((await readsOfEvents()) - before).toBeLessThanOrEqual(2);
   await closeDatabase(database);
   await db.close();

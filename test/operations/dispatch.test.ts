@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await reader?.end();
-  await db.knex.raw(`drop owned by ${ROLE}; drop role ${ROLE}`);
+  await db?.knex.raw(`drop owned by ${ROLE}; drop role ${ROLE}`);
 });
 
 test('the SQL of the page returns each confirmed order once, behind the cursor', async () => {

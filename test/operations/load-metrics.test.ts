@@ -32,7 +32,7 @@ describe('the pending work in Postgres', () => {
   });
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
   afterAll(async () => {
-    await closeDatabase(database);
+    if (database) await closeDatabase(database);
   });
 
   async function store(count: number): Promise<{ batchId: string; receiptIds: string[] }> {
@@ -59,7 +59,7 @@ describe('the pending work in Postgres', () => {
     const error = { code: 'write_refused', sqlstate: null, constraint: null };
     await claimReceipts(database, receiptIds, leaseId, 60_000);
     for (const receiptId of receiptIds) {
-      await failReceipt(database, { receiptId, leaseId, delayMs: 100_000, maxAttempts, error, warnings: [] });
+      await failReceipt(database, { receiptId, leaseId, delayMs: 100_000_000, maxAttempts, error, warnings: [] });
     }
     await settleBatch(database, batchId, 10_000);
   }
@@ -70,26 +70,26 @@ describe('the pending work in Postgres', () => {
 
   test('counts each receipt without a final state, and gives the age of the oldest due one', async () => {
     await store(3);
-    await age(100);
+    await age(100_000);
     const { receiptIds } = await store(2);
     await claimReceipts(database, receiptIds, randomUUID(), 60_000);
     const { oldestSeconds, ...counts } = await readLoad(database);
     expect(counts).toEqual({ waiting: 5, dead: 0 });
-    expect(oldestSeconds).toBeGreaterThanOrEqual(100);
-    expect(oldestSeconds).toBeLessThan(200);
+    // A day passes before it is twice as old.
+    expect(Math.floor(oldestSeconds / 100_000)).toBe(1);
   });
 
   test('counts a receipt that waits for another attempt, with the age since that attempt is due', async () => {
     await fail(await store(1));
     await db.knex('receipts').update({ received_at: new Date(0) });
     expect(await readLoad(database)).toEqual({ waiting: 1, dead: 0, oldestSeconds: 0 });
-    await age(110);
+    await age(250_000);
     await db
       .knex('receipts')
       .update({ history: db.knex.raw("jsonb_set(history, '{0,failed_at}', to_jsonb(received_at))") });
     const { oldestSeconds } = await readLoad(database);
-    expect(oldestSeconds).toBeGreaterThanOrEqual(10);
-    expect(oldestSeconds).toBeLessThan(100);
+    // Of the 250,000 seconds since it failed, it waited 100,000 for the attempt.
+    expect(Math.floor(oldestSeconds / 100_000)).toBe(1);
   });
 
   test('shows a due receipt behind many that wait for another attempt', async () => {
@@ -121,7 +121,7 @@ describe('the pending work in Postgres', () => {
     await redriveReceipts(db.knex, batch.receiptIds.slice(1));
     const { oldestSeconds, ...counts } = await readLoad(database);
     expect(counts).toEqual({ waiting: 1, dead: 1 });
-    expect(oldestSeconds).toBeLessThan(100);
+    expect(oldestSeconds).toBeLessThan(100_000);
   });
 
   test.each([0, 1, 6, 7, 8, 100, 125, 126, 127, 500])('counts an outbox row with %i receipts', async (count) => {
@@ -220,14 +220,16 @@ describe('load metrics that cannot be read are absent, and all others are presen
   test('if Postgres and the queue reject connections', () =>
     withStack('postgres', async (stack) => {
       const noDatabase = await stack.intake({ DATABASE_URL: 'postgres://orders:x@127.0.0.1:9/none' });
+      const untilRead = (adminUrl: string, names: string[]) =>
+        until('the others are read', async () => (await samplesOf(adminUrl, names)).length > 0);
+      await untilRead(noDatabase.adminUrl, OF_QUEUE);
       expect(await samplesOf(noDatabase.adminUrl, OF_POSTGRES)).toEqual([]);
-      expect(await samplesOf(noDatabase.adminUrl, OF_QUEUE)).not.toEqual([]);
       const noQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
+      await untilRead(noQueue.adminUrl, OF_POSTGRES);
       expect(await samplesOf(noQueue.adminUrl, OF_QUEUE)).toEqual([]);
-      expect(await samplesOf(noQueue.adminUrl, OF_POSTGRES)).not.toEqual([]);
     }));
 
-  test('if both accept connections and never reply, and only the first read waits two seconds', () =>
+  test('if both accept connections and never reply', () =>
     withStack('postgres', async (stack) => {
       const sockets: Socket[] = [];
       const silent = createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');

@@ -24,7 +24,9 @@ let notifier: RunningNotifier;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '2' }), await stack.portal()];
+  // Attempts that end by time would be counted too.
+  const settings = { RETRY_ATTEMPTS: '2', LEASE: '10m', PG_QUERY_TIMEOUT: '5m' };
+  [intake, worker, portal] = [await stack.intake(), await stack.worker(settings), await stack.portal()];
   notifier = await stack.notifier();
   await poisonOrders(stack.database.knex);
 });
@@ -36,8 +38,10 @@ const MARK = 'chosen7319';
 async function traffic(): Promise<{ account: TestAccount; chosen: string[] }> {
   const account = await stack.account({ signing: true });
   const [key, name] = [randomUUID(), `${MARK}-${randomUUID()}`];
+  const first = await intake.api.order(account, { source_order_id: name }, { 'Idempotency-Key': key });
+  await intake.api.final(account, first.body.receipt_id);
   const replies = [
-    await intake.api.order(account, { source_order_id: name }, { 'Idempotency-Key': key, Prefer: 'wait=30' }),
+    first,
     await intake.api.order(account, { source_order_id: name, total: 1 }, { 'Idempotency-Key': key }),
     await intake.api.webhook(account, { source_order_id: name }),
     await intake.api.order(account, { source_order_id: `${name}-dead`, order_number: `poison ${MARK}` }),

@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { lockTables } from '../harness/barriers.ts';
 import { listJobs } from '../harness/jobs.ts';
 import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -36,7 +38,7 @@ describeQueues('traces, the queue on %s', (kind) => {
   });
 
   // Only wake-ups carry traces, so the sweeper must not be faster, and a slow machine gets time to send spans at the end.
-  const slowTimers = { SWEEP_AFTER: '60s', LEASE: '60s', DRAIN_TIMEOUT: '100s' };
+  const slowTimers = { SWEEP_AFTER: '10m', LEASE: '10m', DRAIN_TIMEOUT: '3m', PG_QUERY_TIMEOUT: '5m' };
   /** Starts the apps with tracing. `closeAll` sends their remaining spans. */
   async function intake(settings: Record<string, string> = {}) {
     const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers, ...settings });
@@ -106,11 +108,15 @@ describeQueues('traces, the queue on %s', (kind) => {
   });
 
   test("a job of many requests has its own span with a link to each request, and each request's trace has its write", async () => {
-    const { api } = await intake();
+    const { api, adminUrl } = await intake();
     const senders = Array.from({ length: 12 }, () => sender());
-    const replies = await Promise.all(
-      senders.map((from, at) => api.order(account, { source_order_id: `many-${at}` }, from.headers)),
-    );
+    // What arrives while others are being recorded is recorded together.
+    const lock = await lockTables(stack.database.knex, 'receipt_payloads');
+    const sent = senders.map((from, at) => api.order(account, { source_order_id: `many-${at}` }, from.headers));
+    const inFlight = async () => gaugeOf(await readMetrics(adminUrl), 'intake_orders_in_flight');
+    await until('all are in flight', async () => (await inFlight()) === senders.length);
+    await lock.release();
+    const replies = await Promise.all(sent);
     await worker();
     for (const { body } of replies) await api.final(account, body.receipt_id);
     await closeAll();

@@ -21,7 +21,8 @@ beforeEach(async () => {
 
 /** Sends an order. @returns its id. */
 async function write(id: string, order: object = {}): Promise<number> {
-  const { body } = await intake.api.order(shop.account, { source_order_id: id, ...order }, { Prefer: 'wait=20' });
+  const sent = await intake.api.order(shop.account, { source_order_id: id, ...order });
+  const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
   expect(body.status).toBe('written');
   return body.order_id;
 }

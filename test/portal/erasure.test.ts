@@ -86,12 +86,9 @@ describe('the data of one customer', () => {
     await also('in a string', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
     await also('nowhere else', { customer: CUSTOMER.phone[1] });
     receipt.resent = (await send(account, { source_order_id: 'whole', ...NAMELESS })).receipt_id;
-    const hook = await intake.api.webhook(
-      account,
-      { source_order_id: 'hook', ...CUSTOMER_MEMBERS },
-      { Prefer: 'wait=30' },
-    );
+    const hook = await intake.api.webhook(account, { source_order_id: 'hook', ...CUSTOMER_MEMBERS });
     receipt.hook = hook.body.receipt_id;
+    await intake.api.final(account, hook.body.receipt_id);
 
     const edited = await send(account, { source_order_id: 'edited', ...NAMELESS, customer: { phone: '0508277164' } });
     receipt.edited = edited.receipt_id;

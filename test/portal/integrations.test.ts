@@ -22,11 +22,11 @@ let portal: RunningPortal;
 let directory: string;
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'orders-snippets-'));
   stack = await startStack('postgres');
   intake = await stack.intake({ BASE_PATH: '/api' });
   await stack.worker();
   portal = await stack.portal({ INTAKE_URL: intake.api.url });
-  directory = await mkdtemp(join(tmpdir(), 'orders-snippets-'));
 });
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true });

@@ -70,7 +70,7 @@ test.each(['viewer', 'reviewer', 'developer', 'owner'] as const)(
   async (memberRole: MemberRole) => {
     const { id } = await stack.account();
     const invited = { email: `${memberRole}@example.test`, role: 'account_holder', accountId: id, memberRole } as const;
-    expect(await acceptAsBefore(await createInvitation(knex, invited, 'test', 60_000))).toBe(true);
+    expect(await acceptAsBefore(await createInvitation(knex, invited, 'test', 3_600_000))).toBe(true);
     expect(await membershipsOf(invited.email)).toEqual([{ account_id: id, role: memberRole }]);
     // And a new password leaves the role as it is.
     expect(await acceptAsBefore(await inviteAsBefore(invited.email, id))).toBe(true);
@@ -82,7 +82,7 @@ test("that version finds no owner's link, by which it would set the password of 
   const person = await createPerson(stack, (await stack.account()).id);
   const { id } = await stack.account();
   const invited = { email: person.email, role: 'account_holder', accountId: id, setsPassword: false } as const;
-  expect(await acceptAsBefore(await createInvitation(knex, invited, 'test', 60_000))).toBe(false);
+  expect(await acceptAsBefore(await createInvitation(knex, invited, 'test', 3_600_000))).toBe(false);
 });
 
 test('what that version removes has no rights left', async () => {

@@ -80,7 +80,7 @@ describe('a sign-in from an unknown device', () => {
     const { id: accountId } = await stack.account();
     const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
     const invitation = { ...person, role: 'account_holder' as const };
-    const token = await createInvitation(stack.database.knex, invitation, 'test', 60_000);
+    const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
     const browser = openPortalClient(portal);
     const { name, password } = person;
     expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { type Forge, type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
@@ -199,6 +199,8 @@ describe('an ID token is refused', () => {
 });
 
 describe('while the provider', () => {
+  /** Ends the time that the portal gives the request to the provider. */
+  let endTime = () => {};
   test.each<[string, NonNullable<IdentityProvider['fault']>]>([
     ['is down', (_request, response) => response.destroy()],
     ['fails', (_request, response) => response.writeHead(500).end()],
@@ -210,8 +212,7 @@ describe('while the provider', () => {
         else response.writeHead(307, { Location: `${request.url}?followed` }).end();
       },
     ],
-    // The portal waits five seconds.
-    ['does not answer', () => {}],
+    ['does not answer', () => endTime()],
     [
       'sends without end',
       (_request, response) => {
@@ -220,6 +221,11 @@ describe('while the provider', () => {
       },
     ],
   ])('%s, a sign-in says so, at the start and at the callback, and works again afterwards', async (_how, fault) => {
+    const timeout = jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
+      const controller = new AbortController();
+      endTime = () => controller.abort(new DOMException('too late', 'TimeoutError'));
+      return controller.signal;
+    });
     const other = await stack.portal(provider.settings);
     provider.serve(other.url);
     provider.fault = fault;
@@ -232,6 +238,8 @@ describe('while the provider', () => {
     expect(await sessions()).toBe(0);
     provider.fault = undefined;
     expect(await visit.signIn()).toBe('/');
+    expect(timeout).toHaveBeenCalledWith(5000);
+    timeout.mockRestore();
     provider.serve(portal.url);
     await other.close();
   });

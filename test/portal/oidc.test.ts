@@ -176,7 +176,7 @@ describe('signing in by the identity provider', () => {
 describe('nobody signs in who', () => {
   test('is no user, even with an open invitation', async () => {
     const email = `${newSub()}@example.test`;
-    await createInvitation(stack.database.knex, { email, role: 'operator', accountId: null }, 'test', 60_000);
+    await createInvitation(stack.database.knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     expect(await whereTo({ email })).toBe('/?identity_provider=unknown');
     expect(await findUser(stack.database.knex, email)).toBeNull();
     const [event] = await stack.database
@@ -202,7 +202,7 @@ describe('nobody signs in who', () => {
   test('has an address whose letters become those of another one in lower case', async () => {
     const { knex } = stack.database;
     const user = { email: `mark-${newSub()}@example.test`, role: 'operator' as const, accountId: null };
-    const token = await createInvitation(knex, user, 'test', 60_000);
+    const token = await createInvitation(knex, user, 'test', 3_600_000);
     await acceptInvitation(knex, token, 'Mark', 'no hash');
     const email = user.email.replace('k', '\u212A');
     expect(email.toLowerCase()).toBe(user.email);
@@ -215,7 +215,7 @@ describe('nobody signs in who', () => {
   test('has an address at a domain for which the provider does not vouch', async () => {
     const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 60_000);
+    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     await acceptInvitation(knex, token, 'Other', 'no hash');
     expect(await whereTo({ email })).toBe('/?identity_provider=domain');
     expect(await whereTo({ email: email.replace('elsewhere', 'sub.example') })).toBe('/?identity_provider=domain');
@@ -225,7 +225,7 @@ describe('nobody signs in who', () => {
     const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
     const sub = newSub();
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 60_000);
+    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     await acceptInvitation(knex, token, 'Other', 'no hash');
     const user = await findUser(knex, email);
     await knex('user_credentials').insert({
@@ -247,7 +247,7 @@ describe('nobody signs in who', () => {
     expect(await whereTo({ email: person.email })).toBe('/');
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
     const invitation = { email: person.email, role: 'account_holder', accountId: person.accountId } as const;
-    await acceptInvitation(knex, await createInvitation(knex, invitation, 'test', 60_000), 'Same', 'no hash');
+    await acceptInvitation(knex, await createInvitation(knex, invitation, 'test', 3_600_000), 'Same', 'no hash');
     expect(await whereTo({ email: person.email })).toBe('/');
   });
 

@@ -157,7 +157,7 @@ describe('a link for a new password', () => {
       'a link of an operator that is used',
       async (person: TestPerson) => {
         const invitation = { ...person, role: 'account_holder' as const };
-        const token = await createInvitation(stack.database.knex, invitation, 'test', 60_000);
+        const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
         const body = { token, name: 'New Name', password: NEW_PASSWORD };
         expect((await client().post('/invitations/accept', body)).status).toBe(204);
       },
@@ -217,7 +217,7 @@ describe('a link for a new password', () => {
     const token = await createPasswordReset(
       stack.database.knex,
       (await stack.database.knex('users').where({ email: person.email }).first('id')).id,
-      60_000,
+      3_600_000,
     );
     for (const path of ['', '/look', '/use']) {
       const reply = await fetch(`${portal.url}/api/password-resets${path}`, {
@@ -399,7 +399,7 @@ describe('a mail about the change', () => {
     await mailServer.mailTo(person.email, 2);
     const accept = async (email: string) => {
       const invitation = { email, role: 'account_holder' as const, accountId: person.accountId };
-      const token = await createInvitation(stack.database.knex, invitation, 'test', 60_000);
+      const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
       const reply = await client().post('/invitations/accept', { token, name: 'A', password: NEW_PASSWORD });
       expect(reply.status).toBe(204);
     };

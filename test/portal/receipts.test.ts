@@ -108,7 +108,8 @@ describe('finding receipts', () => {
 describe('one receipt', () => {
   test('shows its timeline, its warnings and its payload exactly as received', async () => {
     const raw = '{ "source_order_id":"raw-1",\n "customer": {"phone": "call me"}, "note":"\\u0041" }';
-    const { body } = await intake.api.order(account, raw, { Prefer: 'wait=20' });
+    const { body } = await intake.api.order(account, raw);
+    await intake.api.final(account, body.receipt_id);
     const shown = (await client.get(`${base}/receipts/${body.receipt_id}`)).body;
     expect(shown).toMatchObject({
       status: 'written',
@@ -251,8 +252,9 @@ test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterda
 describeWith('chromium')('in a browser', () => {
   test('a receipt is found by each of its ids, and its payload is shown unchanged', async () => {
     const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
-    const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key', Prefer: 'wait=20' });
+    const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key' });
     const receiptId: string = sent.body.receipt_id;
+    await intake.api.final(account, receiptId);
     const { page, complaints: pageErrors } = await openPage();
     await visitAs(page, portal, person);
     await page.getByRole('link', { name: 'Receipts' }).click();

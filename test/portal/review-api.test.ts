@@ -50,7 +50,8 @@ describe('the list', () => {
   test('shows an order as it was sent, with the unchanged payload', async () => {
     const shop = await openShop(stack, portal);
     const payload = `{ "source_order_id": "raw-1", "customer": "محمد 0501234567", "total": "AED 99" }`;
-    const { body } = await intake.api.order(shop.account, payload, { Prefer: 'wait=20' });
+    const sent = await intake.api.order(shop.account, payload);
+    const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
     const list = await shop.get('/orders');
     expect(list.body.next_cursor).toBeNull();
     const [order] = list.body.orders;

@@ -258,7 +258,8 @@ describe('editing', () => {
       ],
       total: 'free',
     };
-    const { body: written } = await intake.api.order(shop.account, payload, { Prefer: 'wait=20' });
+    const sent = await intake.api.order(shop.account, payload);
+    const { body: written } = await intake.api.final(shop.account, sent.body.receipt_id);
     const path = `/orders/${written.order_id}`;
     const edits = { '/customer/phone': '050 765 4321', '/items/1/quantity': 3, '/emirate': 'dxb' };
     const { status, body } = await shop.patch(path, { edits });

@@ -47,7 +47,7 @@ test('creates the search terms of orders written more than a minute ago, up to t
   const accountId = await openAccount();
   const old: number[] = [];
   for (let n = 0; n < 3; n += 1) old.push(await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) }));
-  const young = await insertOrder(db.knex, accountId, { written_at: ago(MINUTE / 2) });
+  const young = await insertOrder(db.knex, accountId, { written_at: ago(-60 * MINUTE) });
   const behind = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
   expect(await fillSearchTerms(db.knex)).toBe(3);
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([old, old.at(-1)]);
@@ -63,13 +63,13 @@ test('creates the search terms of orders written more than a minute ago, up to t
 test('search terms are created in batches, and the caller can stop after each batch', async () => {
   const [few, many] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, few, 3);
-  await insertOrders(db.knex, many, 6200);
+  await insertOrders(db.knex, many, 1200);
   expect(await fillSearchTerms(db.knex, async () => false)).toBeLessThanOrEqual(500);
   await fillAll();
   const took: number[] = [];
   expect(await fillSearchTerms(db.knex, async (ms) => took.push(ms) > 0)).toBe(0);
   expect(took).toEqual([]);
-  expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 6200]);
+  expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 1200]);
 });
 
 test('an account with endless orders does not delay the others', async () => {

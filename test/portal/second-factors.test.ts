@@ -57,8 +57,8 @@ describe('with an authenticator app', () => {
 
   test('a code is accepted once, and none of before it', async () => {
     const { person, app } = await enroll();
-    const [before, code] = [await app.code(-1), await app.code()];
     const clients = await Promise.all([1, 2, 3].map(async () => (await startSignIn(portal, person)).client));
+    const [before, code] = [await app.code(-1), await app.code()];
     const outcomes = await Promise.all(clients.map((client) => secondStep(client, { code })));
     expect(outcomes.filter((outcome) => outcome === 204)).toHaveLength(1);
     const { client } = await startSignIn(portal, person);
@@ -314,7 +314,7 @@ describe('adding and removing', () => {
     expect(user_agent).not.toBeNull();
     expect((await startSignIn(portal, { ...person, password })).steps).toEqual(['code', 'recovery_code']);
     const invitation = { email: person.email, accountId: person.accountId, role: 'account_holder' } as const;
-    const token = await createInvitation(knex, { ...invitation, memberRole: 'owner' }, 'test', 60_000);
+    const token = await createInvitation(knex, { ...invitation, memberRole: 'owner' }, 'test', 3_600_000);
     const invited = openPortalClient(portal);
     const accepted = await invited.post('/invitations/accept', { token, name: 'Same', password: 'another long one' });
     expect([accepted.status, accepted.body]).toEqual([200, { second_step: ['code', 'recovery_code'] }]);
@@ -351,11 +351,9 @@ describe('confirming a session', () => {
     const wrong = await client.post('/session/confirm', { password, recovery_code: 'abcd' });
     expect(wrong.body.code).toBe('wrong_code');
     expect(await factorOf(client)).toMatchObject({ confirmed: false });
-    const code = await app.code();
-    expect((await client.post('/session/confirm', { password: 'not this one', code })).body.code).toBe(
-      'wrong_credentials',
-    );
-    expect((await client.post('/session/confirm', { password, code })).status).toBe(204);
+    const guess = { password: 'not this one', code: await app.code() };
+    expect((await client.post('/session/confirm', guess)).body.code).toBe('wrong_credentials');
+    expect((await client.post('/session/confirm', { password, code: await app.code() })).status).toBe(204);
     expect(await factorOf(client)).toMatchObject({ confirmed: true });
     const recovery = { password, recovery_code: recoveryCodes[0] };
     expect((await client.post('/session/confirm', recovery)).status).toBe(204);

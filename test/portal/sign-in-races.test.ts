@@ -7,7 +7,7 @@ import { createAuthenticator } from '../harness/authenticator.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, addTotp, appOf, signInWithCode, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { type RunningPortal, type Stack, startStack, TEST_HASH_COST } from '../harness/stack.ts';
 
 let stack: Stack;
 let portal: RunningPortal;
@@ -16,7 +16,7 @@ let newHash: string;
 beforeAll(async () => {
   stack = await startStack('postgres');
   portal = await stack.portal();
-  newHash = await hashPassword(NEW_PASSWORD);
+  newHash = await hashPassword(NEW_PASSWORD, Number(TEST_HASH_COST));
 });
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
@@ -31,7 +31,7 @@ const idOf = async ({ email }: TestPerson) => (await findUser(stack.database.kne
 type Change = (trx: Knex, person: TestPerson) => Promise<unknown>;
 
 const setByLink: Change = async (trx, person) =>
-  usePasswordReset(trx, await createPasswordReset(trx, await idOf(person), 60_000), newHash);
+  usePasswordReset(trx, await createPasswordReset(trx, await idOf(person), 3_600_000), newHash);
 const resetFactors: Change = (trx, { email }) => resetSecondFactors(trx, email, 'test');
 
 /** Sends a request that reaches its change while another change of the user is made, and is committed first. */

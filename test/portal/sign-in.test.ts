@@ -268,7 +268,7 @@ describe('a session', () => {
     const { knex } = stack.database;
     const person = await newPerson();
     const client = await signIn(portal, person);
-    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 60_000);
+    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
     expect(await removeUser(knex, person.email, 'test')).toMatchObject({ email: person.email });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect((await client.get(`/accounts/${person.accountId}`)).body.code).toBe('not_signed_in');
@@ -316,7 +316,7 @@ describe('a session', () => {
 });
 
 describe('an invitation', () => {
-  const invite = (email: string, accountId: number | null, lastsMs = 60_000) =>
+  const invite = (email: string, accountId: number | null, lastsMs = 3_600_000) =>
     createInvitation(
       stack.database.knex,
       { email, accountId, role: accountId === null ? 'operator' : 'account_holder' },

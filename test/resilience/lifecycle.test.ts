@@ -35,11 +35,13 @@ describeQueues('operation, the queue on %s', (kind) => {
       expect((await get(`${adminUrl}/other`)).status).toBe(404);
     }
     const account = await stack.account();
-    await intake.api.order(account, { source_order_id: 'counted' }, { Prefer: 'wait=20' });
+    await intake.api.order(account, { source_order_id: 'counted' });
     expect((await get(`${intake.adminUrl}/metrics`)).text).toMatch(
       /intake_requests_total\{route="\/ingest\/orders",status="202",code=""\} 1/,
     );
-    expect((await get(`${worker.adminUrl}/metrics`)).text).toMatch(/worker_receipts_total\{outcome="written"\} 1/);
+    await until('it is counted', async () =>
+      /worker_receipts_total\{outcome="written"\} 1/.test((await get(`${worker.adminUrl}/metrics`)).text),
+    );
     expect((await fetch(`${intake.api.url}/metrics`)).status).toBe(404);
     await intake.close();
     await worker.close();
@@ -132,7 +134,7 @@ describeQueues('operation, the queue on %s', (kind) => {
   test('SIGTERM drains a process: accepted orders are written, and it exits with 0', async () => {
     const intake = await stack.intake();
     const account = await stack.account();
-    const worker = await startApp('worker', stack.env);
+    const worker = await startApp('worker', { ...stack.env, DRAIN_TIMEOUT: '3m' });
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, index) => intake.api.order(account, { source_order_id: `drained-${index}` })),
     );

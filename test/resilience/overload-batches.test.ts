@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { moveClock, stopClock } from '../harness/clock.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
-  await intake.close();
+  await intake?.close();
 });
 
 const headOf = (target: string, { key }: TestAccount, length: number) =>
@@ -47,7 +47,7 @@ const inFlight = (count: number) =>
 const PATH = '/ingest/orders/batch';
 
 test('every spelling of the batch path uses the slots of batches', async () => {
-  intake = await stack.intake({ MAX_IN_FLIGHT: '64', PG_QUERY_TIMEOUT: '50s' });
+  intake = await stack.intake({ MAX_IN_FLIGHT: '64', PG_QUERY_TIMEOUT: '10m' });
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
@@ -80,7 +80,7 @@ test('every spelling of the batch path uses the slots of batches', async () => {
 });
 
 test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
-  intake = await stack.intake({ PG_QUERY_TIMEOUT: '50s' });
+  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
   const lists = async (count: number) => {
@@ -88,7 +88,7 @@ test('lists of ids have their own slots, which each account shares with others a
     const codes: unknown[] = [];
     for (let list = 0; list < count; list += 1) {
       const connection = begin('/ingest/reconcile', by, '{"source_order_ids":["x"]}');
-      void connection.reply(60_000).then(
+      void connection.reply(600_000).then(
         (reply) => codes.push(reply?.body.code),
         () => {},
       );
@@ -106,9 +106,16 @@ test('lists of ids have their own slots, which each account shares with others a
   expect((await third).status).toBe(200);
 });
 
+/** A body counts as slow after a sixth of the timeout, which is 100 seconds. */
+const LIMITS = {
+  MAX_BODY_BYTES: '100000',
+  MAX_BATCH_BYTES: '100000',
+  MAX_BYTES_IN_FLIGHT: '200000',
+  REQUEST_TIMEOUT: '10m',
+};
+
 test('bodies that together exceed the share of their account are read one after the other', async () => {
-  const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
-  intake = await stack.intake(limits);
+  intake = await stack.intake(LIMITS);
   const halves = Array.from({ length: 4 }, (_, index) =>
     begin(PATH, account, `[{"source_order_id":"half ${index}"}]`.padEnd(60_000, ' '), 30_000),
   );
@@ -122,9 +129,7 @@ test('bodies that together exceed the share of their account are read one after 
 });
 
 test('a body that waits to be read is not considered slow', async () => {
-  const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
-  // A sixth of the timeout is 8 s.
-  intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '48s' });
+  intake = await stack.intake(LIMITS);
   const beginTwo = () =>
     ['one', 'two'].map((id) => begin(PATH, account, `[{"source_order_id":"${id}"}]`.padEnd(60_000, ' '), 1));
   const complete = ({ socket }: RawConnection) => socket.write(' ');
@@ -132,34 +137,40 @@ test('a body that waits to be read is not considered slow', async () => {
     const { status, body } = (await reply()) ?? {};
     return body?.code ?? status;
   };
+  const twoAreRead = () =>
+    until('two bodies are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
+  const goOn = stopClock();
   const first = beginTwo();
-  await until('two bodies are read', async () => (await metric('intake_body_bytes_in_flight')) === 120_000);
+  await twoAreRead();
   const waiting = [...beginTwo(), ...beginTwo()];
-  await sleep(4000);
+  // When another account has its reply, all of them wait.
+  expect((await intake.api.order(await stack.account(), { source_order_id: 'meanwhile' })).status).toBe(202);
+  await moveClock(60);
   first.map(complete);
   expect(await Promise.all(first.map(outcome))).toEqual([202, 202]);
+  await twoAreRead();
+  await moveClock(60);
   const outcomes: unknown[] = [];
   const all = Promise.all(waiting.map(async (one) => outcomes.push(await outcome(one))));
   await until('two bodies are rejected', async () => outcomes.length === 2);
   waiting.map(complete);
   await all;
   expect(outcomes).toEqual(['overloaded', 'overloaded', 202, 202]);
+  goOn();
 });
 
 test('a slow body keeps its bytes only until another account needs them', async () => {
-  // A sixth of the timeout is 3 s.
-  const limits = { MAX_BODY_BYTES: '100000', MAX_BATCH_BYTES: '100000', MAX_BYTES_IN_FLIGHT: '200000' };
-  intake = await stack.intake({ ...limits, REQUEST_TIMEOUT: '18s' });
+  intake = await stack.intake(LIMITS);
+  const goOn = stopClock();
   const bodyOf = (id: string, length: number) => `[{"source_order_id":"${id}"}]`.padEnd(length, ' ');
   const first = begin(PATH, await stack.account(), bodyOf('slow', 95_000), 1000);
   await until('the first body is counted', async () => (await metric('intake_body_bytes_in_flight')) === 95_000);
+  await moveClock(95);
   const second = begin(PATH, await stack.account(), bodyOf('slow', 48_001), 1);
   await until('the second body is counted', async () => (await metric('intake_body_bytes_in_flight')) === 143_001);
-  await until('another body gets the bytes', async () => {
-    const { status, body } = await intake.api.batch(account, bodyOf('quick', 70_000));
-    if (status !== 202) expect(body.code).toBe('overloaded');
-    return status === 202;
-  });
+  await moveClock(10);
+  goOn();
+  expect((await intake.api.batch(account, bodyOf('quick', 70_000))).status).toBe(202);
   expect((await first.reply())?.status).toBe(408);
   // The newer body keeps its bytes, and its order is accepted when it is complete.
   second.socket.write(' ');

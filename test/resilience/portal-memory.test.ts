@@ -48,8 +48,8 @@ beforeAll(async () => {
   receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
   for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
   await stopPoisoning(stack.database.knex);
-  const sent = await intake.api.order(other, { source_order_id: 'other' }, { Prefer: 'wait=30' });
-  expect(sent.body.status).toBe('written');
+  const sent = await intake.api.order(other, { source_order_id: 'other' });
+  expect((await intake.api.final(other, sent.body.receipt_id)).body.status).toBe('written');
   await Promise.all([intake.close(), worker.close()]);
   orders = await insertLongest(stack.database.knex, account.id, receipts[0] as string);
 
@@ -64,7 +64,7 @@ beforeAll(async () => {
     PORTAL_URL: url,
     OPERATOR_SECOND_FACTOR: 'optional',
     INTAKE_URL: 'http://127.0.0.1:9',
-    PG_QUERY_TIMEOUT: '30s',
+    PG_QUERY_TIMEOUT: '5m',
   };
   // Not to the stderr of this process, because Jest would mistake an exhausted heap for its own.
   portal = await startApp('portal', env, { output: 'pipe' });
@@ -141,11 +141,7 @@ const OTHERS: [what: string, ask: Ask][] = [
   ['the overview for reviewers', ofHostile('/overview/review')],
 ];
 
-test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)(
-  '%s',
-  (_, ask) => expectAnswered(ask),
-  120_000,
-);
+test.each(process.env.TEST_FULL === 'on' ? [...LARGEST, ...OTHERS] : LARGEST)('%s', (_, ask) => expectAnswered(ask));
 
 test('edits of orders', async () => {
   const items = Array.from({ length: 1000 }, () => ({ name: 'x'.repeat(30) }));

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const drip of drips.splice(0)) clearInterval(drip);
   for (const { socket } of opened.splice(0)) socket.destroy();
-  await intake.close();
+  await intake?.close();
 });
 
 function open(): RawConnection {
@@ -55,26 +56,23 @@ async function isServed(connection: RawConnection): Promise<boolean> {
   return (await connection.reply())?.status === 404;
 }
 
-const TOO_LONG_MS = 15_000;
+test('the head of a request gets half of its time', () => {
+  const server = createBoundedServer({ MAX_CONNECTIONS: 1, REQUEST_TIMEOUT: 3000, IDLE_TIMEOUT: 1000 });
+  expect([server.headersTimeout, server.requestTimeout]).toEqual([1500, 3000]);
+});
 
 describe('a sender of single bytes', () => {
-  test('is cut off with 408 in the request line or headers, sooner than in the body', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '3s' });
-    const heads = [
-      'POST /ingest/orders?',
-      'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nX: ',
-      orderHead(['Content-Length', 10_000]),
-    ];
+  test('is cut off with 408 in the request line or headers', async () => {
+    intake = await stack.intake({ REQUEST_TIMEOUT: '2s' });
+    const heads = ['POST /ingest/orders?', 'POST /ingest/orders HTTP/1.1\r\nHost: x\r\nX: '];
     const slow = heads.map((begin) => {
       const connection = open();
       connection.socket.write(begin);
       drip(connection, 'x'.repeat(10_000));
       return connection;
     });
-    const replies = slow.map((connection) => connection.reply(TOO_LONG_MS));
-    expect((await replies[0])?.status).toBe(408);
-    expect((await replies[1])?.status).toBe(408);
-    expect(await Promise.race([replies[2], 'none yet'])).toBe('none yet');
+    const replies = await Promise.all(slow.map((connection) => connection.reply()));
+    expect(replies.map((reply) => reply?.status)).toEqual([408, 408]);
     await Promise.all(slow.map(({ closed }) => closed));
   });
 
@@ -82,7 +80,7 @@ describe('a sender of single bytes', () => {
     ['a body of announced length', ['Content-Length', 10_000], ''],
     ['a body in chunks', ['Transfer-Encoding', 'chunked'], '1\r\n \r\n'.repeat(1000)],
   ] as const)('of %s is cut off with 408, blocks no slot and leaves nothing behind', async (_what, framing, bytes) => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '1500ms', MAX_IN_FLIGHT: '4' });
+    intake = await stack.intake({ REQUEST_TIMEOUT: '4s', MAX_IN_FLIGHT: '4' });
     const before = await countStored(stack.database.knex);
     const slow = [open(), open(), open(), open()];
     for (const connection of slow) {
@@ -91,7 +89,7 @@ describe('a sender of single bytes', () => {
     }
     await isServed(open());
     expect((await send('')).status).toBe(422);
-    const replies = await Promise.all(slow.map((connection) => connection.reply(TOO_LONG_MS)));
+    const replies = await Promise.all(slow.map((connection) => connection.reply()));
     expect(replies.map((reply) => reply?.status)).toEqual([408, 408, 408, 408]);
     expect(await countStored(stack.database.knex)).toBe(before);
     const logged = () => intake.log.lines.filter((line) => line.request_id === 'slow');
@@ -108,7 +106,7 @@ describe('a sender of single bytes', () => {
     expect((await slow.reply())?.body.code).toBe('payload_too_large');
     expect((await send('')).status).toBe(422);
     // There is only one reply to the request.
-    expect(await slow.reply(TOO_LONG_MS)).toBeNull();
+    expect(await slow.reply()).toBeNull();
   });
 
   test('of a second request does not affect the order and the reply of the first', async () => {
@@ -117,7 +115,7 @@ describe('a sender of single bytes', () => {
     sendOrder(both, '{"source_order_id":"before a slow one"}', ['Prefer', 'wait=2']);
     both.socket.write('POST /ingest/orders HTTP/1.1\r\nX: ');
     drip(both, 'x'.repeat(10_000));
-    expect((await both.reply(TOO_LONG_MS))?.status).toBe(202);
+    expect((await both.reply())?.status).toBe(202);
     await both.closed;
   });
 });
@@ -141,8 +139,17 @@ test('the bytes of a body are released when a connection with several pipelined 
 });
 
 describe('a connection', () => {
-  test('that is silent before or after a request is closed and does not block others', async () => {
-    intake = await stack.intake({ REQUEST_TIMEOUT: '20s', IDLE_TIMEOUT: '15s' });
+  test('that is silent before or after a request is closed', async () => {
+    intake = await stack.intake({ REQUEST_TIMEOUT: '2s', IDLE_TIMEOUT: '1s' });
+    const used = await until('one is served', async () => {
+      const connection = open();
+      return (await isServed(connection)) && connection;
+    });
+    await Promise.all([open().closed, used.closed]);
+  });
+
+  test('that is silent does not block others, not even a thousand of them', async () => {
+    intake = await stack.intake({ REQUEST_TIMEOUT: '1h', IDLE_TIMEOUT: '1h' });
     const idle: RawConnection[] = [];
     while (idle.length < 1000) {
       // At most as many at once as fit into the listen backlog.
@@ -150,11 +157,8 @@ describe('a connection', () => {
       expect(await Promise.all(used.map(isServed))).not.toContain(false);
       idle.push(...unused, ...used);
     }
-    const startedAt = Date.now();
     expect((await send('beside a thousand')).status).toBe(202);
-    expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(idle.filter(({ socket }) => socket.destroyed).length).toBe(0);
-    await Promise.all(idle.map(({ closed }) => closed));
   });
 
   test('that reads no replies is closed', async () => {

@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { CursorExpiredError, InvalidRequestError, OrdersError, type OrdersEvent } from '../src/index.ts';
-import { type Arrived, answer, hangUp, KEY, keepSilent, refuse, type Step, startScript } from './scripted-server.ts';
+import { type Arrived, answer, hangUp, KEY, keepSilent, refuse, type Step, startScript, stopClock, waitFor } from './scripted-server.ts';
 
 const eventOf = (sequence: number): OrdersEvent => ({
   id: `evt_${sequence}`,
@@ -55,8 +55,10 @@ test('a page is retried after temporary failures', async () => {
 });
 
 test('the time of a wait is added to the timeout', async () => {
+  using clock = stopClock();
   await using script = await startScript((response, arrived) => {
-    setTimeout(() => pageOf(1)(response, arrived), 700);
+    clock.advance(1200);
+    pageOf(1)(response, arrived);
   });
   const client = script.client({ timeoutMs: 300, maxRetries: 0 });
   await expect(client.getEvents()).rejects.toMatchObject({ code: 'timed_out' });
@@ -118,17 +120,28 @@ test('an outage that is longer than all retries and timeouts of a call delays ev
 
 test('a pause that the service asks for is kept, even if it is longer than the timeout', async () => {
   jest.spyOn(Math, 'random').mockReturnValue(0);
+  using clock = stopClock();
   await using script = await startScript(refuse(429, 'rate_limited', { 'Retry-After': '1' }), pageOf(1));
-  expect(await take(script.client({ timeoutMs: 500 }).events(), 1)).toEqual([1]);
-  const [first, second] = script.arrived as [Arrived, Arrived];
-  expect(second.at - first.at).toBeGreaterThan(990);
+  const taken = take(script.client({ timeoutMs: 500 }).events(), 1);
+  await clock.untilWaits(1000);
+  expect(script.arrived).toHaveLength(1);
+  clock.advance(1000);
+  expect(await taken).toEqual([1]);
 });
 
 test('a service that does not hold its replies is asked less and less often', async () => {
+  jest.spyOn(Math, 'random').mockReturnValue(1);
+  using clock = stopClock();
   await using script = await startScript(pageOf());
-  const signal = AbortSignal.timeout(2000);
-  await expect(take(script.client().events({ signal }), 1)).rejects.toMatchObject({ name: 'TimeoutError' });
-  expect(script.arrived.length).toBeLessThan(40);
+  const controller = new AbortController();
+  const ended = expect(take(script.client().events({ signal: controller.signal }), 1)).rejects.toBe('enough');
+  for (const [index, ms] of [500, 1000, 2000, 4000, 8000, 8000].entries()) {
+    await clock.untilWaits(ms);
+    expect(script.arrived).toHaveLength(index + 1);
+    clock.advance(ms);
+  }
+  controller.abort('enough');
+  await ended;
 });
 
 test.each<[string, Step, new (...input: never[]) => OrdersError]>([
@@ -155,14 +168,20 @@ test('a 410 that is not about the cursor is not an expired cursor', async () => 
 });
 
 test('an abort ends the loop with its reason: while it waits, pauses, or yields a page', async () => {
-  for (const step of [keepSilent, refuse(503, 'overloaded', { 'Retry-After': '60' })]) {
+  jest.spyOn(Math, 'random').mockReturnValue(0);
+  for (const [step, ms] of [
+    [keepSilent, 60_000],
+    [refuse(503, 'overloaded', { 'Retry-After': '70' }), 70_000],
+  ] as const) {
+    using clock = stopClock();
     const controller = new AbortController();
     const reason = new Error('enough');
-    await using script = await startScript((response, arrived) => {
-      step(response, arrived);
-      setTimeout(() => controller.abort(reason), 50);
-    });
-    await expect(take(script.client().events({ signal: controller.signal }), 1)).rejects.toBe(reason);
+    await using script = await startScript(step);
+    const ended = expect(take(script.client().events({ signal: controller.signal }), 1)).rejects.toBe(reason);
+    await waitFor(() => script.arrived.length === 1);
+    await clock.untilWaits(ms);
+    controller.abort(reason);
+    await ended;
   }
   const controller = new AbortController();
   await using script = await startScript(pageOf(1, 2));

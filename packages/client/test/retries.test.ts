@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { AuthenticationError, ConnectionError, OrdersError, RateLimitError, TimeoutError } from '../src/index.ts';
 import { backoffMs } from '../src/pause.ts';
 import {
@@ -13,6 +12,7 @@ import {
   refuse,
   type Step,
   startScript,
+  stopClock,
   waitFor,
 } from './scripted-server.ts';
 
@@ -85,11 +85,13 @@ describe('a retryable failure', () => {
     ],
   ])('Retry-After, %s, is obeyed', async (_, step) => {
     withoutPauses();
+    using clock = stopClock();
     await using script = await startScript(step(), accepted);
-    await script.client().submitOrder(ORDER);
-    const [first, second] = script.arrived;
-    // Rounding lets a timer fire a fraction of a millisecond early.
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(990);
+    const submitted = script.client().submitOrder(ORDER);
+    await clock.untilWaits(1000);
+    expect(script.arrived).toHaveLength(1);
+    clock.advance(1000);
+    expect(await submitted).toEqual({ receipt_id: RECEIPT_ID });
   });
 
   test('a Retry-After beyond the timeout fails at once', async () => {
@@ -130,16 +132,29 @@ test('a rejection is not retried', async () => {
 });
 
 describe('the timeout', () => {
-  test('ends an attempt on a silent connection after a third of it', async () => {
+  let clock: ReturnType<typeof stopClock>;
+  beforeEach(() => {
+    clock = stopClock();
     withoutPauses();
-    await using script = await startScript(keepSilent, accepted);
-    await script.client({ timeoutMs: 6000 }).submitOrder(ORDER);
-    expect(keysOf(script.arrived)).toHaveProperty('size', 1);
-    expect(script.arrived.length).toBeGreaterThanOrEqual(2);
   });
+  afterEach(() => clock[Symbol.dispose]());
 
   /** Replies after more than a third of a timeout of six seconds. */
-  const slow: Step = (response, one) => void setTimeout(() => accepted(response, one), 2200);
+  const slow: Step = (response, one) => {
+    clock.advance(2200);
+    accepted(response, one);
+  };
+
+  test('ends an attempt on a silent connection after a third of it', async () => {
+    await using script = await startScript(keepSilent, accepted);
+    const submitted = script.client({ timeoutMs: 6000 }).submitOrder(ORDER);
+    await waitFor(() => script.arrived.length === 1);
+    expect(clock.waits()).toEqual([2000]);
+    clock.advance(2000);
+    await submitted;
+    expect(script.arrived).toHaveLength(2);
+    expect(keysOf(script.arrived)).toHaveProperty('size', 1);
+  });
 
   test('is for one attempt alone if there are no retries', async () => {
     await using script = await startScript(slow);
@@ -148,7 +163,6 @@ describe('the timeout', () => {
   });
 
   test('leaves all of the rest to an attempt after which there is no time or retry for another', async () => {
-    withoutPauses();
     await using script = await startScript(slow);
     await script.client().submitOrder(ORDER, { timeoutMs: 6000 });
     expect(script.arrived).toHaveLength(2);
@@ -157,19 +171,18 @@ describe('the timeout', () => {
   });
 
   test('causes a message with the time of the whole call and its attempts, and the previous error', async () => {
-    withoutPauses();
-    await using script = await startScript(refuse(503, 'overloaded'), keepSilent);
+    const silent: Step = () => clock.advance(6000);
+    await using script = await startScript(refuse(503, 'overloaded'), silent);
     const error = await script
       .client()
       .submitOrder(ORDER, { timeoutMs: 6000, maxRetries: 1 })
       .catch((thrown) => thrown);
-    const [, milliseconds] = /^Timed out after (\d+) ms and 2 attempts: no reply\.$/.exec(error.message) ?? [];
-    expect(Number(milliseconds)).toBeGreaterThanOrEqual(5990);
+    expect(error.message).toBe('Timed out after 6000 ms and 2 attempts: no reply.');
     expect(error.cause).toMatchObject({ code: 'overloaded' });
   });
 
   test('ends the call with a TimeoutError', async () => {
-    await using script = await startScript(keepSilent);
+    await using script = await startScript(() => clock.advance(2000));
     const error = await script
       .client()
       .submitOrder(ORDER, { timeoutMs: 2000 })
@@ -180,7 +193,10 @@ describe('the timeout', () => {
   });
 
   test('is extended by the time that the service may hold its reply', async () => {
-    const late: Step = (response, one) => void setTimeout(() => accepted(response, one), 800);
+    const late: Step = (response, one) => {
+      clock.advance(20_500);
+      accepted(response, one);
+    };
     await using script = await startScript(late);
     const options = { timeoutMs: 600, maxRetries: 0, wait: 20 };
     expect(await script.client().submitOrder(ORDER, options)).toEqual({ receipt_id: RECEIPT_ID });
@@ -200,25 +216,24 @@ describe('the timeout', () => {
 
 describe('an abort', () => {
   const REASON = new Error('enough');
-  /** Timers that keep the process alive. */
-  const timers = () => process.getActiveResourcesInfo().filter((what) => what === 'Timeout').length;
 
-  test.each<[when: string, Step]>([
-    ['while a reply is awaited', keepSilent],
-    ['in a pause between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' })],
-  ])('%s ends the call at once with its reason, and leaves no listener and no timer', async (_, step) => {
+  test.each<[when: string, Step, ms: number]>([
+    ['while a reply is awaited', keepSilent, 10_000],
+    ['in a pause between attempts', refuse(503, 'overloaded', { 'Retry-After': '20' }), 20_000],
+  ])('%s ends the call with its reason, and leaves no listener and no timer', async (_, step, ms) => {
+    withoutPauses();
+    using clock = stopClock();
     const controller = new AbortController();
-    const before = timers();
-    await using script = await startScript((response, one) => {
-      step(response, one);
-      setTimeout(() => controller.abort(REASON), 100);
-    });
-    await expect(script.client().submitOrder(ORDER, { signal: controller.signal })).rejects.toBe(REASON);
+    await using script = await startScript(step);
+    const call = script.client().submitOrder(ORDER, { signal: controller.signal });
+    const ended = expect(call).rejects.toBe(REASON);
+    await waitFor(() => script.arrived.length === 1);
+    await clock.untilWaits(ms);
+    controller.abort(REASON);
+    await ended;
     expect(script.arrived).toHaveLength(1);
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
-    // Timers of closing sockets end a moment later.
-    for (let waits = 0; timers() > before && waits < 1000; waits++) await sleep(50);
-    expect(timers()).toBeLessThanOrEqual(before);
+    expect(clock.waits()).toEqual([]);
   });
 
   test('before the call prevents the request', async () => {

@@ -5,7 +5,6 @@ import { OrdersClient } from '../src/index.ts';
 
 /** A request as it arrived. */
 export interface Arrived {
-  at: number;
   method: string;
   path: string;
   headers: IncomingMessage['headers'];
@@ -53,7 +52,7 @@ export async function startScript(...steps: [Step, ...Step[]]) {
   const server = createServer(async (request, response) => {
     const step = steps[Math.min(arrived.length, steps.length - 1)] as Step;
     const { method = '', url: path = '', headers, socket } = request;
-    const one: Arrived = { at: performance.now(), method, path, headers, body: Buffer.alloc(0), socket };
+    const one: Arrived = { method, path, headers, body: Buffer.alloc(0), socket };
     arrived.push(one);
     one.body = Buffer.concat(await request.toArray());
     step(response, one);
@@ -72,6 +71,46 @@ export async function startScript(...steps: [Step, ...Step[]]) {
   };
 }
 
+/** @throws {Error} after some 90 s, a bound for what hangs. */
 export async function waitFor(condition: () => boolean): Promise<void> {
-  while (!condition()) await sleep(5);
+  for (let polls = 0; !condition(); polls += 1) {
+    if (polls === 18_000) throw new Error(`waited for: ${condition}`);
+    await sleep(5);
+  }
+}
+
+/**
+ * Stops the clock of the client: its timers end when the test moves the clock, those of 0 ms at once. The timers of fetch and of the server
+ * stay real. The clock goes on when it is disposed of.
+ */
+export function stopClock() {
+  const real = { setTimeout, clearTimeout, now: performance.now };
+  let now = 0;
+  const timers = new Map<unknown, { at: number; end: () => void }>();
+  const isOfClient = (stack = '') => /\/packages\/client\/src\//.test(stack.split('\n')[2] ?? '');
+  const setTimer = (end: () => void, ms = 0, ...rest: unknown[]) => {
+    if (ms <= 0 || !isOfClient(new Error().stack)) return real.setTimeout(end, ms, ...(rest as []));
+    const timer = {};
+    timers.set(timer, { at: now + ms, end });
+    return timer;
+  };
+  globalThis.setTimeout = setTimer as unknown as typeof setTimeout;
+  globalThis.clearTimeout = (timer) => {
+    if (!timers.delete(timer)) real.clearTimeout(timer);
+  };
+  performance.now = () => now;
+  const waits = () => [...timers.values()].map(({ at }) => at - now);
+  return {
+    /** The milliseconds after which the timers of the client end. */
+    waits,
+    untilWaits: (ms: number) => waitFor(() => waits().includes(ms)),
+    advance(ms: number): void {
+      now += ms;
+      for (const [timer, { at, end }] of timers) if (at <= now && timers.delete(timer)) end();
+    },
+    [Symbol.dispose]() {
+      Object.assign(globalThis, { setTimeout: real.setTimeout, clearTimeout: real.clearTimeout });
+      performance.now = real.now;
+    },
+  };
 }
