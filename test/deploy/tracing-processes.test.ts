@@ -69,7 +69,7 @@ test('tracing without an endpoint or with OTEL_SDK_DISABLED loads no module and 
 test('a process sends its spans before it exits', async () => {
   const receiver = await startOtlpReceiver();
   // The wake-up must deliver the order, not the sweeper, and a slow machine gets time to send spans.
-  const slowTimers = { SWEEP_AFTER: '10m', LEASE: '10m', DRAIN_TIMEOUT: '3m' };
+  const slowTimers = { SWEEP_AFTER: '10m', DRAIN_TIMEOUT: '3m' };
   const on = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers };
   const modules = await writeOneOrder('on', { intake: on, worker: on });
   expect(ofTracing(modules)).not.toEqual([]);

@@ -87,7 +87,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     const stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
     const [intakePort, portalPort, ...admin] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
     const [intakeUrl, portalUrl] = [`http://127.0.0.1:${intakePort}`, `http://127.0.0.1:${portalPort}`];
-    const common = { ...stack.env, LEASE: '10m', PG_QUERY_TIMEOUT: '10m', NODE_OPTIONS: HEAP, ...settings };
+    const common = { ...stack.env, NODE_OPTIONS: HEAP, ...settings };
     env = {
       intake: { ...common, PORT: `${intakePort}`, ADMIN_PORT: `${admin[0]}` },
       worker: { ...common, ADMIN_PORT: `${admin[1]}` },

@@ -70,15 +70,18 @@ export interface RunningPortal {
 /** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
 export const TEST_HASH_COST = '10';
 
-/** Short times for tests: retries, leases and sweeps take at most two seconds. */
+/** Short times of retries and sweeps. A lease or a statement ends only if a test says so. */
 const QUICK = {
   RETRY_BASE: '50ms',
   RETRY_CAP: '200ms',
-  LEASE: '1500ms',
+  LEASE: '10m',
   SWEEP_INTERVAL: '200ms',
   SWEEP_AFTER: '700ms',
-  PG_QUERY_TIMEOUT: '5s',
+  PG_QUERY_TIMEOUT: '10m',
 };
+
+/** For `Stack.env`, when a process or Postgres is lost: what it left behind ends by itself. */
+export const SOON_EXPIRED = { LEASE: '1500ms', PG_QUERY_TIMEOUT: '5s' };
 
 /**
  * Starts no app yet. The stack is closed after the test file.
@@ -165,8 +168,6 @@ export async function startStack(
         PORT: String(port),
         PORTAL_URL: url,
         INTAKE_URL: 'http://127.0.0.1:9',
-        // Tests hold locks for which its statements wait.
-        PG_QUERY_TIMEOUT: '5m',
         ...(!settings.PORTAL_URL && { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST }),
       };
       const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });

@@ -40,11 +40,10 @@ describe('a batch under an idempotency key', () => {
   let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let account: TestAccount;
-  const longTimeout = { PG_QUERY_TIMEOUT: '10m' };
 
   beforeAll(async () => {
     stack = await startStack('postgres');
-    intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
+    intakes = [await stack.intake(), await stack.intake()];
     await installBarriers(stack.database.knex);
   });
 
@@ -52,7 +51,7 @@ describe('a batch under an idempotency key', () => {
     intake.api.batch(account, lines(texts), { 'Idempotency-Key': key });
 
   async function expectEnds(receiptIds: string[]): Promise<void> {
-    const worker = await stack.worker({ LEASE: '10m' });
+    const worker = await stack.worker();
     await expectSettled(stack, account, written(receiptIds));
     await worker.close();
   }
@@ -106,7 +105,7 @@ describe('a batch under an idempotency key', () => {
       { receipt_id: receiptIds[1], duplicate: true, payload_mismatch: true, kept_as },
       { receipt_id: receiptIds[2], duplicate: true },
     ]);
-    const worker = await stack.worker({ LEASE: '10m' });
+    const worker = await stack.worker();
     await expectSettled(stack, account, { ...written(receiptIds), [kept_as]: 'duplicate' });
     await worker.close();
   });
@@ -219,7 +218,7 @@ describeLarge('killed with SIGKILL during a batch:', () => {
       const account = await stack.account();
       const texts = orders('killed', 1000);
       const [port, adminPort] = [await freePort(), await freePort()];
-      const settings = { PORT: String(port), ADMIN_PORT: String(adminPort), PG_QUERY_TIMEOUT: '10m' };
+      const settings = { PORT: String(port), ADMIN_PORT: String(adminPort) };
       const killedIntake = await startApp('intake', { ...stack.env, ...settings });
       children.push(killedIntake);
       await untilReady(adminPort);
@@ -248,13 +247,13 @@ describeLarge('killed with SIGKILL during a batch:', () => {
       await whoWait(knex, 1, 'advisory');
       await killedIntake.stop('SIGKILL');
       expect(await cut).toBe('cut off');
-      const otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+      const otherIntake = await stack.intake();
       const again = otherIntake.api.batch(account, lines(texts), { 'Idempotency-Key': 'killed' });
       await held.release();
       const reply = await again;
       expect(reply.body).toMatchObject({ accepted: 1000, refused: 0 });
       expect(resultsOf(reply).filter(({ duplicate }) => duplicate).length).toBeGreaterThanOrEqual(500);
-      await stack.worker({ LEASE: '10m' });
+      await stack.worker();
       await expectSettled(stack, account, written(receiptIdsOf(reply)));
     });
   });
@@ -271,7 +270,7 @@ describeLarge('Postgres killed during batches', () => {
   test('causes 503, and after retries each order is written once', async () => {
     const { knex } = postgres;
     const account = await stack.account();
-    const intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+    const intake = await stack.intake();
     await stack.worker();
     const batches = Array.from({ length: 6 }, (_, batch) => orders(`outage ${batch}`, 400));
     const send = (batch: number) =>

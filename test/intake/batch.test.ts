@@ -50,7 +50,7 @@ describeQueues('a batch of orders, the queue on %s', (kind) => {
       const stored = await own.database.knex('receipts').select('receipt_id', 'source_order_id');
       const nameOf = new Map(stored.map((row) => [row.receipt_id, row.source_order_id]));
       expect(receiptIds.map((id) => nameOf.get(id))).toEqual([...names, ...names.map((name) => `${name} in an array`)]);
-      await own.worker({ LEASE: '10m' });
+      await own.worker();
       await expectSettled(own, sender, written(receiptIds));
     } finally {
       await own.close();
@@ -253,7 +253,7 @@ test('two orders with one source_order_id in a batch become one order and its du
   const { body } = await intake.api.batch(sender, lines(...twice));
   const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
   expect(receiptIds).toEqual([...new Set(receiptIds)].toSorted((a, b) => (a < b ? -1 : 1)));
-  const worker = await stack.worker({ LEASE: '10m' });
+  const worker = await stack.worker();
   await expectSettled(stack, sender, {
     ...written(receiptIds.slice(0, 20)),
     ...Object.fromEntries(receiptIds.slice(20).map((receiptId) => [receiptId, 'duplicate'])),

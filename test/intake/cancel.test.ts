@@ -14,7 +14,7 @@ let account: TestAccount;
 beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
-  worker = await stack.worker({ LEASE: '10m' });
+  worker = await stack.worker();
   account = await stack.account({ signing: true });
 });
 

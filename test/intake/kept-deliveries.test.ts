@@ -20,8 +20,7 @@ let client: PortalClient;
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  const longTimeout = { PG_QUERY_TIMEOUT: '10m' };
-  intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
+  intakes = [await stack.intake(), await stack.intake()];
   await installBarriers(stack.database.knex);
 });
 
@@ -75,7 +74,7 @@ async function storedBytes(): Promise<number> {
 }
 const bytesOf = (...orders: object[]) => orders.map((one) => JSON.stringify(one).replaceAll(' ', '')).join('').length;
 async function withWorker(work: () => Promise<void>): Promise<void> {
-  const worker = await stack.worker({ LEASE: '10m' });
+  const worker = await stack.worker();
   await work();
   await worker.close();
 }

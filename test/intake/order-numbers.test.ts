@@ -5,7 +5,7 @@ import { withStack } from '../harness/stack.ts';
 test('an order number sequence that is behind after a move uses up no attempt', () =>
   withStack(QUEUE_KINDS[0] as QueueKind, async (stack) => {
     const [{ api }, account] = [await stack.intake(), await stack.account()];
-    await stack.worker({ RETRY_ATTEMPTS: '1', LEASE: '10m' });
+    await stack.worker({ RETRY_ATTEMPTS: '1' });
     const send = async (source_order_id: string) => {
       const { body } = await api.order(account, { source_order_id });
       return (await api.final(account, body.receipt_id)).body;

@@ -25,8 +25,7 @@ describe('forced races between requests', () => {
 
   beforeAll(async () => {
     stack = await startStack('postgres');
-    const longTimeout = { PG_QUERY_TIMEOUT: '10m' };
-    intakes = [await stack.intake(longTimeout), await stack.intake(longTimeout)];
+    intakes = [await stack.intake(), await stack.intake()];
     await installBarriers(stack.database.knex);
   });
   afterEach(async () => {
@@ -45,7 +44,7 @@ describe('forced races between requests', () => {
 
   /** Starts a worker and expects the given final state of each receipt. */
   async function expectEnds(expected: Record<string, string>): Promise<void> {
-    worker = await stack.worker({ LEASE: '10m' });
+    worker = await stack.worker();
     await expectSettled(stack, account, expected);
   }
 
@@ -142,7 +141,7 @@ describe('forced races between requests', () => {
     const BODY = '{"source_order_id":"hung up"}';
 
     beforeAll(async () => {
-      smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '10m' });
+      smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1' });
     });
 
     async function post(body: string): Promise<Socket> {

@@ -374,7 +374,7 @@ test.each(['order', 'preview'] as const)(
   'too many requests in flight (%s) cause overloaded with Retry-After',
   async (call) => {
     const { knex } = stack.database;
-    const smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1', PG_QUERY_TIMEOUT: '10m' });
+    const smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1' });
     const account = await stack.account();
     const locked = await lockTables(knex, 'receipts, orders');
     try {

@@ -233,7 +233,7 @@ describe('a flood of rejections', () => {
 
   test('delays no reply and uses little memory while the table is locked', async () => {
     // A new intake with its full budget, and more accounts than may wait.
-    const fresh = await stack.intake({ DRAIN_TIMEOUT: '1h', PG_QUERY_TIMEOUT: '10m' });
+    const fresh = await stack.intake({ DRAIN_TIMEOUT: '1h' });
     const accounts = await Promise.all(Array.from({ length: 45 }, () => stack.account()));
     const ids = accounts.map(({ id }) => id);
     const locked = await lockTables(stack.database.knex, 'rejected_deliveries');

@@ -34,7 +34,7 @@ describeQueues('status, the queue on %s', (kind) => {
       changes: [],
       order_state: null,
     });
-    const worker = await stack.worker({ LEASE: '10m' });
+    const worker = await stack.worker();
     const after = await api.final(account, accepted.receipt_id);
     expect(after.body).toMatchObject({ status: 'written', order_id: expect.any(Number), attempts: 1, error: null });
     expect(after.body.warnings).toMatchObject([{ pointer: '/total' }]);

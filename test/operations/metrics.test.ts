@@ -25,7 +25,7 @@ let notifier: RunningNotifier;
 beforeAll(async () => {
   stack = await startStack('postgres');
   // Attempts that end by time would be counted too.
-  const settings = { RETRY_ATTEMPTS: '2', LEASE: '10m', PG_QUERY_TIMEOUT: '5m' };
+  const settings = { RETRY_ATTEMPTS: '2' };
   [intake, worker, portal] = [await stack.intake(), await stack.worker(settings), await stack.portal()];
   notifier = await stack.notifier();
   await poisonOrders(stack.database.knex);

@@ -38,7 +38,7 @@ describeQueues('traces, the queue on %s', (kind) => {
   });
 
   // Only wake-ups carry traces, so the sweeper must not be faster, and a slow machine gets time to send spans at the end.
-  const slowTimers = { SWEEP_AFTER: '10m', LEASE: '10m', DRAIN_TIMEOUT: '3m', PG_QUERY_TIMEOUT: '5m' };
+  const slowTimers = { SWEEP_AFTER: '10m', DRAIN_TIMEOUT: '3m' };
   /** Starts the apps with tracing. `closeAll` sends their remaining spans. */
   async function intake(settings: Record<string, string> = {}) {
     const app = await stack.intake({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...slowTimers, ...settings });

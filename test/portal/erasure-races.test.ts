@@ -13,7 +13,7 @@ beforeAll(async () => {
   stack = await startStack('postgres');
   intake = await stack.intake();
   // Tests hold its statements up.
-  await stack.worker({ RETRY_ATTEMPTS: '1', LEASE: '10m', PG_QUERY_TIMEOUT: '5m' });
+  await stack.worker({ RETRY_ATTEMPTS: '1' });
 });
 afterEach(() => held?.release());
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { SOON_EXPIRED, type Stack, startStack } from '../harness/stack.ts';
 import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
@@ -22,6 +22,7 @@ describe('Postgres with a synchronous standby', () => {
       return rows[0]?.sync_state === 'sync';
     });
     stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
+    Object.assign(stack.env, SOON_EXPIRED);
   });
   test('after a failover the running apps have every accepted order exactly once', async () => {
     const { api } = await stack.intake();

@@ -12,7 +12,7 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
 
   beforeAll(async () => {
     stack = await startStack(kind);
-    intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+    intake = await stack.intake();
     account = await stack.account();
   });
 
@@ -38,13 +38,13 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
     const orders = Array.from({ length: 60 }, (_, index) => ({ source_order_id: `held-${index}` }));
     const { body } = await intake.api.batch(account, orders);
     const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
-    const waiting = { ...stack.env, PG_QUERY_TIMEOUT: '10m' };
-    const killedFirst = await startApp('worker', waiting);
+    const settings = { ...stack.env, LEASE: '1500ms' };
+    const killedFirst = await startApp('worker', settings);
     await untilOrdersAreBeingWritten(knex);
     const leased = () => knex('receipts').whereIn('receipt_id', receiptIds).whereNotNull('lease_id');
     expect(await leased()).toEqual([]);
     await killedFirst.stop('SIGKILL');
-    const killedSecond = await startApp('worker', waiting);
+    const killedSecond = await startApp('worker', settings);
     await until('a batch is claimed', async () => (await leased()).length > 0);
     await killedSecond.stop('SIGKILL');
     // The workers are dead, their orders are not written, and the leases of the second remain.
@@ -62,7 +62,7 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
       return Number(row?.count);
     };
     for (let round = 0; round < 3; round++) {
-      const killedWorker = await startApp('worker', stack.env);
+      const killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms' });
       const sending = new AbortController();
       const sendAll = async (sender: number) => {
         for (let order = 0; !sending.signal.aborted; order++)

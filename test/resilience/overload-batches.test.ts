@@ -47,7 +47,7 @@ const inFlight = (count: number) =>
 const PATH = '/ingest/orders/batch';
 
 test('every spelling of the batch path uses the slots of batches', async () => {
-  intake = await stack.intake({ MAX_IN_FLIGHT: '64', PG_QUERY_TIMEOUT: '10m' });
+  intake = await stack.intake({ MAX_IN_FLIGHT: '64' });
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
@@ -80,7 +80,7 @@ test('every spelling of the batch path uses the slots of batches', async () => {
 });
 
 test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
-  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+  intake = await stack.intake();
   const lock = await stack.database.knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
   const lists = async (count: number) => {

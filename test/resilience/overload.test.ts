@@ -20,7 +20,7 @@ describe('orders above the limit of intake', () => {
 
   test('are rejected, one account uses at most half of the slots and two use two thirds, and all slots are free afterwards', async () => {
     const { knex } = stack.database;
-    const intake = await stack.intake({ MAX_IN_FLIGHT: '20', PG_QUERY_TIMEOUT: '10m' });
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '20' });
     const [flooding, other] = [await stack.account(), await stack.account()];
     await intake.api.order(flooding, { source_order_id: 'known' });
     await intake.api.order(other, { source_order_id: 'known' });
@@ -64,7 +64,7 @@ describe('orders above the limit of intake', () => {
   test('batches have their own slots: one account uses at most half of them, and single orders are not blocked', async () => {
     const { knex } = stack.database;
     // A 64th of MAX_IN_FLIGHT is for batches: four slots.
-    const intake = await stack.intake({ MAX_IN_FLIGHT: '256', PG_QUERY_TIMEOUT: '10m' });
+    const intake = await stack.intake({ MAX_IN_FLIGHT: '256' });
     const [flooding, other] = [await stack.account(), await stack.account()];
     await intake.api.order(flooding, { source_order_id: 'known' });
     await intake.api.order(other, { source_order_id: 'known' });
@@ -109,7 +109,7 @@ describeQueues('fairness, the queue on %s', (kind) => {
   test.each(['one by one', 'in batches'])('a flood of one account, %s, does not delay the orders of another', (how) =>
     withStack(kind, async (stack) => {
       const { knex } = stack.database;
-      const slowTimers = { LEASE: '10m', SWEEP_AFTER: '10m', PG_QUERY_TIMEOUT: '10m' };
+      const slowTimers = { SWEEP_AFTER: '10m' };
       const intake = await stack.intake(slowTimers);
       await stack.worker(slowTimers);
       const [flooding, quiet] = [await stack.account(), await stack.account()];

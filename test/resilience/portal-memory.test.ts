@@ -64,7 +64,6 @@ beforeAll(async () => {
     PORTAL_URL: url,
     OPERATOR_SECOND_FACTOR: 'optional',
     INTAKE_URL: 'http://127.0.0.1:9',
-    PG_QUERY_TIMEOUT: '5m',
   };
   // Not to the stderr of this process, because Jest would mistake an exhausted heap for its own.
   portal = await startApp('portal', env, { output: 'pipe' });

@@ -8,7 +8,7 @@ import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-post
 import { testWith } from '../harness/programs.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningIntake, SOON_EXPIRED, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
 
@@ -21,6 +21,7 @@ describeQueues('Postgres killed and started again, the queue on %s', (kind) => {
   beforeAll(async () => {
     postgres = await startFaultyPostgres();
     stack = await startStack(kind, { database: postgres });
+    Object.assign(stack.env, SOON_EXPIRED);
     intake = await stack.intake();
     account = await stack.account();
   });

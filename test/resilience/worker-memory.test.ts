@@ -13,7 +13,7 @@ let intake: RunningIntake;
 let account: TestAccount;
 beforeAll(async () => {
   stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+  intake = await stack.intake();
   account = await stack.account();
 });
 
@@ -32,8 +32,6 @@ test('the memory of a worker does not grow with the number of orders with many i
   const worker = await startApp('worker', {
     ...stack.env,
     NODE_OPTIONS: '--max-old-space-size=120',
-    LEASE: '10m',
-    PG_QUERY_TIMEOUT: '10m',
   });
   const states = async (receiptIds: string[]) => {
     for (const receiptId of receiptIds) await intake.api.final(account, receiptId);

@@ -10,7 +10,7 @@ import { until } from '../harness/until.ts';
 
 const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
-const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', LEASE: '10m', PG_QUERY_TIMEOUT: '10m', SWEEP_INTERVAL: '10m' };
+const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 /** The arguments of the function by which intake cancels. */
 const CANCEL_ORDERS = 'cancel_orders(integer, integer, integer, text, text[], text[])';
 
@@ -24,8 +24,8 @@ let workers: RunningWorker[] = [];
 
 beforeAll(async () => {
   stack = await startStack('postgres');
-  intake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
-  otherIntake = await stack.intake({ PG_QUERY_TIMEOUT: '10m' });
+  intake = await stack.intake();
+  otherIntake = await stack.intake();
   await installBarriers(stack.database.knex);
   // On a slow machine, a cancellation would be refused while the test prepares the other side.
   await knex().raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);

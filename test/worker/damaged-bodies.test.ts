@@ -20,7 +20,7 @@ beforeAll(async () => {
 const send = async (by: TestAccount, source_order_id: string, rest: object = {}) =>
   (await intake.api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
 const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
-const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms', LEASE: '10m' };
+const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms' };
 
 /** Moves all pending receipts to one outbox row after earlier jobs are done. One wake-up of the sweeper then claims them together. */
 async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {

@@ -75,7 +75,7 @@ async function makeOldWeeks(weeks: number): Promise<void> {
 describeAlone('dropping a partition', () => {
   test.each(['on', 'off'])('rejects no order with an idempotency key, prepared statements %s', async (prepared) => {
     await makeOldWeeks(5);
-    const { api } = await stack.intake({ PG_PREPARED: prepared, PG_QUERY_TIMEOUT: '10m' });
+    const { api } = await stack.intake({ PG_PREPARED: prepared });
     const account = await stack.account();
     const load = startSteadyLoad(
       Array.from({ length: 16 }, () => (id: string) => {
@@ -106,7 +106,7 @@ describeAlone('dropping a partition', () => {
   test('waits for an open reader only briefly at a time, so that senders are not blocked', async () => {
     const { knex } = stack.database;
     await makeOldWeeks(1);
-    const { api } = await stack.intake({ PG_QUERY_TIMEOUT: '1m' });
+    const { api } = await stack.intake();
     const account = await stack.account();
     const reader = await hold(knex, 'select from receipts limit 1');
     const stopping = new AbortController();

@@ -23,7 +23,7 @@ end $$;
 create trigger refuse_poison before insert on orders for each row execute function refuse_poison()`;
 
 /** No lease of it expires by itself. */
-const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3', LEASE: '10m', PG_QUERY_TIMEOUT: '10m' };
+const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3' };
 
 describeQueues('processing, the queue on %s', (kind) => {
   let stack: Stack;

@@ -18,7 +18,7 @@ import {
 import { until } from '../harness/until.ts';
 
 /** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */
-const HELD_UP = { WORKER_CONCURRENCY: '1', LEASE: '10m', PG_QUERY_TIMEOUT: '10m', SWEEP_INTERVAL: '10m' };
+const HELD_UP = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 
 describeQueues('forced races between workers, the queue on %s', (kind) => {
   let stack: Stack;

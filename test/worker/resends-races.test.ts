@@ -13,9 +13,6 @@ const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, tot
 const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
-/** For a worker that waits for a lock. */
-const HELD_UP = { LEASE: '10m', PG_QUERY_TIMEOUT: '10m' };
-
 let stack: Stack;
 let intake: RunningIntake;
 let account: TestAccount;
@@ -56,7 +53,7 @@ test('duplicates of a batch whose worker is killed after its orders are written 
     ids[await post(index % 2 ? CHANGED : FIRST)] = 'duplicate';
   }
   held = await hold(knex, 'lock table resends in share row exclusive mode');
-  killedWorker = await startApp('worker', { ...stack.env, ...HELD_UP, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
+  killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');
   await until('all new orders are written', async () => {
     const written = await knex('orders').where({ account_id: account.id });
@@ -87,7 +84,7 @@ test('two resends of one order at two workers are both stored once with their ch
 });
 
 test('a resend that arrives while the same content is being refused waits and is refused too', async () => {
-  await stack.worker(HELD_UP);
+  await stack.worker();
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
@@ -100,7 +97,7 @@ test('a resend that arrives while the same content is being refused waits and is
 });
 
 test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
-  await stack.worker(HELD_UP);
+  await stack.worker();
   await setHoldResends(stack.database.knex, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
@@ -114,7 +111,7 @@ test('a resend that arrives while its order is being confirmed does not change i
 });
 
 test('a resend that was compared before another was accepted is compared again with the accepted values', async () => {
-  await stack.worker(HELD_UP);
+  await stack.worker();
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
@@ -141,7 +138,7 @@ test('an order locked by another session delays only its own duplicates, and the
   const [changed, same, ...again]: [string, string, ...string[]] = body.results.map(
     (result: { receipt_id: string }) => result.receipt_id,
   );
-  await stack.worker(HELD_UP);
+  await stack.worker();
   const isEnded = async (ids: string[]) => {
     const states = await knex('receipts').whereIn('receipt_id', ids).pluck('state');
     return states.every((state) => state === 'duplicate');
@@ -160,7 +157,7 @@ test('an order locked by another session delays only its own duplicates, and the
 
 test('a resend that was compared before its customer was erased keeps nothing', async () => {
   const { knex } = stack.database;
-  await stack.worker(HELD_UP);
+  await stack.worker();
   await sendOrder(intake, account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
   // The worker compared the resend and now waits for the lock of the order, which is erased first.
   await trx('orders').where({ account_id: account.id }).forUpdate();
@@ -176,7 +173,7 @@ test('a resend that was compared before its customer was erased keeps nothing', 
 
 test('a resend whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
   const { knex } = stack.database;
-  await stack.worker({ ...HELD_UP, SWEEP_INTERVAL: '200ms' });
+  await stack.worker({ SWEEP_INTERVAL: '200ms' });
   const { receiptId } = await begin();
   held = await hold(knex, 'lock table resends in share row exclusive mode');
   const again = await post(CHANGED);
