@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, openKnex } from '@orders/database';
@@ -67,6 +67,12 @@ async function startContainer<T>(
   }
 }
 
+/** Where files are in memory: creating and dropping hundreds of databases on a disk takes a sixth of the time of a run. */
+async function memoryDirectory(): Promise<string> {
+  const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));
+  return bavail * bsize >= 4 * 2 ** 30 ? '/dev/shm' : tmpdir();
+}
+
 /** `isOurs`: this run started the server. Only then the roles of the apps are created, as roles belong to a whole server. */
 async function getPostgres(): Promise<{ url: string; what: string; isOurs: boolean }> {
   if (process.env.DATABASE_URL)
@@ -76,13 +82,14 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
     stops.push(container.stop);
     return { url: container.url, what: 'Postgres in a container', isOurs: true };
   }
-  const directory = await mkdtemp(join(tmpdir(), 'orders-test-'));
+  const directory = await mkdtemp(join(await memoryDirectory(), 'orders-test-'));
   // If this process is root, Postgres runs as another user.
   await chmod(directory, 0o755);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
     password: 'test',
-    settings: ['fsync=off', 'full_page_writes=off'],
+    // A password check of the usual strength takes 16 ms, for each of the thousands of connections of a run.
+    settings: ['fsync=off', 'full_page_writes=off', 'jit=off', 'scram_iterations=1'],
   });
   stops.push(async () => {
     await postgres.stop();
