@@ -152,7 +152,7 @@ describe('the list of cancelled orders', () => {
       await expectAccessible(page);
       await page.keyboard.press('Control+k');
       await page.keyboard.type('L-1');
-      await page.getByRole('option', { name: /cancelled/ }).waitFor();
+      await page.getByRole('option', { name: /^L-1.*cancelled/ }).waitFor();
       await page.keyboard.press('Escape');
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await page.getByRole('toolbar').getByRole('button', { name: 'Reopen' }).click();

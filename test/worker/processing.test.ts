@@ -8,6 +8,7 @@ import {
   recordReceipts,
   redriveReceipts,
 } from '@orders/database';
+import { openQueueStats } from '@orders/queue';
 import { PREPARED } from '../harness/database.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -243,6 +244,10 @@ describeQueues('processing, the queue on %s', (kind) => {
   test('of many waiting receipts with one source_order_id only the first received is written', async () => {
     await worker.close();
     const first = await send(order('same'));
+    // A 202 does not wait for the wake-up, which those of the others could overtake.
+    const watch = openQueueStats(stack.queue.url);
+    await until('its wake-up waits', async () => (await watch.lanes()).some(({ waiting }) => waiting > 0));
+    await watch.close();
     const others = await Promise.all(Array.from({ length: 30 }, () => send(order('same'))));
     const neighbour = await send(order('neighbour'));
     // The sweeper would send some of them to the other lane.
