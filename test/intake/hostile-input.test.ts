@@ -430,6 +430,23 @@ describe('an intake process under hostile load', () => {
     },
   );
 
+  test('accepts an order while other connections pipeline thousands of requests without a key', async () => {
+    const answered = async () => {
+      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
+      return Array.from(metrics.matchAll(/^intake_requests_total\{.*status="401".*\} (\d+)$/gm)).reduce(
+        (sum, [, count]) => sum + Number(count),
+        0,
+      );
+    };
+    const before = await answered();
+    const flood = Array.from({ length: 20 }, () => openRaw(api.url));
+    for (const { socket } of flood) socket.write('GET /ingest/status/x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000));
+    await until('the flood has begun', async () => (await answered()) > before);
+    expect((await api.order(account, { source_order_id: 'beside a flood' })).status).toBe(202);
+    expect((await answered()) - before).toBeLessThan(10_000);
+    for (const { socket } of flood) socket.destroy();
+  });
+
   test('replies to each of many pipelined requests that wait, and Node prints no warning', async () => {
     const waiting = openRaw(api.url);
     const body = '{"source_order_id":"side by side"}';

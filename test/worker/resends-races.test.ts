@@ -48,10 +48,13 @@ test('duplicates of a batch whose worker is killed after its orders are written 
   const { receiptId } = await begin();
   await first.close();
   const ids: Record<string, string> = { [receiptId]: 'written' };
-  for (let index = 0; index < 10; index++) {
-    ids[await post({ ...FIRST, source_order_id: `new-${index}` })] = 'written';
-    ids[await post(index % 2 ? CHANGED : FIRST)] = 'duplicate';
-  }
+  // As one batch, which is one job: a worker does not begin another while this one waits.
+  const orders = Array.from({ length: 10 }, (_, index) => [
+    { ...FIRST, source_order_id: `new-${index}` },
+    index % 2 ? CHANGED : FIRST,
+  ]);
+  const { body } = await intake.api.batch(account, orders.flat());
+  for (const [index, { receipt_id }] of body.results.entries()) ids[receipt_id] = index % 2 ? 'duplicate' : 'written';
   held = await hold(knex, 'lock table resends in share row exclusive mode');
   killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');

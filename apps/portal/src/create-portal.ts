@@ -8,7 +8,7 @@ import {
   poolState,
   untilSchema,
 } from '@orders/database';
-import { createBoundedServer, createGracefulShutdown, limitPipelining } from '@orders/http';
+import { createBoundedServer, createGracefulShutdown } from '@orders/http';
 import { openQueueStats } from '@orders/queue';
 import {
   closeAdminServer,
@@ -75,18 +75,15 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     logger,
     count: (outcome) => metrics.mails.inc({ outcome }),
   });
-  const server = createBoundedServer(config);
+  const server = createBoundedServer(config, { maxPipelined: MAX_PIPELINED });
   const shutdown = createGracefulShutdown(server);
   const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
   const runShortFairly = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(
     'request',
-    limitPipelining(
-      MAX_PIPELINED,
-      createApp(
-        { config, logger, knex, database, auth, devices, hasher, queues, mails, runFairly, runShortFairly },
-        metrics,
-      ),
+    createApp(
+      { config, logger, knex, database, auth, devices, hasher, queues, mails, runFairly, runShortFairly },
+      metrics,
     ),
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));

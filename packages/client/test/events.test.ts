@@ -1,6 +1,17 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { CursorExpiredError, InvalidRequestError, OrdersError, type OrdersEvent } from '../src/index.ts';
-import { type Arrived, answer, hangUp, KEY, keepSilent, refuse, type Step, startScript, stopClock, waitFor } from './scripted-server.ts';
+import {
+  type Arrived,
+  answer,
+  hangUp,
+  KEY,
+  keepSilent,
+  refuse,
+  type Step,
+  startScript,
+  stopClock,
+  waitFor,
+} from './scripted-server.ts';
 
 const eventOf = (sequence: number): OrdersEvent => ({
   id: `evt_${sequence}`,

@@ -1,4 +1,5 @@
 import { createServer, type Server } from 'node:http';
+import { boundPipelining } from '@orders/runtime';
 
 /** Limits of a server; times in milliseconds. */
 export interface Bounds {
@@ -15,8 +16,10 @@ const POLL_INTERVAL_MS = 500;
 /**
  * An HTTP server that stays bounded however slow or numerous its clients are. A request that is too slow gets Node's plain 408. A
  * connection beyond `MAX_CONNECTIONS` is closed immediately, with the event `drop`.
+ *
+ * @param options.maxPipelined requests of one connection that are answered at the same time.
  */
-export function createBoundedServer(config: Bounds): Server {
+export function createBoundedServer(config: Bounds, { maxPipelined }: { maxPipelined?: number } = {}): Server {
   const requestTimeout = Math.ceil(config.REQUEST_TIMEOUT);
   const idleTimeout = Math.ceil(config.IDLE_TIMEOUT);
   const server = createServer({
@@ -28,5 +31,5 @@ export function createBoundedServer(config: Bounds): Server {
   });
   server.timeout = idleTimeout;
   server.maxConnections = config.MAX_CONNECTIONS;
-  return server;
+  return boundPipelining(server, maxPipelined);
 }

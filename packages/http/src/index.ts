@@ -2,7 +2,6 @@ export { BATCH_TYPES, checkJson, checkJsonOrLines, mediaTypeOf } from './check-m
 export { requestIdOf, setCommonHeaders } from './common-headers.ts';
 export { type Bounds, createBoundedServer } from './create-bounded-server.ts';
 export { createGracefulShutdown, type GracefulShutdown } from './graceful-shutdown.ts';
-export { limitPipelining } from './limit-pipelining.ts';
 export { limitResponseMemory } from './limit-response-memory.ts';
 export {
   type Preferences,

@@ -35,6 +35,7 @@ export {
 } from './config/settings.ts';
 export { type TracingEnvironment, tracingEnvironment } from './config/tracing-environment.ts';
 export { closeAdminServer, createAdminServer, type Readiness } from './lifecycle/admin-server.ts';
+export { boundPipelining } from './lifecycle/bound-pipelining.ts';
 export { listen } from './lifecycle/listen.ts';
 export { runProcess, type Service } from './lifecycle/run-process.ts';
 export { describeError } from './observability/describe-error.ts';

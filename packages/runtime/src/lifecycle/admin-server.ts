@@ -4,6 +4,7 @@ import { createLevelSwitch, type LevelSwitch, LOG_LEVELS } from '../observabilit
 import type { Logger } from '../observability/logger.ts';
 import type { Registry } from '../observability/metrics.ts';
 import { refuseChange } from './admin-access.ts';
+import { boundPipelining } from './bound-pipelining.ts';
 
 /** Body of `GET /health/ready`; `ready` decides between 200 and 503. */
 export interface Readiness {
@@ -23,7 +24,7 @@ export function createAdminServer(
   token?: string,
 ): Server {
   const logLevel = createLevelSwitch(logger);
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     const reply = (status: number, type: string, body: string) => {
       response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(body);
     };
@@ -46,6 +47,7 @@ export function createAdminServer(
     };
     handle().catch(() => reply(500, 'text/plain', 'internal error\n'));
   });
+  return boundPipelining(server);
 }
 
 const PATHS = ['/health/live', '/health/ready', '/metrics', '/log-level'];
