@@ -441,10 +441,9 @@ describe('an intake process under hostile load', () => {
     const before = await answered();
     const flood = Array.from({ length: 20 }, () => openRaw(api.url));
     for (const { socket } of flood) socket.write('GET /ingest/status/x HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1000));
-    await until('the flood has begun', async () => (await answered()) > before);
     expect((await api.order(account, { source_order_id: 'beside a flood' })).status).toBe(202);
-    expect((await answered()) - before).toBeLessThan(10_000);
-    for (const { socket } of flood) socket.destroy();
+    await Promise.all(flood.map(({ closed }) => closed));
+    expect((await answered()) - before).toBeLessThan(1000);
   });
 
   test('replies to each of many pipelined requests that wait, and Node prints no warning', async () => {
@@ -457,8 +456,8 @@ describe('an intake process under hostile load', () => {
       ]),
       Buffer.from(body),
     ]);
-    waiting.socket.write(Buffer.concat(Array(20).fill(one)));
-    for (let received = 0; received < 20; received++) expect((await waiting.reply())?.status).toBe(202);
+    waiting.socket.write(Buffer.concat(Array(8).fill(one)));
+    for (let received = 0; received < 8; received++) expect((await waiting.reply())?.status).toBe(202);
     waiting.socket.destroy();
     expect(printed).toBe('');
   });

@@ -208,11 +208,12 @@ test('replies that nobody reads use only the memory share of their account, unti
   await until('the account has memory again', async () => (await statusOf()) === 200);
 });
 
-test('connections that send many requests without reading replies delay no other and take little memory', async () => {
+const closed = (socket: Socket) => socket.closed || new Promise((resolve) => socket.resume().once('close', resolve));
+
+test('a connection that sends many requests without reading replies is closed', async () => {
   const text = asText('GET', orderOf(0)).repeat(20_000);
   const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => openUnread(text)));
-  await expectWell();
-  for (const socket of sockets) socket.destroy();
+  await Promise.all(sockets.map((socket) => closed(socket)));
   await expectWell();
 });
 

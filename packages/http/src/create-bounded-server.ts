@@ -10,6 +10,8 @@ export interface Bounds {
   IDLE_TIMEOUT: number;
 }
 
+/** Few senders pipeline, and those that do only few requests. */
+const MAX_PIPELINED = 8;
 /** Accuracy of the timeouts. */
 const POLL_INTERVAL_MS = 500;
 
@@ -17,9 +19,12 @@ const POLL_INTERVAL_MS = 500;
  * An HTTP server that stays bounded however slow or numerous its clients are. A request that is too slow gets Node's plain 408. A
  * connection beyond `MAX_CONNECTIONS` is closed immediately, with the event `drop`.
  *
- * @param options.maxPipelined requests of one connection that are answered at the same time.
+ * @param options.maxPipelined unanswered requests of one connection; one that sends more is closed.
  */
-export function createBoundedServer(config: Bounds, { maxPipelined }: { maxPipelined?: number } = {}): Server {
+export function createBoundedServer(
+  config: Bounds,
+  { maxPipelined = MAX_PIPELINED }: { maxPipelined?: number } = {},
+): Server {
   const requestTimeout = Math.ceil(config.REQUEST_TIMEOUT);
   const idleTimeout = Math.ceil(config.IDLE_TIMEOUT);
   const server = createServer({

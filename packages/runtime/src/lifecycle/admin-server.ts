@@ -47,9 +47,11 @@ export function createAdminServer(
     };
     handle().catch(() => reply(500, 'text/plain', 'internal error\n'));
   });
-  return boundPipelining(server);
+  return boundPipelining(server, MAX_PIPELINED);
 }
 
+/** Unanswered requests of one connection. */
+const MAX_PIPELINED = 4;
 const PATHS = ['/health/live', '/health/ready', '/metrics', '/log-level'];
 const MAX_BODY_LENGTH = 100;
 const MAX_SPAN_MS = 24 * 3_600_000;
