@@ -76,10 +76,12 @@ const RECORDED_ON: Record<string, RecordedOrder['delivery']> = {
   'other-platforms': 'standard-webhooks/order',
 };
 
+const programsOf = (page: string) =>
+  readBlocks(markdownOf(page)).filter(
+    ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
+  );
 /** The four programs of the page about retries, with their languages. */
-const PROGRAMS = readBlocks(markdownOf('retries')).filter(
-  ({ language, heading }) => language === 'bash' && ['bash', 'Node', 'Python', 'PHP'].includes(heading),
-);
+const PROGRAMS = programsOf('retries');
 
 test('every block of the pages is an executed example, its output, or a display-only block', () => {
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
@@ -249,6 +251,20 @@ describeWith(
       expect(held).toMatchObject([{ decision: null, changes: [{ pointer: '/total', from: '99.00', to: '89.00' }] }]);
     },
   );
+
+  test.each([...PROGRAMS, ...programsOf('webhooks')])('a $heading program follows no redirect', async ({ text }) => {
+    const other = await startReply(202, { receipt_id: 'elsewhere' });
+    for (const status of [301, 302, 303, 307, 308]) {
+      const service = await startReply(status, {}, { Location: `${other.url}/ingest/orders` });
+      const env = { ORDERS_URL: service.url, ORDERS_API_KEY: 'oik_x', ORDERS_SIGNING_SECRET: 'oss_x' };
+      const printed = await paste([text], env).then(String, String);
+      await service.close();
+      expect(service.keys).toHaveLength(1);
+      expect(printed).not.toContain('elsewhere');
+    }
+    expect(other.keys).toEqual([]);
+    await other.close();
+  });
 
   test.each(PROGRAMS)('the $heading program fails if its key was already used', async ({ text }) => {
     const kept = { receipt_id: 'original', duplicate: true, payload_mismatch: true, kept_as: 'kept' };
