@@ -19,15 +19,15 @@ function readTime(): number {
  * and Postgres do not follow it. It never goes back before the end of the test file, as what is cached would then be valid for longer.
  */
 export async function moveClock(seconds: number): Promise<void> {
-  const ms = seconds * 1000;
+  const ms = Math.round(seconds * 1000);
   setClock(stoppedAt === null ? { aheadMs: aheadMs + ms, stoppedAt } : { stoppedAt: stoppedAt + ms });
   // lru-cache uses a time that it has read for up to a millisecond, until a timer ends.
   await sleep(2);
 }
 
-/** Stops this clock; only `moveClock` moves it then. @returns a function that lets it go on. */
+/** Stops this clock at a whole millisecond, so that sums are exact; only `moveClock` moves it then. @returns a function that lets it go on. */
 export function stopClock(): () => void {
-  const at = readTime();
+  const at = Math.ceil(readTime());
   setClock({ stoppedAt: at });
   return () => setClock({ aheadMs: (stoppedAt ?? at) - readRealTime(), stoppedAt: null });
 }
