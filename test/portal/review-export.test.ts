@@ -153,7 +153,7 @@ describe('as CSV', () => {
     const { account, exportOrders } = await openAccount();
     const order = await insert(account, {
       source_order_id: '=1+1',
-      customer_name: '@SUM(A1)',
+      customer_name: 'Ali;=HYPERLINK("http://example.test")',
       customer_phone: '+971 4 123 4567 ext 9',
       customer_id: '-5',
       address: '\t=1',
@@ -163,20 +163,20 @@ describe('as CSV', () => {
       items: JSON.stringify([{ name: '=HYPERLINK("http://example.test";"x")', quantity: null, sku: null }]),
       total: '-12.50',
     });
-    await addNote(account, order, '+1+1');
+    await addNote(account, order, '@SUM(A1) - 2\n- 2\r\n\t; +1+1');
     const [row] = rowsOf((await exportOrders({ order_ids: [order], format: 'csv' })).text);
     expect(row).toMatchObject({
       source_order_id: "'=1+1",
-      customer_name: "'@SUM(A1)",
+      customer_name: `Ali;'=HYPERLINK("http://example.test")`,
       customer_phone: "'+971 4 123 4567 ext 9",
       customer_id: '-5',
-      address: "'\t=1",
+      address: "\t'=1",
       area: "'-1+cmd|' /C calc'!A0",
       emirate: '+971501234567',
-      delivery_instructions: "'\r=1",
+      delivery_instructions: "\r'=1",
       items: `'=HYPERLINK("http://example.test";"x")`,
       total: '-12.50',
-      notes: "'+1+1",
+      notes: "'@SUM(A1) - 2\n'- 2\r\n\t; '+1+1",
     });
   });
 });

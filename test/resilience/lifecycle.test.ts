@@ -171,6 +171,9 @@ describe('a wrong configuration causes one line and exit code 2', () => {
     ['intake', { QUEUE_URL: 'redis-cluster://:too%20short@a:1,127.0.0.1:70000' }, 'QUEUE_URL must be redis-cluster://'],
     ['worker', { DATABASE_URL: 'postgres://a:too%20short%ff@127.0.0.1/c' }, 'DATABASE_URL must be an address'],
     ['intake', { BASE_PATH: 'too short' }, 'BASE_PATH must be a path'],
+    ...['1', 'true', 'proxy.example.com', '10.0.0.0/33', '10.0.0.0/8/8', 'loopback, ', '::1/129'].map(
+      (list) => ['intake', { TRUST_PROXY: list }, 'TRUST_PROXY must be addresses, ranges'] as const,
+    ),
     ['intake', { RATE_LIMIT: 'many' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
     ['intake', { RATE_LIMIT: '100/500ms' }, 'RATE_LIMIT must be <requests>/<time in whole seconds>'],
     ['worker', { QUEUE_URL: 'mysql://x' }, 'QUEUE_URL must be'],

@@ -15,6 +15,7 @@ import {
   secretsEnvironment,
   type TracingEnvironment,
   tracingEnvironment,
+  trustedProxies,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';
@@ -70,7 +71,7 @@ export function readConfig(env: NodeJS.ProcessEnv): IntakeConfig {
         .pattern(/^(\/[\w.~-]+)+$/)
         .message('{{#label}} must be a path such as /api')
         .default(''),
-      TRUST_PROXY: Joi.string().default('loopback'),
+      TRUST_PROXY: trustedProxies,
       MAX_BODY_BYTES: wholeNumber(DEFAULT_MAX_BODY_BYTES),
       MAX_BATCH_BYTES: wholeNumber(DEFAULT_MAX_BATCH_BYTES),
       MAX_IN_FLIGHT: wholeNumber(1000),

@@ -11,6 +11,7 @@ import {
   readEnvironment,
   type SecretsEnvironment,
   secretsEnvironment,
+  trustedProxies,
   webOrigin,
   wholeNumber,
 } from '@orders/runtime';
@@ -54,6 +55,15 @@ const webAddress = Joi.string()
 
 const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
+/** Without https, cookies and passwords could be read on the way. */
+const portalUrl = webOrigin
+  .required()
+  .custom((origin: string) => {
+    if (!origin.startsWith('https:') && !LOOPBACK.test(origin)) throw new Error('not https');
+    return origin;
+  })
+  .message('{{#label}} must be https, or a loopback address such as http://localhost:8081');
+
 /** Operators see all accounts, so only a portal that nobody else reaches can do without. */
 const operatorSecondFactor = Joi.string()
   .default('required')
@@ -94,9 +104,9 @@ export function readConfig(env: NodeJS.ProcessEnv): PortalConfig {
       HOST: Joi.string().default('127.0.0.1'),
       PORT: wholeNumber(8081, 0, 65_535),
       // An origin without a path: cookies, assets and links are those of the whole host.
-      PORTAL_URL: webOrigin.required(),
+      PORTAL_URL: portalUrl,
       INTAKE_URL: webAddress.required(),
-      TRUST_PROXY: Joi.string().default('loopback'),
+      TRUST_PROXY: trustedProxies,
       SESSION_LIFETIME: duration('12h'),
       OPERATOR_SECOND_FACTOR: operatorSecondFactor,
       PASSWORD_HASH_COST: passwordHashCost,

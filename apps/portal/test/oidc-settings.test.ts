@@ -16,6 +16,13 @@ const PROVIDER = {
   OIDC_EMAIL_DOMAINS: 'Example.com, example.org',
 };
 
+test.each(['http://portal.example.com', 'http://10.0.0.1:8081', 'http://127.0.0.1.example.com'])(
+  'the portal cannot be at %s, where cookies could be read on the way',
+  (PORTAL_URL) => {
+    expect(() => readConfig({ ...BASE, PORTAL_URL })).toThrow('Configuration: PORTAL_URL must be https, or a loopback');
+  },
+);
+
 describe('the identity provider', () => {
   test('is configured by all settings, or none', () => {
     expect(readConfig({ ...BASE, ...PROVIDER })).toMatchObject({

@@ -15,6 +15,7 @@ export {
   duration,
   parseDuration,
   readEnvironment,
+  trustedProxies,
   webOrigin,
   wholeNumber,
 } from './config/environment.ts';
