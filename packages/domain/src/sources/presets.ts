@@ -102,6 +102,8 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       // No delivery id: WooCommerce gives all deliveries of a webhook in one second the same one (`WC_Webhook::get_new_delivery_id`).
       topic: { header: 'x-wc-webhook-topic' },
       topics: { order: ['order.created', 'order.updated'], cancellation: [] },
+      // Carts of its checkout, and orders that somebody enters or deleted.
+      ignoredIf: { pointer: '/status', values: ['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'] },
       cancelledIf: { pointer: '/status', values: ['cancelled'] },
     },
     mapping: WOOCOMMERCE,

@@ -68,12 +68,13 @@ function mapDelivery(body: Buffer, document: unknown, mapping: OrderMapping): Re
 }
 
 function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
-  const { topics, cancelledIf } = settings;
+  const { topics, ignoredIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
   if (topics && topic !== null) {
     if (topics.cancellation.includes(topic)) return 'cancellation';
     if (!topics.order.includes(topic)) return 'ignored';
   }
+  if (ignoredIf?.values.includes(textAt(document, ignoredIf.pointer))) return 'ignored';
   return cancelledIf && isCancelled(document, topic, cancelledIf) ? 'cancellation' : 'order';
 }
 
@@ -83,9 +84,18 @@ function isCancelled(
   { pointer, values, topic: onlyTopic }: NonNullable<SourceSettings['cancelledIf']>,
 ): boolean {
   if (onlyTopic !== undefined && topic !== onlyTopic) return false;
-  const status = valueAt(document, pointer);
-  return typeof status === 'string' && (values?.includes(status) ?? true);
+  const text = textAt(document, pointer);
+  return values ? values.includes(text) : !SAYS_NO.test(text);
 }
+
+/** A text, number or boolean at a pointer, without white space around it; an empty text for anything else. */
+function textAt(document: unknown, pointer: string): string {
+  const value = valueAt(document, pointer);
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value).trim() : '';
+}
+
+/** What platforms send for a time or a mark that is not set: MySQL's, Unix' and .NET's first dates among them. */
+const SAYS_NO = /^(?:|0+(?:\.0+)?|false|no|none|null|nil|undefined|(?:0000-00-00|0001-01-01|1970-01-01)(?:[T ].*)?)$/i;
 
 function readValue(document: unknown, headers: IncomingHttpHeaders, from: DeliveryValue | undefined): string | null {
   if (!from) return null;

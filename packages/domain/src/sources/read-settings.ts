@@ -47,6 +47,7 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     deliveryId: deliveryValue,
     topic: deliveryValue,
     topics,
+    ignoredIf: Joi.object({ pointer: pointer.required(), values: values.min(1).required() }),
     cancelledIf: Joi.object({ pointer: pointer.required(), values: values.min(1), topic: text.max(100) }),
   }).and('topic', 'topics'),
 };

@@ -33,7 +33,12 @@ export interface SourceSettings {
   topic?: DeliveryValue;
   /** Topics of new and changed orders, and of cancelled ones; deliveries of other topics are ignored. */
   topics?: { order: readonly string[]; cancellation: readonly string[] };
-  /** An order with one of these values at the pointer is cancelled; without `values`, with any string. `topic` limits it to one topic. */
+  /** A delivery with one of these values at the pointer is about nothing to deliver yet, or no more, and is ignored. */
+  ignoredIf?: { pointer: string; values: readonly string[] };
+  /**
+   * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
+   * `false`, `no`, `null` or a first date such as `0000-00-00`. `topic` limits it to one topic.
+   */
   cancelledIf?: { pointer: string; values?: readonly string[]; topic?: string };
 }
 

@@ -1,0 +1,56 @@
+import { expect, test } from '@jest/globals';
+import { PRESETS, readDelivery, type SourceSettings } from '../../src/index.ts';
+
+const CUSTOM = PRESETS.custom;
+const kindOf = (order: object, changed: Partial<SourceSettings>, { settings, mapping } = CUSTOM, headers = {}) =>
+  readDelivery(Buffer.from(JSON.stringify(order)), headers, { ...settings, ...changed }, mapping).kind;
+
+test.each([
+  ['2026-11-28T10:00:00Z', true],
+  ['yes', true],
+  [true, true],
+  [1, true],
+  [1_790_000_000, true],
+  ['', false],
+  ['  ', false],
+  [null, false],
+  [undefined, false],
+  [false, false],
+  [0, false],
+  ['0', false],
+  ['false', false],
+  ['None', false],
+  ['1970-01-01T00:00:00Z', false],
+  ['1970-01-01T04:00:00+04:00', false],
+  ['0000-00-00 00:00:00', false],
+  ['0001-01-01T00:00:00', false],
+])('without values, cancelled_at %p means cancelled: %p', (cancelled_at, isCancelled) => {
+  const kind = kindOf({ source_order_id: 'a', cancelled_at }, { cancelledIf: { pointer: '/cancelled_at' } });
+  expect(kind).toBe(isCancelled ? 'cancellation' : 'order');
+});
+
+test.each([
+  ['void', 'cancellation'],
+  [9, 'cancellation'],
+  [true, 'cancellation'],
+  ['open', 'order'],
+  [8, 'order'],
+  [null, 'order'],
+])('with values, the state %p means: %s', (state, kind) => {
+  const cancelledIf = { pointer: '/state', values: ['void', '9', 'true'] };
+  expect(kindOf({ source_order_id: 'a', state }, { cancelledIf })).toBe(kind);
+});
+
+test.each([
+  ['checkout-draft', 'ignored'],
+  ['auto-draft', 'ignored'],
+  ['draft', 'ignored'],
+  ['new', 'ignored'],
+  ['trash', 'ignored'],
+  ['cancelled', 'cancellation'],
+  ['pending', 'order'],
+  ['processing', 'order'],
+])('an order of WooCommerce with the status %s is: %s', (status, kind) => {
+  for (const topic of ['order.created', 'order.updated'])
+    expect(kindOf({ id: 1, status }, {}, PRESETS.woocommerce, { 'x-wc-webhook-topic': topic })).toBe(kind);
+});
