@@ -25,7 +25,7 @@ const credentials = ({ email } = person) =>
 
 test.each([
   ['https://orders.example.com', '16'],
-  ['http://localhost.example.com', '16'],
+  ['https://localhost.example.com', '16'],
   ['http://localhost:8081', '9'],
   ['https://orders.example.com', '21'],
   ['https://orders.example.com', 'high'],

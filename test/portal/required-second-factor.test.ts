@@ -197,8 +197,8 @@ describe('a reset', () => {
 
 test.each([
   ['https://orders.example.com', 'optional'],
-  ['http://localhost.example.com', 'optional'],
-  ['http://192.168.0.1:8081', 'optional'],
+  ['https://localhost.example.com', 'optional'],
+  ['https://192.168.0.1:8081', 'optional'],
   ['http://localhost:8081', 'sometimes'],
 ])('for a portal at %s, OPERATOR_SECOND_FACTOR=%s is a configuration error', async (url, setting) => {
   const started = stack.portal({ PORTAL_URL: url, OPERATOR_SECOND_FACTOR: setting }).then(() => 'it started');
