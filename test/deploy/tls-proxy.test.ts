@@ -50,8 +50,8 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
       'maxconn 4000': 'maxconn 400',
       'http_req_rate(10s)': 'http_req_rate(1h)',
       'http_req_rate gt 5000': 'http_req_rate gt 100',
-      'intake:8080 check port 9090': `127.0.0.1:${intake.service.port} check port ${intake.service.adminPort} fall 1000`,
-      'portal:8080 check port 9090': `127.0.0.1:${echoPort} check port ${echoPort} fall 1000`,
+      'intake:8080 check port 9090 inter 1s fall 2': `127.0.0.1:${intake.service.port} check port ${intake.service.adminPort} inter 1s fall 1000`,
+      'portal:8080 check port 9090 inter 1s fall 2': `127.0.0.1:${echoPort} check port ${echoPort} inter 1s fall 1000`,
     });
     const file = join(directory, 'haproxy.cfg');
     await writeFile(file, config.replaceAll(' resolvers docker init-addr none', ''));
