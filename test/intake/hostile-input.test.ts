@@ -11,6 +11,7 @@ import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
+import { readMetrics } from '../harness/read-metrics.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -432,11 +433,8 @@ describe('an intake process under hostile load', () => {
 
   test('accepts an order while other connections pipeline thousands of requests without a key', async () => {
     const answered = async () => {
-      const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-      return Array.from(metrics.matchAll(/^intake_requests_total\{.*status="401".*\} (\d+)$/gm)).reduce(
-        (sum, [, count]) => sum + Number(count),
-        0,
-      );
+      const requests = (await readMetrics(adminUrl)).get('intake_requests_total')?.samples ?? [];
+      return requests.reduce((sum, { labels, value }) => sum + (labels.status === '401' ? value : 0), 0);
     };
     const before = await answered();
     const flood = Array.from({ length: 20 }, () => openRaw(api.url));

@@ -9,6 +9,8 @@ import { startPgBouncer } from '../harness/pgbouncer.ts';
 import { createAppRoles } from '../harness/roles.ts';
 
 const stops: (() => Promise<void>)[] = [];
+/** Of the Postgres that this run starts. */
+const PASSWORD = 'test';
 
 /**
  * Provides one Postgres for the whole run: that of DATABASE_URL, else one in a container with `TEST_CONTAINERS=on`, else the embedded one. The
@@ -30,6 +32,8 @@ export default async function globalSetup(): Promise<void> {
   try {
     await migrate(knex);
     await migrateQueue(url);
+    // Hashed again, with the `scram_iterations` of the server.
+    if (postgres.isOurs) await knex.raw(`alter role current_user password '${PASSWORD}'`);
     if (hasRoles) await createAppRoles(knex);
   } finally {
     await knex.destroy();
@@ -80,7 +84,7 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
   if (process.env.DATABASE_URL)
     return { url: process.env.DATABASE_URL, what: 'the Postgres of DATABASE_URL', isOurs: false };
   if (usesContainers) {
-    const container = await startContainer(({ startPostgresContainer }) => startPostgresContainer('test'));
+    const container = await startContainer(({ startPostgresContainer }) => startPostgresContainer(PASSWORD));
     stops.push(container.stop);
     return { url: container.url, what: 'Postgres in a container', isOurs: true };
   }
@@ -89,7 +93,7 @@ async function getPostgres(): Promise<{ url: string; what: string; isOurs: boole
   await chmod(directory, 0o755);
   const postgres = await startPostgres({
     directory: join(directory, 'postgres'),
-    password: 'test',
+    password: PASSWORD,
     // A password check of the usual strength takes 16 ms, for each of the thousands of connections of a run.
     settings: ['fsync=off', 'full_page_writes=off', 'jit=off', 'scram_iterations=1'],
   });

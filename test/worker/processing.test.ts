@@ -23,7 +23,6 @@ begin
 end $$;
 create trigger refuse_poison before insert on orders for each row execute function refuse_poison()`;
 
-/** No lease of it expires by itself. */
 const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3' };
 
 describeQueues('processing, the queue on %s', (kind) => {

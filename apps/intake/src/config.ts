@@ -1,5 +1,5 @@
 import { DEFAULT_MAX_BATCH_BYTES, DEFAULT_MAX_BODY_BYTES, parseRateLimit, type RateLimit } from '@orders/domain';
-import type { Bounds } from '@orders/http';
+import { type Bounds, trustedProxies } from '@orders/http';
 import {
   ConfigurationError,
   type DatabaseEnvironment,
@@ -15,7 +15,6 @@ import {
   secretsEnvironment,
   type TracingEnvironment,
   tracingEnvironment,
-  trustedProxies,
   wholeNumber,
 } from '@orders/runtime';
 import Joi from 'joi';

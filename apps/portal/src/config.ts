@@ -1,4 +1,4 @@
-import type { Bounds } from '@orders/http';
+import { type Bounds, trustedProxies } from '@orders/http';
 import {
   callbackHosts,
   type DatabaseEnvironment,
@@ -11,7 +11,6 @@ import {
   readEnvironment,
   type SecretsEnvironment,
   secretsEnvironment,
-  trustedProxies,
   webOrigin,
   wholeNumber,
 } from '@orders/runtime';

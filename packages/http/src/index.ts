@@ -13,5 +13,6 @@ export {
 } from './read-headers.ts';
 export { readRawBody } from './read-raw-body.ts';
 export { requestContext } from './request-context.ts';
+export { trustedProxies } from './trusted-proxies.ts';
 export { acceptedJson, writeAccepted } from './write-accepted.ts';
 export { problemTypeBase, writeProblem } from './write-problem.ts';

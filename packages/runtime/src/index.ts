@@ -15,7 +15,6 @@ export {
   duration,
   parseDuration,
   readEnvironment,
-  trustedProxies,
   webOrigin,
   wholeNumber,
 } from './config/environment.ts';

@@ -55,7 +55,7 @@ export async function startPostgres(options: {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const as = runAsUnprivileged([dirname(binaries.postgres), dirname(directory)]);
   if (as.owner) await chown(directory, as.owner.uid, as.owner.gid);
-  if (!existsSync(join(directory, 'PG_VERSION'))) await createCluster(binaries, { directory, password, settings }, as);
+  if (!existsSync(join(directory, 'PG_VERSION'))) await createCluster(binaries, directory, password, as);
   const port = options.port ?? (await freePort());
   const { child, lastLines } = await startServer(binaries, directory, port, settings, as);
   const url = `postgres://orders:${encodeURIComponent(password)}@127.0.0.1:${port}/orders`;
@@ -72,11 +72,7 @@ async function findBinaries(directory: string | undefined): Promise<Binaries> {
   }
 }
 
-async function createCluster(
-  { initdb }: Binaries,
-  { directory, password, settings }: { directory: string; password: string; settings: string[] },
-  as: RunAs,
-): Promise<void> {
+async function createCluster({ initdb }: Binaries, directory: string, password: string, as: RunAs): Promise<void> {
   const passwordFile = join(directory, '..', `.postgres-password-${process.pid}`);
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (as.owner) await chown(passwordFile, as.owner.uid, as.owner.gid);
@@ -87,8 +83,6 @@ async function createCluster(
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--no-locale',
-    // Some are about the role that it creates, such as `scram_iterations`.
-    ...settings.map((setting) => `--set=${setting}`),
   ];
   const [command, ...rest] = [...as.prefix, initdb, ...args] as [string, ...string[]];
   try {

@@ -85,13 +85,13 @@ function isCancelled(
 ): boolean {
   if (onlyTopic !== undefined && topic !== onlyTopic) return false;
   const text = textAt(document, pointer);
-  return values ? values.includes(text) : !SAYS_NO.test(text);
+  return values ? values.includes(text) : !SAYS_NO.test(text.trim());
 }
 
-/** A text, number or boolean at a pointer, without white space around it; an empty text for anything else. */
+/** A text, number or boolean at a pointer; an empty text for anything else. */
 function textAt(document: unknown, pointer: string): string {
   const value = valueAt(document, pointer);
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value).trim() : '';
+  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '';
 }
 
 /** What platforms send for a time or a mark that is not set: MySQL's, Unix' and .NET's first dates among them. */

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import Joi from 'joi';
 import leven from 'leven';
 import ms from 'ms';
@@ -117,22 +116,3 @@ export const webOrigin: Joi.StringSchema = Joi.string()
     return origin;
   })
   .message('{{#label}} must be http or https, a host and at most a port, such as https://portal.example.com');
-
-const RANGE_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
-
-/** An address or a range of them, such as `10.0.0.0/8`. */
-function isAddressRange(text: string): boolean {
-  const [address = '', prefix = '1', ...more] = text.split('/');
-  const bits = { 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  return more.length === 0 && /^[1-9]\d*$/.test(prefix) && Number(prefix) <= bits;
-}
-
-/** The proxies that Express trusts (its setting `trust proxy`), separated by commas. Express would read `1` as the address 0.0.0.1. */
-export const trustedProxies: Joi.StringSchema = Joi.string()
-  .custom((text: string) => {
-    const unknown = text.split(',').find((one) => !RANGE_NAMES.includes(one.trim()) && !isAddressRange(one.trim()));
-    if (unknown !== undefined) throw new Error('no address');
-    return text;
-  })
-  .message(`{{#label}} must be addresses, ranges such as 10.0.0.0/8, or ${RANGE_NAMES.join(', ')}, separated by commas`)
-  .default('loopback');
