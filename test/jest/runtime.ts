@@ -1,5 +1,6 @@
 import { createRequire, flushCompileCache, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import type { ModernFakeTimers } from '@jest/fake-timers';
 import type Environment from './environment.ts';
 
 const require = createRequire(import.meta.url);
@@ -63,7 +64,8 @@ export default class Runtime {
     const jest = {
       spyOn: moduleMocker.spyOn.bind(moduleMocker),
       restoreAllMocks: () => moduleMocker.restoreAllMocks(),
-      useFakeTimers: () => fakeTimersModern.useFakeTimers(),
+      useFakeTimers: (config?: Parameters<ModernFakeTimers['useFakeTimers']>[0]) =>
+        fakeTimersModern.useFakeTimers(config),
       useRealTimers: () => fakeTimersModern.useRealTimers(),
       advanceTimersByTime: (ms: number) => fakeTimersModern.advanceTimersByTime(ms),
       setTimeout: (ms: number) => {

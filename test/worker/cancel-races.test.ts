@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createKey, editStoredOrder, redriveReceipts, reviewOrders, undoReview } from '@orders/database';
 import type { Reply } from '../harness/api.ts';
-import { closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
+import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { expectSettled } from '../harness/settled.ts';
@@ -54,7 +54,9 @@ const keep = (hold: Hold): Hold => {
   return hold;
 };
 const startWorker = async (settings: Record<string, string> = {}) => {
-  workers.push(await stack.worker(settings));
+  const worker = await stack.worker(settings);
+  workers.push(worker);
+  return worker;
 };
 const stopWorkers = async () => {
   for (const { close } of workers.splice(0)) await close();
@@ -341,9 +343,9 @@ describe('against another change', () => {
   test('a resend while it is cancelled: the order stays cancelled and shows the changes', async () => {
     const order = await write();
     const lock = keep(await hold(knex(), `select from orders where order_id = ${order.orderId} for update`));
-    await startWorker({ SWEEP_INTERVAL: '200ms' });
+    const worker = await startWorker({ SWEEP_INTERVAL: '200ms' });
     const receiptId = await post({ source_order_id: order.id, total: 8 });
-    await whoWait(knex(), 1, 'transactionid');
+    await untilPostponed(worker);
     const cancelled = cancelOrder(order);
     await lock.release();
     expect(outcomeOf(await cancelled)).toBe('cancelled');

@@ -3,15 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
 import { openProducer, startConsumer, type WakeUp } from '@orders/queue';
+import { createOutageLog } from '@orders/runtime';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { processBatch } from '../../apps/worker/src/process-batch.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
+import { sweep } from '../../apps/worker/src/sweep.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+
+const NO_QUEUE = { wakeUp: () => {} };
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -24,7 +28,7 @@ beforeAll(async () => {
   const { logger } = memoryLog('worker');
   processWakeUps = processBatch({
     database,
-    writeBatch: createWriteBatch({ database, recordFailure, metrics: createMetrics(), logger }),
+    writeBatch: createWriteBatch({ database, producer: NO_QUEUE, recordFailure, metrics: createMetrics(), logger }),
     recordFailure,
     leaseReleaser: createLeaseReleaser(database),
     onCrashLimit: () => {},
@@ -38,18 +42,18 @@ afterAll(async () => {
 });
 
 /** Stores orders in one batch. @returns its wake-up, as intake sends it. */
-async function store(orders: object[]): Promise<WakeUp> {
+async function store(orders: object[], { accountId = 1, dueInMs = 10_000 } = {}): Promise<WakeUp> {
   const batchId = randomUUIDv7();
   const receipts = orders.map((order) => ({
     receiptId: randomUUIDv7(),
-    accountId: 1,
+    accountId,
     channel: 'rest' as const,
     sourceOrderId: (order as { source_order_id: string }).source_order_id,
     idempotencyKey: null,
     body: Buffer.from(JSON.stringify(order)),
   }));
   const newBytes = receipts.reduce((sum, { body }) => sum + body.length, 0);
-  return { batchId, receiptIds: await recordReceipts(database, batchId, 10_000, receipts), newBytes };
+  return { batchId, receiptIds: await recordReceipts(database, batchId, dueInMs, receipts), newBytes };
 }
 
 const rowsOf = (wakeUp: WakeUp) => testDatabase.knex('receipts').whereIn('receipt_id', wakeUp.receiptIds);
@@ -83,6 +87,50 @@ test('of a new receipt and an earlier one that is delivered again, the earlier o
 });
 
 describeQueues('the queue on %s', (kind) => {
+  test('the sweep takes all that is overdue, and beside a long queue the oldest of each account', async () => {
+    const queue = await startQueue(kind, testDatabase.url);
+    const producer = openProducer({ url: queue.url });
+    const { logger } = memoryLog('worker');
+    const metrics = createMetrics();
+    const queueOutage = createOutageLog(logger, 'queue', 'test');
+    const sweepOnce = () =>
+      sweep(
+        { database, producer, processWakeUps, queueOutage, leaseMs: 10_000, metrics, logger },
+        new AbortController().signal,
+      );
+    const overdue = (accountId: number, name: string) =>
+      store([{ source_order_id: `${kind}-${name}` }], { accountId, dueInMs: 0 });
+    const countWritten = async (accountId: number) =>
+      (await testDatabase.knex('orders').where({ account_id: accountId })).length;
+    const [flooding, polite] = kind === 'redis' ? [11, 12] : [21, 22];
+    try {
+      for (let count = 0; count < 250; count++) await overdue(flooding, `flood-${count}`);
+      await overdue(polite, 'polite');
+      // A job has at most 300 receipts, so each of these is one.
+      const receiptIds = Array(300).fill(randomUUIDv7());
+      for (let count = 0; count < 100; count++) producer.wakeUp('bulk', { batchId: randomUUIDv7(), receiptIds });
+      await until('the queue is long', async () => (await producer.depth('bulk')) >= 100);
+      await sweepOnce();
+      expect(await countWritten(polite)).toBe(1);
+      expect(await countWritten(flooding)).toBe(99);
+      const consumer = startConsumer(async () => {}, {
+        url: queue.url,
+        lane: 'bulk',
+        concurrency: 16,
+        lockMs: 30_000,
+        graceMs: 5_000,
+        onError: () => {},
+      });
+      await until('the queue is short', async () => (await producer.depth('bulk')) === 0);
+      await consumer.close();
+      await sweepOnce();
+      expect(await countWritten(flooding)).toBe(250);
+    } finally {
+      await producer.close();
+      await queue.close();
+    }
+  });
+
   test('a slow job does not stop the others of its lane', async () => {
     const queue = await startQueue(kind, testDatabase.url);
     const producer = openProducer({ url: queue.url });

@@ -193,6 +193,27 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
     expect(body.duplicate_of.receipt_id).toBe(first);
   });
 
+  test('orders whose keys another transaction is writing delay no order of another account', async () => {
+    const { knex } = stack.database;
+    const other = await stack.account();
+    account = await stack.account();
+    await startWorker({ SWEEP_INTERVAL: '10m' });
+    const ids = [1, 2, 3].map((number) => `held-${number}`);
+    const [{ key_id }] = await knex('api_keys').where({ account_id: account.id });
+    const cancelThem = `select * from cancel_orders(${account.id}, ${key_id}, null, 'rest', '{${ids}}', array_fill(null::text, '{3}'))`;
+    const keys = keep(await hold(knex, cancelThem));
+    const held: string[] = [];
+    for (const id of ids) {
+      held.push(await send(id));
+      await whoWait(knex, held.length, 'transactionid');
+    }
+    const { body } = await intake.api.order(other, { source_order_id: 'of another' });
+    expect((await intake.api.final(other, body.receipt_id)).body).toMatchObject({ status: 'written' });
+    await whoWait(knex, held.length, 'transactionid');
+    await keys.release();
+    await expectSettled(stack, account, all(held, 'written'));
+  });
+
   test('if the first of these workers is cut off before its commit, the second writes the order', async () => {
     const { knex } = stack.database;
     account = await stack.account();

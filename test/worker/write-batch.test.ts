@@ -8,6 +8,8 @@ import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 
+const NO_QUEUE = { wakeUp: () => {} };
+
 let testDatabase: TestDatabase;
 let database: Database;
 
@@ -50,7 +52,7 @@ test('orders that failed before are retried separately, and the others are writt
     attempts: order.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
 
-  await createWriteBatch({ database, recordFailure, metrics, logger })(batch, writable);
+  await createWriteBatch({ database, producer: NO_QUEUE, recordFailure, metrics, logger })(batch, writable);
 
   expect(failed).toHaveLength(3);
   const sizes = (await metrics.batchSizes.get()).values;

@@ -71,7 +71,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   });
   exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
-  const queueOutage = createOutageLog(logger, 'queue', 'the sweeper will send the wake-ups');
+  const queueOutage = createOutageLog(logger, 'queue', 'workers take overdue receipts from Postgres');
   const producer = openProducer({
     url: config.QUEUE_URL,
     onDelivered: () => queueOutage.recovered(),

@@ -8,9 +8,11 @@ interface Waiting {
 }
 
 /** Max receipts per batch. Per receipt, a statement for 300 costs half as much as one for 50. */
-const MAX_RECEIPTS = 300;
+export const MAX_RECEIPTS = 300;
 /** The second batch starts only when more wake-ups wait than fit into one. */
 const MAX_CONCURRENT_BATCHES = 2;
+/** A batch can wait for locks of one account. Those of others then do not wait for it. */
+const WHEN_SLOW = { afterMs: 25, maxConcurrent: 4 };
 
 /** Processes wake-ups that wait at the same time in one batch. An error of `processWakeUps` rejects each call in the batch. */
 export function coalesceWakeUps(
@@ -18,6 +20,7 @@ export function coalesceWakeUps(
 ): (wakeUps: WakeUp[]) => Promise<void> {
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: MAX_CONCURRENT_BATCHES,
+    whenSlow: WHEN_SLOW,
     nextBatchSize: (waiting) => chunkLength(waiting, countReceipts, { size: MAX_RECEIPTS }),
     async work(batch) {
       try {

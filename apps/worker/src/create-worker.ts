@@ -52,7 +52,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const leaseReleaser = createLeaseReleaser(database);
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const recordFailure = createRecordFailure({ database, producer, retries, metrics, logger });
-  const writeBatch = createWriteBatch({ database, recordFailure, metrics, logger });
+  const writeBatch = createWriteBatch({ database, producer, recordFailure, metrics, logger });
   const onCrashLimit = (trace: BatchTrace | null, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
     logger.error('receipt dead: workers crashed while processing it', {
@@ -68,7 +68,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const sweepFailures = createFailureLog(database, logger, 'sweep', 'overdue receipts wait for the next sweep');
   const publishFailures = createFailureLog(database, logger, 'publishing events', 'events wait for the next round');
   const chainFailures = createFailureLog(database, logger, 'chaining audit events', 'they wait for the next round');
-  const queueOutage = createOutageLog(logger, 'queue', 'receipts wait in Postgres');
+  const queueOutage = createOutageLog(logger, 'queue', 'workers take overdue receipts from Postgres');
 
   async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
     try {
@@ -81,9 +81,11 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     }
   }
 
-  async function sweepOnce(): Promise<void> {
-    const hasAsked = await sweep({ database, producer, queueOutage, leaseMs, metrics, logger });
-    if (hasAsked) sweepFailures.succeeded();
+  const sweepDeps = { database, producer, processWakeUps, queueOutage, leaseMs, metrics, logger };
+
+  async function sweepOnce(stopping: AbortSignal): Promise<void> {
+    await sweep(sweepDeps, stopping);
+    sweepFailures.succeeded();
   }
 
   const publishDueEvents = createPublisher(database, metrics);

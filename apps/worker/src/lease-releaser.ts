@@ -1,12 +1,12 @@
 import { type Database, releaseLease } from '@orders/database';
 
-/** Releases leases in the background. */
+/** Releases leases, in an outage later. */
 export interface LeaseReleaser {
   /**
-   * Releases receipts after an outage, so that nobody waits for the lease to expire and no crash is counted. Never fails; retries until it
-   * succeeds. A null lease is ignored.
+   * Releases receipts after a failure, so that nobody waits for the lease to expire and no crash is counted. Never fails: after the first
+   * attempt it retries in the background until it succeeds. A null lease is ignored.
    */
-  release(leaseId: string | null, receiptIds: readonly string[]): void;
+  release(leaseId: string | null, receiptIds: readonly string[]): Promise<void>;
   /** Tries one last time. */
   close(): Promise<void>;
 }
@@ -25,18 +25,18 @@ export function createLeaseReleaser(database: Database): LeaseReleaser {
     }
   }
 
-  function attempt(): void {
+  async function attempt(): Promise<void> {
     timer = undefined;
-    releaseAll().catch(() => {
+    await releaseAll().catch(() => {
       if (!closed) timer ??= setTimeout(attempt, RETRY_INTERVAL_MS);
     });
   }
 
   return {
-    release(leaseId, receiptIds) {
+    async release(leaseId, receiptIds) {
       if (leaseId === null) return;
       pending.set(leaseId, receiptIds);
-      if (!timer) attempt();
+      if (!timer) await attempt();
     },
     async close() {
       closed = true;

@@ -24,6 +24,7 @@ export interface WorkerMetrics {
   outcomes: Counter<'outcome'>;
   cancelledOrders: Counter<never>;
   changedDuplicates: Counter<never>;
+  postponedDuplicates: Counter<never>;
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   swept: Counter<never>;
@@ -65,6 +66,11 @@ export function createMetrics(): WorkerMetrics {
       help: 'Receipts moved to duplicate whose content differs from their order',
       registers,
     }),
+    postponedDuplicates: new Counter({
+      name: 'worker_postponed_duplicates_total',
+      help: 'Times that a duplicate was put off for a moment, as its order was being changed by others',
+      registers,
+    }),
     writtenSeconds: new Histogram({
       name: 'worker_written_seconds',
       help: 'Time from receipt to write of written orders, by the clock of Postgres',
@@ -79,7 +85,7 @@ export function createMetrics(): WorkerMetrics {
     }),
     swept: new Counter({
       name: 'worker_swept_receipts_total',
-      help: 'Overdue receipts for which the sweeper sent a wake-up',
+      help: 'Overdue receipts that the sweeper took from the outbox',
       registers,
     }),
     publishedEvents: new Counter({

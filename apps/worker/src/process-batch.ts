@@ -102,7 +102,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
         reader.read({ leaseId, receiptIds, readsBodies, trace }),
       );
     } catch (error) {
-      leaseReleaser.release(batch.leaseId, receiptIds);
+      await leaseReleaser.release(batch.leaseId, receiptIds);
       await isolateFailure(database, receiptIds, error, {
         retryHalf: (half) => takeAndWrite(batch, half, reader, readsBodies),
         async handleSingle(receiptId) {
@@ -117,7 +117,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
     try {
       return { taken: receipts.length, moved: await writeChunks(batch, chunks) };
     } catch (error) {
-      leaseReleaser.release(batch.leaseId, receiptIds);
+      await leaseReleaser.release(batch.leaseId, receiptIds);
       throw error;
     }
   }

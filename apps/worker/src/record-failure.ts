@@ -4,6 +4,7 @@ import type { Producer } from '@orders/queue';
 import { backoff, describeError, type Logger } from '@orders/runtime';
 import type { WorkerMetrics } from './metrics.ts';
 import { logFields } from './trace-batch.ts';
+import { wakeUpLater } from './wake-up-later.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 
 /** When a failed receipt is retried; times in milliseconds. */
@@ -53,13 +54,7 @@ export function createRecordFailure(deps: {
       error: description,
     });
     batch.trace?.recordOutcome(receiptId, state, { 'orders.attempt': attempts + 1, 'orders.error_code': code });
-    if (state !== 'failed') return;
-    for (const { batchId, receiptIds, traces } of batch.wakeUps) {
-      if (!receiptIds.includes(receiptId)) continue;
-      const traceparent = traces?.[receiptId];
-      const trace = traceparent === undefined ? {} : { traces: { [receiptId]: traceparent } };
-      producer.wakeUp('bulk', { batchId, receiptIds: [receiptId], ...trace }, delayMs);
-    }
+    if (state === 'failed') wakeUpLater(producer, batch, [receiptId], delayMs);
   };
 }
 

@@ -1,53 +1,77 @@
-import { type Database, sweepOutbox } from '@orders/database';
-import type { Producer } from '@orders/queue';
-import type { Logger, OutageLog } from '@orders/runtime';
+import { type Database, isReachable, settleBatch, sweepOutbox } from '@orders/database';
+import { LANES, type Producer, type WakeUp } from '@orders/queue';
+import { chunkBySize, type Logger, type OutageLog } from '@orders/runtime';
+import { MAX_RECEIPTS } from './coalesce-wake-ups.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-/** Max batches per sweep. */
-const SWEEP_LIMIT = 200;
-/** With this many jobs waiting, overdue receipts most likely have a job already. */
+/** Max outbox rows that are taken at once. */
+const MAX_ROWS = 100;
+/** With this many jobs waiting, most overdue receipts have a job, which another consumer is about to take. */
 const LONG_QUEUE = 100;
 
-/**
- * Sends wake-ups again for receipts that have waited too long, because a wake-up was lost or a worker crashed. Sends at most one wake-up
- * per batch and lease duration. Does nothing while the queue is long or unavailable.
- *
- * @returns whether it asked Postgres.
- * @throws when Postgres is unavailable.
- */
-export async function sweep(deps: {
+interface SweepDeps {
   database: Database;
-  producer: Producer;
+  producer: Pick<Producer, 'depth'>;
+  processWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
   queueOutage: OutageLog;
   leaseMs: number;
-  metrics: WorkerMetrics;
+  metrics: Pick<WorkerMetrics, 'swept'>;
   logger: Logger;
-}): Promise<boolean> {
-  const { database, producer, queueOutage, leaseMs, metrics, logger } = deps;
-  let jobs: number;
+}
+
+/**
+ * Processes receipts that have waited too long, because a wake-up was lost, a worker crashed or the queue is unavailable. Needs no queue.
+ * Goes on while there are more; while the queue is long, it takes only a few of each account, so that nobody's lost wake-up waits for
+ * the backlog of others.
+ *
+ * @throws when Postgres is unavailable.
+ */
+export async function sweep(deps: SweepDeps, stopping: AbortSignal): Promise<void> {
+  const { database, leaseMs, metrics, logger } = deps;
+  const isOnce = await isQueueLong(deps);
+  for (let rows = MAX_ROWS; rows === MAX_ROWS && !stopping.aborted; ) {
+    const overdue = await sweepOutbox(database, MAX_ROWS, leaseMs);
+    const receipts = countReceipts(overdue);
+    if (receipts > 0) logger.info('overdue receipts taken from the outbox', { batches: overdue.length, receipts });
+    metrics.swept.inc(receipts);
+    await processChunks(
+      deps,
+      chunkBySize(overdue, ({ receiptIds }) => receiptIds.length, { size: MAX_RECEIPTS }),
+    );
+    rows = isOnce ? 0 : overdue.length;
+  }
+}
+
+/**
+ * Receipts of a chunk that fails are due again at once, so that the next sweep finds them.
+ *
+ * @throws the first failure; unless Postgres is unavailable, after all were tried.
+ */
+async function processChunks({ database, processWakeUps }: SweepDeps, chunks: readonly WakeUp[][]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const wakeUps of chunks) {
+    try {
+      await processWakeUps(wakeUps);
+    } catch (error) {
+      if (!(await isReachable(database))) throw error;
+      failures.push(error);
+      for (const { batchId } of wakeUps) await settleBatch(database, batchId, 0);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function countReceipts(wakeUps: readonly WakeUp[]): number {
+  return wakeUps.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
+}
+
+async function isQueueLong({ producer, queueOutage }: SweepDeps): Promise<boolean> {
   try {
-    jobs = await countWaitingJobs(producer);
+    const depths = await Promise.all(LANES.map((lane) => producer.depth(lane)));
     queueOutage.recovered();
+    return depths.reduce((sum, depth) => sum + depth, 0) >= LONG_QUEUE;
   } catch (error) {
     queueOutage.failed(error);
     return false;
   }
-  if (jobs >= LONG_QUEUE) return false;
-  const overdue = await sweepOutbox(database, SWEEP_LIMIT, leaseMs);
-  const isDebug = logger.isDebugEnabled();
-  for (const batch of overdue) {
-    producer.wakeUp('bulk', batch);
-    if (!isDebug) continue;
-    for (const receiptId of batch.receiptIds) logger.debug('wake-up sent again', { receipt_id: receiptId });
-  }
-  const receipts = overdue.reduce((sum, batch) => sum + batch.receiptIds.length, 0);
-  metrics.swept.inc(receipts);
-  if (receipts > 0) logger.info('wake-ups sent again for overdue receipts', { batches: overdue.length, receipts });
-  return true;
-}
-
-/** Wake-ups are sent on `bulk`, so only that lane must be available. Lost wake-ups may be of an unavailable `prompt` lane. */
-async function countWaitingJobs(producer: Producer): Promise<number> {
-  const [bulk, prompt] = await Promise.all([producer.depth('bulk'), producer.depth('prompt').catch(() => 0)]);
-  return bulk + prompt;
 }

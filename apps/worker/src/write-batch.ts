@@ -10,12 +10,14 @@ import {
   writeDuplicates,
   writeOrders,
 } from '@orders/database';
+import type { Producer } from '@orders/queue';
 import { type Logger, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import { logFields } from './trace-batch.ts';
+import { wakeUpLater } from './wake-up-later.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 
 /**
@@ -31,13 +33,17 @@ export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Pr
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
 
+/** How long a duplicate waits if its order is being changed by others, in milliseconds. */
+const POSTPONE_MS = 100;
+
 export function createWriteBatch(deps: {
   database: Database;
+  producer: Pick<Producer, 'wakeUp'>;
   recordFailure: RecordFailure;
   metrics: WorkerMetrics;
   logger: Logger;
 }): WriteBatch {
-  const { database, recordFailure, metrics, logger } = deps;
+  const { database, producer, recordFailure, metrics, logger } = deps;
 
   /** Writes orders in one batch. If it fails, bisects it. @returns like `WriteBatch`. */
   async function writeTogether(batch: WorkerBatch, orders: readonly Writable[], isRetry = false): Promise<number> {
@@ -99,7 +105,7 @@ export function createWriteBatch(deps: {
   }
 
   /**
-   * Moves receipts to `duplicate`. If an order is locked, its receipt is released instead, and the sweeper sends a wake-up.
+   * Moves receipts to `duplicate`. If an order is being changed by others, its receipt is released instead and soon due again.
    *
    * @returns the ids of the moved receipts.
    */
@@ -117,7 +123,11 @@ export function createWriteBatch(deps: {
     report(batch, 'duplicate', moved);
     const movedIds = new Set(moved.map(({ receiptId }) => receiptId));
     const locked = duplicates.map(({ receiptId }) => receiptId).filter((receiptId) => !movedIds.has(receiptId));
-    if (locked.length > 0) await releaseLease(database, locked, batch.leaseId);
+    if (locked.length > 0) {
+      await releaseLease(database, locked, batch.leaseId);
+      metrics.postponedDuplicates.inc(locked.length);
+      wakeUpLater(producer, batch, locked, POSTPONE_MS);
+    }
     return [...movedIds];
   }
 

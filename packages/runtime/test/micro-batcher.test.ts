@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { createMicroBatcher } from '../src/index.ts';
 
 /** Up to two concurrent batches of at most three items, which end when the test calls `end`. */
@@ -52,4 +52,41 @@ test('items wait for the running batch, unless they fill a second one', async ()
   await end(0);
   await end(2);
   expect(started.at(-1)).toEqual(['h', 'i']);
+});
+
+test('with whenSlow, another batch also starts when the newest one is slow, up to a limit', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const started: string[][] = [];
+  const add = createMicroBatcher<string>({
+    maxConcurrent: 2,
+    whenSlow: { afterMs: 25, maxConcurrent: 3 },
+    nextBatchSize: (waiting) => waiting.length,
+    work: (batch) => {
+      started.push(batch);
+      return new Promise(() => {});
+    },
+  });
+  const pass = async (milliseconds: number) => {
+    await turn();
+    jest.advanceTimersByTime(milliseconds);
+    await turn();
+  };
+  try {
+    add('a');
+    await pass(24);
+    add('b');
+    await pass(0);
+    expect(started).toEqual([['a']]);
+    await pass(1);
+    expect(started).toEqual([['a'], ['b']]);
+    await pass(25);
+    add('c');
+    await pass(0);
+    expect(started).toEqual([['a'], ['b'], ['c']]);
+    add('d');
+    await pass(1000);
+    expect(started).toHaveLength(3);
+  } finally {
+    jest.useRealTimers();
+  }
 });

@@ -1,6 +1,8 @@
 interface MicroBatcherOptions<Item> {
   /** Max concurrent batches. A second one starts only when full: one large batch is cheaper than two. */
   maxConcurrent: number;
+  /** With it, another batch also starts when the newest one has taken `afterMs` milliseconds, up to `maxConcurrent` of these. */
+  whenSlow?: { afterMs: number; maxConcurrent: number };
   /** How many of the first waiting items form the next batch; at least one. */
   nextBatchSize: (waiting: readonly Item[]) => number;
   /** Must not fail. */
@@ -15,12 +17,30 @@ interface MicroBatcherOptions<Item> {
  */
 export function createMicroBatcher<Item>({
   maxConcurrent,
+  whenSlow,
   nextBatchSize,
   work,
 }: MicroBatcherOptions<Item>): (item: Item) => void {
   let waiting: Item[] = [];
   let busy = 0;
   let scheduled = false;
+  let isNewestSlow = false;
+  let slowTimer: NodeJS.Timeout | undefined;
+
+  function watchNewest(): void {
+    if (!whenSlow) return;
+    isNewestSlow = false;
+    clearTimeout(slowTimer);
+    slowTimer = setTimeout(() => {
+      isNewestSlow = true;
+      if (waiting.length > 0) schedule();
+    }, whenSlow.afterMs);
+  }
+
+  function mayStart(isFull: boolean): boolean {
+    if (busy === 0 || (isFull && busy < maxConcurrent)) return true;
+    return isNewestSlow && whenSlow !== undefined && busy < whenSlow.maxConcurrent;
+  }
 
   // Items of one event loop iteration share a batch. setImmediate adds no timer delay.
   function schedule(): void {
@@ -28,15 +48,16 @@ export function createMicroBatcher<Item>({
     scheduled = true;
     setImmediate(() => {
       scheduled = false;
-      while (busy < maxConcurrent && waiting.length > 0) {
+      while (waiting.length > 0) {
         const size = nextBatchSize(waiting);
-        const isFull = size < waiting.length;
-        if (busy > 0 && !isFull) return;
+        if (!mayStart(size < waiting.length)) return;
         const batch = waiting.slice(0, size);
         waiting = waiting.slice(size);
         busy += 1;
+        watchNewest();
         void work(batch).finally(() => {
           busy -= 1;
+          if (busy === 0) clearTimeout(slowTimer);
           schedule();
         });
       }

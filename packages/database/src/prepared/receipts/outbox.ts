@@ -8,19 +8,28 @@ export interface Batch {
   receiptIds: string[];
 }
 
+/** Overdue rows among which those to take are chosen; oldest first. */
+const CHOSEN_AMONG = 2000;
+
 const SWEEP = {
   name: 'sweep-outbox',
   text: `
 with due as materialized (
-  select ctid from outbox where due_at <= now() order by due_at limit $1::int for update skip locked
+  select row_id, due_at, row_number() over (partition by account_ids order by due_at) as turn
+  from (select ctid as row_id, account_ids, due_at from outbox where due_at <= now() order by due_at limit ${CHOSEN_AMONG}) as oldest
+), taken as materialized (
+  select o.ctid as row_id from due join outbox o on o.ctid = due.row_id
+  order by due.turn, due.due_at limit $1::int
+  for update of o skip locked
 )
 update outbox set due_at = now() + $2::int * interval '1 ms'
-where ctid = any(array(select ctid from due))
+where ctid = any(array(select row_id from taken))
 returning batch_id as "batchId", receipt_ids as "receiptIds"`,
 };
 
 /**
- * Takes up to `limit` overdue batches and makes them due again in `leaseMs` milliseconds. Concurrent sweeps take different batches.
+ * Takes up to `limit` overdue batches, the oldest of each account in turn, and makes them due again in `leaseMs` milliseconds. Concurrent
+ * sweeps take different batches.
  */
 export async function sweepOutbox(database: Database, limit: number, leaseMs: number): Promise<Batch[]> {
   return run<Batch>(database, SWEEP, [limit, leaseMs]);

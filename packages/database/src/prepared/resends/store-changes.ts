@@ -1,25 +1,31 @@
+import type { Difference } from '@orders/domain';
+import { idIn } from '../../receipts/uuids.ts';
+import { MAY_MOVE } from '../receipts/may-move.ts';
 import { type Connection, run } from '../run.ts';
-import { type Changes, type DuplicateOrder, lastAccepted } from './find-changes.ts';
+import { type DuplicateOrder, lastAccepted } from './find-changes.ts';
 
 /** A resend was accepted between the comparison and the lock. */
 export class OutdatedComparison extends Error {}
 
-// One locked order must not block the rest of the batch.
-const LOCK_TIMEOUT = "set local lock_timeout = '1s'";
-
-const lockOrders = (how: string) => `
-select o.order_id as "orderId", o.erased_at is not null as "isErased"
-from unnest($1::int[], $2::bigint[]) as i(account_id, order_id)
-cross join lateral (
-  select order_id, erased_at from orders
-  where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
-  order by order_id limit 1
-  for share ${how}
-) as o`;
-
-// Orders are locked in id order, as reviews do.
-const LOCK = { name: 'lock-orders', text: lockOrders('') };
-const LOCK_FREE = { name: 'lock-free-orders', text: lockOrders('skip locked') };
+const LOCK = {
+  name: 'lock-changed-duplicates',
+  // Never waits, so that an order that others lock delays no other one, and the order of the locks does not matter.
+  text: `
+with free_receipts as materialized (
+  select receipt_id from receipts r where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE} for update skip locked
+), free_orders as materialized (
+  select o.*
+  from (select distinct account_id, order_id from unnest($3::int[], $4::bigint[]) as i(account_id, order_id)) as i
+  cross join lateral (
+    select order_id, erased_at from orders
+    where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
+    order by order_id limit 1
+    for share skip locked
+  ) as o
+)
+select receipt_id as "receiptId", erased_at is not null as "isErased"
+from unnest($2::uuid[], $4::bigint[]) as i(receipt_id, order_id) join free_receipts using (receipt_id) join free_orders using (order_id)`,
+};
 
 const STORE = {
   name: 'store-changes',
@@ -52,52 +58,48 @@ returning receipt_id as "receiptId"`,
 };
 
 /**
- * Stores the changes of these receipts. Locks their orders, so that erasures and decisions are serialized with it.
+ * Locks these receipts and their orders, so that erasures and decisions are serialized with what follows. Does not wait.
  *
- * @param receivedAt by receipt id, with microseconds.
- * @throws {OutdatedComparison} when a comparison is outdated; {pg.DatabaseError} 55P03 when an order is locked for more than a second.
+ * @param leaseId null for receipts that were read without a lease.
+ * @returns the receipts that it locked with their orders, with whether the order was erased.
  */
-export async function storeChanges(
+export async function lockDuplicates(
   connection: Connection,
-  changed: readonly DuplicateOrder[],
-  changes: ReadonlyMap<string, Changes>,
-  receivedAt: ReadonlyMap<string, string>,
-): Promise<void> {
-  await connection.pool.query(LOCK_TIMEOUT);
-  const locked = await lock(connection, LOCK, changed);
+  leaseId: string | null,
+  duplicates: readonly DuplicateOrder[],
+): Promise<Map<string, { isErased: boolean }>> {
+  const rows = await run<{ receiptId: string; isErased: boolean }>(connection, LOCK, [
+    leaseId,
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+  ]);
+  return new Map(rows.map(({ receiptId, ...row }) => [receiptId, row]));
+}
+
+/** A duplicate that was moved, with what to store of its changes. */
+export interface StoredChanges extends DuplicateOrder {
+  /** With microseconds. */
+  receivedAt: string;
+  /** Null if its order was erased meanwhile. */
+  differences: Difference[] | null;
+  /** The accepted resend that it was compared with. */
+  acceptedId: string | null;
+}
+
+/**
+ * Stores the changes of duplicates whose orders are locked.
+ *
+ * @throws {OutdatedComparison} when a comparison is outdated.
+ */
+export async function storeChanges(connection: Connection, duplicates: readonly StoredChanges[]): Promise<void> {
   const stored = await run<{ receiptId: string }>(connection, STORE, [
-    changed.map(({ accountId }) => accountId),
-    changed.map(({ orderId }) => orderId),
-    changed.map(({ receiptId }) => receiptId),
-    // No changes for an order that was erased meanwhile.
-    changed.map(({ orderId, receiptId }) =>
-      locked.get(orderId)?.isErased === false ? JSON.stringify(changes.get(receiptId)?.differences) : null,
-    ),
-    changed.map(({ receiptId }) => changes.get(receiptId)?.acceptedId ?? null),
-    changed.map(({ receiptId }) => receivedAt.get(receiptId)),
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ differences }) => differences && JSON.stringify(differences)),
+    duplicates.map(({ acceptedId }) => acceptedId),
+    duplicates.map(({ receivedAt }) => receivedAt),
   ]);
-  if (stored.length < changed.length) throw new OutdatedComparison();
-}
-
-/** @returns the orders of these duplicates that no other transaction has locked, by id. */
-export async function findUnlocked(
-  connection: Connection,
-  duplicates: readonly DuplicateOrder[],
-): Promise<ReadonlyMap<number, unknown>> {
-  return lock(connection, LOCK_FREE, duplicates);
-}
-
-/** @returns the locked orders by id. */
-async function lock(
-  connection: Connection,
-  statement: typeof LOCK,
-  duplicates: readonly DuplicateOrder[],
-): Promise<Map<number, { isErased: boolean }>> {
-  const byId = new Map(duplicates.map((duplicate) => [duplicate.orderId, duplicate]));
-  const orders = [...byId.values()].toSorted((a, b) => a.orderId - b.orderId);
-  const rows = await run<{ orderId: number; isErased: boolean }>(connection, statement, [
-    orders.map(({ accountId }) => accountId),
-    orders.map(({ orderId }) => orderId),
-  ]);
-  return new Map(rows.map((row) => [row.orderId, row]));
+  if (stored.length < duplicates.length) throw new OutdatedComparison();
 }

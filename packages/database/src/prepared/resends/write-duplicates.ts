@@ -1,11 +1,9 @@
 import type { Database } from '../../connect.ts';
-import { sqlstateOf } from '../../database-errors.ts';
 import { idIn } from '../../receipts/uuids.ts';
-import { SQLSTATE } from '../../sqlstates.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
 import { type Connection, inTransaction, run } from '../run.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
-import { findUnlocked, OutdatedComparison, storeChanges } from './store-changes.ts';
+import { lockDuplicates, OutdatedComparison, storeChanges } from './store-changes.ts';
 
 /** A receipt that is now `duplicate`. */
 export interface Duplicate {
@@ -21,14 +19,13 @@ with moved as (
   update receipts r
   set state = 'duplicate', attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end,
       error_code = null, normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null
-  from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[], $8::boolean[])
-    as i(receipt_id, account_id, order_id, warnings, is_changed)
+  from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[]) as i(receipt_id, account_id, order_id, warnings)
   where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE}
-  returning r.receipt_id, r.received_at, i.account_id, i.order_id, i.is_changed
+  returning r.receipt_id, r.received_at, i.account_id, i.order_id
 ), resend as (
   insert into resends (account_id, order_id, receipt_id, received_at)
-  select account_id, order_id, receipt_id, received_at from moved where not is_changed
+  select account_id, order_id, receipt_id, received_at from moved where not $8::boolean
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
@@ -43,15 +40,15 @@ const SETTINGS = { idle_in_transaction_session_timeout: 10_000 };
 const MAX_TRIES = 4;
 
 /**
- * Moves receipts of existing orders to `duplicate` and stores their changes, in one transaction. The same transaction deletes the outbox rows
- * whose receipts were all moved, now or before.
+ * Moves receipts of existing orders to `duplicate`, those that differ from their order in one transaction with their changes. The last of
+ * these transactions deletes the outbox rows whose receipts were all moved, now or before.
  *
  * @param leaseId null for receipts that were read without a lease.
  * @param batchIds ids of the outbox rows to check.
  * @param movedBefore receipts of the same outbox rows.
  * @param duplicates about a hundred at most, as their orders and original bodies are read at once.
- * @returns the moved receipts. A receipt is not moved if it is no longer ours, or if it is changed and its order stays locked.
- * @throws {pg.DatabaseError} and nothing is written.
+ * @returns the moved receipts. A receipt is not moved if it is no longer ours, or if it differs from its order and others lock that.
+ * @throws {pg.DatabaseError}; those that equal their order may then be moved.
  */
 export async function writeDuplicates(
   database: Database,
@@ -60,38 +57,44 @@ export async function writeDuplicates(
   movedBefore: readonly string[],
   duplicates: readonly DuplicateOrder[],
 ): Promise<Duplicate[]> {
+  const moved: Duplicate[] = [];
   let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
     const changes = await findChanges(database, remaining);
-    const batch = { leaseId, batchIds, movedBefore, duplicates: remaining, changes };
+    const batch = { leaseId, batchIds, movedBefore: [...movedBefore, ...moved.map(({ receiptId }) => receiptId)] };
+    const { equal = [], changed = [] } = Object.groupBy(remaining, ({ receiptId }) =>
+      changes.has(receiptId) ? 'changed' : 'equal',
+    );
+    if (equal.length > 0) {
+      const ids = [...(await move(database, batch, equal, false)).keys()];
+      batch.movedBefore.push(...ids);
+      moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: false })));
+    }
+    remaining = changed;
+    if (remaining.length === 0) break;
     try {
-      const moved =
-        changes.size === 0
-          ? await move(database, batch)
-          : await inTransaction(database, (connection) => moveAndStoreChanges(connection, batch), SETTINGS);
-      return [...moved.keys()].map((receiptId) => ({ receiptId, isChanged: changes.has(receiptId) }));
+      const ids = await inTransaction(database, (open) => moveChanged(open, batch, changed, changes), SETTINGS);
+      moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: true })));
+      break;
     } catch (error) {
-      if (error instanceof OutdatedComparison) continue;
-      if (sqlstateOf(error) !== SQLSTATE.lockNotAvailable) throw error;
-      const unlocked = await findUnlocked(database, changedOf(batch));
-      remaining = remaining.filter(({ receiptId, orderId }) => !changes.has(receiptId) || unlocked.has(orderId));
+      if (!(error instanceof OutdatedComparison)) throw error;
     }
   }
-  return [];
+  return moved;
 }
 
 interface DuplicateBatch {
   leaseId: string | null;
   batchIds: readonly string[];
   movedBefore: readonly string[];
-  duplicates: readonly DuplicateOrder[];
-  changes: ReadonlyMap<string, Changes>;
 }
 
 /** @returns `received_at` of the moved receipts by id, as strings, since a `Date` has no microseconds. */
 async function move(
   connection: Connection,
-  { leaseId, batchIds, movedBefore, duplicates, changes }: DuplicateBatch,
+  { leaseId, batchIds, movedBefore }: DuplicateBatch,
+  duplicates: readonly DuplicateOrder[],
+  isChanged: boolean,
 ): Promise<Map<string, string>> {
   const moved = await run<{ receiptId: string; receivedAt: string }>(connection, MOVE, [
     leaseId,
@@ -101,19 +104,33 @@ async function move(
     duplicates.map(({ accountId }) => accountId),
     duplicates.map(({ orderId }) => orderId),
     duplicates.map(({ warnings }) => JSON.stringify(warnings)),
-    duplicates.map(({ receiptId }) => changes.has(receiptId)),
+    isChanged,
   ]);
   return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }
 
-async function moveAndStoreChanges(connection: Connection, batch: DuplicateBatch): Promise<Map<string, string>> {
-  // Receipts before orders, as in an erasure.
-  const moved = await move(connection, batch);
-  const changed = changedOf(batch).filter(({ receiptId }) => moved.has(receiptId));
-  await storeChanges(connection, changed, batch.changes, moved);
-  return moved;
-}
-
-function changedOf({ duplicates, changes }: DuplicateBatch): DuplicateOrder[] {
-  return duplicates.filter(({ receiptId }) => changes.has(receiptId));
+/** @returns the ids of the moved receipts. */
+async function moveChanged(
+  connection: Connection,
+  batch: DuplicateBatch,
+  changed: readonly DuplicateOrder[],
+  changes: ReadonlyMap<string, Changes>,
+): Promise<string[]> {
+  const locked = await lockDuplicates(connection, batch.leaseId, changed);
+  const free = changed.filter(({ receiptId }) => locked.has(receiptId));
+  if (free.length === 0) return [];
+  const receivedAt = await move(connection, batch, free, true);
+  const stored = free.map((duplicate) => {
+    const { acceptedId = null, differences = [] } = changes.get(duplicate.receiptId) ?? {};
+    // No changes for an order that was erased meanwhile.
+    const isErased = locked.get(duplicate.receiptId)?.isErased !== false;
+    return {
+      ...duplicate,
+      receivedAt: receivedAt.get(duplicate.receiptId) as string,
+      differences: isErased ? null : differences,
+      acceptedId,
+    };
+  });
+  await storeChanges(connection, stored);
+  return [...receivedAt.keys()];
 }
