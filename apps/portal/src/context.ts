@@ -2,6 +2,12 @@ import type { Membership, Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
+/**
+ * What a person may do in an account: `read` it, `review` orders, `develop` its integrations, `manage` its members and security. Only
+ * operators may `operate` the service.
+ */
+export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
+
 /** The signed-in user. */
 export interface Person {
   userId: string;
@@ -31,6 +37,8 @@ export interface RequestContext {
   person?: Person;
   /** The account that the request concerns; the person's access to it was checked. */
   accountId?: number;
+  /** What the person may do in that account. */
+  permissions?: readonly Permission[];
   /** The receipt that the request concerns. */
   receiptId?: string;
   problem?: string;
@@ -59,6 +67,11 @@ export function personOf(request: Request): Person {
   const { person } = contextOf(request);
   if (!person) throw new Error('a route without sign-in');
   return person;
+}
+
+/** Whether the person may do this in the account that the request concerns. */
+export function may(request: Request, permission: Permission): boolean {
+  return contextOf(request).permissions?.includes(permission) ?? false;
 }
 
 /** Only for routes below `/api/accounts/:accountId`. */

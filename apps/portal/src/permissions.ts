@@ -1,11 +1,5 @@
 import type { AccountState, MemberRole } from '@orders/database';
-import type { Person } from './context.ts';
-
-/**
- * What a person may do in an account: `read` it, `review` orders, `develop` its integrations, `manage` its members and security. Only
- * operators may `operate` the service.
- */
-export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
+import type { Permission, Person } from './context.ts';
 
 /** Who may use a route of the API. */
 export interface RouteRule {

@@ -12,8 +12,8 @@ export interface SourceJson
     Source,
     'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'previous_until'
   > {
-  /** The address to paste into the platform. */
-  url: string;
+  /** The address to paste into the platform; null for those who may not develop, as anybody who knows it can send to it. */
+  url: string | null;
 }
 
 export function sourceJson(source: Source, intakeUrl: string): SourceJson {

@@ -55,7 +55,7 @@ function ConnectStep({ source, secret, onSecret, onNext }: ConnectProps & { onNe
     <>
       <div className="stack-tight">
         <h3>{t('connect.url')}</h3>
-        <SourceUrl url={source.url} />
+        {source.url !== null && <SourceUrl url={source.url} />}
       </div>
       <div className="stack-tight">
         <h3>{t('connect.todo', { platform: t(`preset.${preset}`) })}</h3>
