@@ -148,7 +148,7 @@ export {
   type Written,
   writeOrders,
 } from './prepared/orders/write-orders.ts';
-export { type Archiving, readArchiving, readDatabaseSize } from './prepared/read-archiving.ts';
+export { type Archiving, readArchiving, readDatabaseUse } from './prepared/read-archiving.ts';
 export { claimAlone, claimReceipts, findSuspects, releaseLease } from './prepared/receipts/claim-receipts.ts';
 export { dryRunReceipt } from './prepared/receipts/dry-run-receipt.ts';
 export { failReceipt } from './prepared/receipts/fail-receipt.ts';
