@@ -9,12 +9,10 @@ import { JOB_NAME, JOB_OPTIONS, LANES, type Lane, type WakeUp, type WakeUpJob } 
 
 /** The producer's side of the queue. */
 export interface Producer {
-  /**
-   * Sends a wake-up in the background. It never fails: the sweeper replaces a lost wake-up.
-   *
-   * @param delayMs milliseconds until the receipts are due.
-   */
-  wakeUp(lane: Lane, wakeUp: WakeUp, delayMs?: number): void;
+  /** Sends a wake-up in the background. It never fails: the sweeper finds the receipts of a lost one. */
+  wakeUp(lane: Lane, wakeUp: WakeUp): void;
+  /** Like `wakeUp`, with some as one job, in `delayMs` milliseconds. */
+  wakeUpLater(lane: Lane, wakeUps: WakeUp[], delayMs: number): void;
   /**
    * Number of jobs that wait in a lane.
    *
@@ -98,9 +96,11 @@ export function openProducer(options: ProducerOptions): Producer {
   }
 
   return {
-    wakeUp(lane, wakeUp, delayMs = 0) {
-      if (delayMs > 0) send(lane, [wakeUp], delayMs);
-      else coalescers[lane].add(wakeUp);
+    wakeUp(lane, wakeUp) {
+      coalescers[lane].add(wakeUp);
+    },
+    wakeUpLater(lane, wakeUps, delayMs) {
+      send(lane, wakeUps, delayMs);
     },
     async depth(lane) {
       return (await countJobs(lane, await readyQueue(lane))).waiting;
