@@ -84,7 +84,6 @@ export function openProducer(options: ProducerOptions): Producer {
     if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
     const queue = await readyQueue(lane);
     const options = delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS;
-    // cspell:ignore rings
     await queue.add(JOB_NAME, { rings: wakeUps }, options);
   }
 
@@ -108,7 +107,6 @@ export function openProducer(options: ProducerOptions): Producer {
     async probe() {
       const add = async (lane: Lane) => {
         const queue = await readyQueue(lane);
-        // cspell:ignore rings
         await queue.add(JOB_NAME, { rings: [] }, { ...JOB_OPTIONS, deduplication: { id: 'probe' } });
       };
       await Promise.all(LANES.map(add)).catch((error) => {
