@@ -130,6 +130,8 @@ test('routes that give or change access require a recent proof', () => {
     'post /accounts/:accountId/users',
     'patch /accounts/:accountId/users/:userId',
     'delete /accounts/:accountId/users/:userId',
+    'post /accounts/:accountId/invitations/:invitationId/again',
+    'delete /accounts/:accountId/invitations/:invitationId',
     'post /accounts/:accountId/keys',
     'patch /accounts/:accountId/keys/:keyId',
     'post /accounts/:accountId/keys/:keyId/replace',

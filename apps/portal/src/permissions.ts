@@ -88,6 +88,9 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/users'), who: ['manage'], recent: true },
   { method: 'patch', path: account('/users/:userId'), who: ['manage'], recent: true },
   { method: 'delete', path: account('/users/:userId'), who: ['manage'], recent: true },
+  { method: 'get', path: account('/invitations'), who: ['manage'] },
+  { method: 'post', path: account('/invitations/:invitationId/again'), who: ['manage'], recent: true },
+  { method: 'delete', path: account('/invitations/:invitationId'), who: ['manage'], recent: true },
 
   { method: 'get', path: account('/orders'), who: ['read'] },
   { method: 'get', path: account('/orders/ids'), who: ['read'] },

@@ -254,7 +254,7 @@ export {
   type Invitation,
   joinAccount,
 } from './users/invitations.ts';
-export { type CreatedInvitation, inviteMember, inviteUser } from './users/invite-user.ts';
+export { type CreatedInvitation, inviteAgain, inviteMember, inviteUser } from './users/invite-user.ts';
 export {
   type AccountState,
   changeMemberRole,
@@ -285,6 +285,7 @@ export {
   replacePasswordHash,
   setPassword,
 } from './users/passwords.ts';
+export { listPendingInvitations, type PendingInvitation, withdrawInvitations } from './users/pending-invitations.ts';
 export { recordOfUser } from './users/record-of-user.ts';
 export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
 export {

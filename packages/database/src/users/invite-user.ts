@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { createInvitation, type Invitation, withdrawInvitations } from './invitations.ts';
+import { createInvitation, type Invitation } from './invitations.ts';
 import type { MemberRole } from './memberships.ts';
+import { withdrawInvitations } from './pending-invitations.ts';
 import { findUser, type Role } from './users.ts';
 
 /** A new one-time link; its `token` is not stored. */

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
-import { withdrawInvitations } from './invitations.ts';
 import type { MemberRole } from './memberships.ts';
+import { withdrawInvitations } from './pending-invitations.ts';
 
 /** An operator may use all accounts; an `account_holder` is a member of one or more. */
 export type Role = 'operator' | 'account_holder';
