@@ -290,7 +290,7 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال السر' }).click();
     await page.getByText('يظهر هذا السر مرة واحدة').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'إغلاق' }).last().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'حفظته' }).click();
     await page.getByText('يُقبل السر القديم حتى').waitFor();
     await page.getByRole('button', { name: 'استبدال العنوان' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال العنوان' }).click();
