@@ -245,7 +245,7 @@ export {
 } from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';
 export { type AuthSecret, authSecretsOf } from './users/auth-secrets.ts';
-export { codeCounterKey, forgetCodeAttempts } from './users/code-attempts.ts';
+export { type CodeKind, codeCounterKeys, forgetCodeAttempts } from './users/code-attempts.ts';
 export { type Identity, resolveIdentity, unbindUser } from './users/identities.ts';
 export {
   acceptInvitation,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { INVITATION_LOCK } from '../advisory-locks.ts';
-import { recordAudit } from '../audit.ts';
+import { forgetRecentCodeAttempts } from './code-attempts.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
 import { createToken, hashToken } from './one-time-tokens.ts';
@@ -73,72 +73,6 @@ export async function createInvitation(
   return token;
 }
 
-/** An invitation to an account that nobody has accepted yet and that still works. */
-export interface PendingInvitation {
-  invitation_id: number;
-  email: string;
-  /** The role in the account. */
-  role: MemberRole;
-  invited_by: string;
-  created_at: Date;
-  expires_at: Date;
-}
-
-const MAX_PENDING = 500;
-
-/** The pending invitations to an account, newest first, at most 500; not the links by which members set a new password. */
-export async function listPendingInvitations(db: Knex, accountId: number): Promise<PendingInvitation[]> {
-  return selectPending(db, { account_id: accountId })
-    .whereNotExists((member) =>
-      member
-        .select(db.raw('1'))
-        .from('memberships as m')
-        .join('users as u', 'u.id', 'm.user_id')
-        .whereRaw('u.email = invitations.email and m.account_id = invitations.account_id'),
-    )
-    .orderBy('invitation_id', 'desc')
-    .limit(MAX_PENDING);
-}
-
-/**
- * Withdraws pending invitations, with audit: their links stop working.
- *
- * @param which all of an address, all of an address to an account, or one of an account.
- * @returns the withdrawn ones; `role` is null in those to be operator.
- */
-export async function withdrawInvitations(
-  db: Knex,
-  which: { email: string; account_id?: number } | { account_id: number; invitation_id: number },
-  actor: string,
-): Promise<(Omit<PendingInvitation, 'role'> & { role: MemberRole | null })[]> {
-  return db.transaction(async (trx) => {
-    const withdrawn = await selectPending(trx, which).select('account_id').orderBy('invitation_id').forUpdate();
-    const ids = withdrawn.map(({ invitation_id }) => invitation_id);
-    await trx('invitations').whereIn('invitation_id', ids).delete();
-    const entries = withdrawn.map(({ account_id, email, role }) => ({
-      accountId: account_id,
-      actor,
-      action: 'invitation_withdrawn',
-      subject: `user:${email}`,
-      details: { role: role ?? 'operator' },
-    }));
-    await recordAudit(trx, ...entries);
-    return withdrawn.map(({ account_id: _, ...invitation }) => invitation);
-  });
-}
-
-function selectPending(
-  db: Knex,
-  which: object,
-): Knex.QueryBuilder<object, (PendingInvitation & { account_id: number | null })[]> {
-  return db('invitations')
-    .where(which)
-    .whereNull('accepted_at')
-    .where('expires_at', '>', db.fn.now())
-    .select('invitation_id', 'email', 'invited_by', 'created_at', 'expires_at')
-    .select(db.raw("case when account_id is not null then coalesce(member_role, 'owner') end as role"));
-}
-
 /** The invitation of a token, with the name of the user if there is one; null when the token is unknown, used or expired. */
 export async function findInvitation(db: Knex, token: string): Promise<(Invitation & { name: string | null }) | null> {
   const [row] = await openInvitation(db, token)
@@ -148,7 +82,7 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
 }
 
 /**
- * Uses an invitation once: creates its user, or sets the existing user's password, ends their sessions and removes their bindings to
+ * Uses an invitation once: creates its user, or sets the existing user's password, ends their sessions and the lock after wrong codes, and removes their bindings to
  * identity providers, and adds the membership. After a link that sets passwords, the others for the address that do so stop working.
  *
  * @param passwordHash in the authentication library's format.
@@ -181,6 +115,7 @@ export async function acceptInvitation(
     if ((await deleteBindings(trx, user.id)) > 0)
       await recordOfUser(trx, email, { actor: email, action: 'identity_unbound' });
     await setPassword(trx, user.id, passwordHash);
+    await forgetRecentCodeAttempts(trx, user.id);
     // By an operator's link the person can still prove the address after somebody else has opened an owner's link.
     if (setsPassword) await trx('invitations').where({ email, sets_password: true }).whereNull('accepted_at').delete();
     return { ...invitation, isNewOperator: role === 'operator' && !before };
