@@ -149,6 +149,7 @@ test('routes that give or change access require a recent proof', () => {
     'post /accounts/:accountId/endpoints/:endpointId/pause',
     'post /accounts/:accountId/endpoints/:endpointId/enable',
     'delete /accounts/:accountId/endpoints/:endpointId',
+    'post /accounts/:accountId/endpoints/:endpointId/resend',
     'post /operator/accounts',
     'patch /operator/accounts/:accountId',
     'post /operator/users',

@@ -35,7 +35,8 @@ const account = (path: string) => `/accounts/:accountId${path}`;
 
 /**
  * Every route of the API. What is not here is not found. Where two paths of a method match the same request, both have the same rule.
- * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people.
+ * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people; and those that make
+ * many requests to others.
  */
 export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: '/session', who: 'session', withoutSecondFactor: true },
@@ -152,7 +153,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/endpoints/:endpointId/enable'), who: ['develop'], recent: true },
   { method: 'delete', path: account('/endpoints/:endpointId'), who: ['develop'], recent: true },
   { method: 'post', path: account('/endpoints/:endpointId/test'), who: ['develop'] },
-  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'] },
+  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'], recent: true },
   { method: 'get', path: account('/endpoints/:endpointId/attempts'), who: ['read'] },
 
   { method: 'get', path: '/operator/accounts', who: ['operate'] },
