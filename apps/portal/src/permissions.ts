@@ -35,7 +35,8 @@ const account = (path: string) => `/accounts/:accountId${path}`;
 
 /**
  * Every route of the API. What is not here is not found. Where two paths of a method match the same request, both have the same rule.
- * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people.
+ * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people; and those that make
+ * many requests to others.
  */
 export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: '/session', who: 'session', withoutSecondFactor: true },
@@ -88,6 +89,9 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/users'), who: ['manage'], recent: true },
   { method: 'patch', path: account('/users/:userId'), who: ['manage'], recent: true },
   { method: 'delete', path: account('/users/:userId'), who: ['manage'], recent: true },
+  { method: 'get', path: account('/invitations'), who: ['manage'] },
+  { method: 'post', path: account('/invitations/:invitationId/again'), who: ['manage'], recent: true },
+  { method: 'delete', path: account('/invitations/:invitationId'), who: ['manage'], recent: true },
 
   { method: 'get', path: account('/orders'), who: ['read'] },
   { method: 'get', path: account('/orders/ids'), who: ['read'] },
@@ -149,7 +153,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/endpoints/:endpointId/enable'), who: ['develop'], recent: true },
   { method: 'delete', path: account('/endpoints/:endpointId'), who: ['develop'], recent: true },
   { method: 'post', path: account('/endpoints/:endpointId/test'), who: ['develop'] },
-  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'] },
+  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'], recent: true },
   { method: 'get', path: account('/endpoints/:endpointId/attempts'), who: ['read'] },
 
   { method: 'get', path: '/operator/accounts', who: ['operate'] },

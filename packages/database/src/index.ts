@@ -245,7 +245,7 @@ export {
 } from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';
 export { type AuthSecret, authSecretsOf } from './users/auth-secrets.ts';
-export { codeCounterKey, forgetCodeAttempts } from './users/code-attempts.ts';
+export { type CodeKind, codeCounterKeys, forgetCodeAttempts } from './users/code-attempts.ts';
 export { type Identity, resolveIdentity, unbindUser } from './users/identities.ts';
 export {
   acceptInvitation,
@@ -254,7 +254,7 @@ export {
   type Invitation,
   joinAccount,
 } from './users/invitations.ts';
-export { type CreatedInvitation, inviteMember, inviteUser } from './users/invite-user.ts';
+export { type CreatedInvitation, inviteAgain, inviteMember, inviteUser } from './users/invite-user.ts';
 export {
   type AccountState,
   changeMemberRole,
@@ -285,6 +285,7 @@ export {
   replacePasswordHash,
   setPassword,
 } from './users/passwords.ts';
+export { listPendingInvitations, type PendingInvitation, withdrawInvitations } from './users/pending-invitations.ts';
 export { recordOfUser } from './users/record-of-user.ts';
 export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
 export {

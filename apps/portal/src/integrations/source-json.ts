@@ -10,16 +10,24 @@ import { idOf, MAX_SMALL_ID } from '../read-request.ts';
 export interface SourceJson
   extends Pick<
     Source,
-    'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'previous_until'
+    | 'source_number'
+    | 'name'
+    | 'preset'
+    | 'settings'
+    | 'mapping_version'
+    | 'created_at'
+    | 'secret_replaced'
+    | 'previous_until'
   > {
   /** The address to paste into the platform; null for those who may not develop, as anybody who knows it can send to it. */
   url: string | null;
 }
 
 export function sourceJson(source: Source, intakeUrl: string): SourceJson {
-  const { source_number, name, preset, settings, mapping_version, created_at, previous_until } = source;
+  const { source_number, name, preset, settings, mapping_version, created_at, secret_replaced, previous_until } =
+    source;
   const url = `${intakeUrl}/ingest/sources/${source.source_id}`;
-  return { source_number, name, preset, url, settings, mapping_version, created_at, previous_until };
+  return { source_number, name, preset, url, settings, mapping_version, created_at, secret_replaced, previous_until };
 }
 
 /** The number of the source in the path. @throws {Problem} `source_not_found` if it is not a valid one. */

@@ -22,6 +22,8 @@ export interface Source {
   mapping: OrderMapping;
   mapping_version: number;
   created_at: Date;
+  /** Whether its secret is another one than the one it was created with. */
+  secret_replaced: boolean;
   /** While two secrets are accepted: when the previous one ends. */
   previous_until: Date | null;
 }
@@ -46,6 +48,8 @@ const COLUMNS = [
   'created_at',
 ];
 const PREVIOUS_UNTIL = 'case when previous_until > now() then previous_until end as previous_until';
+// The previous secret stays stored after its end.
+const SECRET_REPLACED = 'previous_sealed is not null as secret_replaced';
 const MAX_SOURCES = 50;
 /** Versions kept of each mapping. */
 const KEPT_VERSIONS = 50;
@@ -73,7 +77,7 @@ export async function findSourceName(db: Knex, accountId: number, receiptId: str
 }
 
 function select(db: Knex): Knex.QueryBuilder<Source, Source[]> {
-  return db('sources').select(COLUMNS).select(db.raw(PREVIOUS_UNTIL));
+  return db('sources').select(COLUMNS).select(db.raw(SECRET_REPLACED), db.raw(PREVIOUS_UNTIL));
 }
 
 /** A new source. */

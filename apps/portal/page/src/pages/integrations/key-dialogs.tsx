@@ -2,11 +2,11 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES, updateKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { ShownOnce } from '../../components/shown-once.tsx';
 import { GraceChoice } from './grace-choice.tsx';
 import { addressesIn, areAddressesRefused, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
 import { useAction } from './use-action.ts';
@@ -96,18 +96,12 @@ export function NewKeyDialog({ newKey, onClose }: DialogProps & { newKey: NewKey
   const { t } = useTranslation('integrations');
   return (
     <Dialog title={t('keys.made', { name: newKey.name })} onClose={onClose}>
-      <div className="stack">
+      <ShownOnce text={newKey.key} copy={t('keys.copy')} onClose={onClose}>
         <p className="note note-warn">{t('keys.once')}</p>
         <pre className="code secret" dir="ltr">
           {newKey.key}
         </pre>
-        <div className="row">
-          <CopyButton text={newKey.key} label={t('keys.copy')} isFirst />
-          <button type="button" className="button" onClick={onClose}>
-            {t('keys.kept')}
-          </button>
-        </div>
-      </div>
+      </ShownOnce>
     </Dialog>
   );
 }
