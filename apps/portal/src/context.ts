@@ -1,4 +1,4 @@
-import type { Membership, Role } from '@orders/database';
+import type { Membership, PortalRequest, Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
@@ -31,6 +31,10 @@ export interface RequestContext {
   person?: Person;
   /** The account that the request concerns; the person's access to it was checked. */
   accountId?: number;
+  /** Whether a repetition of the request must not be carried out again. */
+  isChange?: boolean;
+  /** The key of a change, until its outcome is stored. */
+  claim?: PortalRequest;
   /** The receipt that the request concerns. */
   receiptId?: string;
   problem?: string;

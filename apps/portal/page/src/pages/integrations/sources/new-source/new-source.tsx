@@ -6,7 +6,7 @@ import { useAccountId } from '../../../../api/session.ts';
 import { createSource, type SourcePreset, type SourceWithSecret } from '../../../../api/sources.ts';
 import { Field } from '../../../../components/field.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { useAction } from '../../use-action.ts';
+import { useAction } from '../../../../components/use-action.ts';
 import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings } from './custom-settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
 import { Steps } from './steps.tsx';
@@ -21,12 +21,14 @@ export function NewSource({ onCreated }: { onCreated: (source: SourceWithSecret)
   const [preset, setPreset] = useState<SourcePreset>('shopify');
   const [name, setName] = useState('');
   const [custom, setCustom] = useState<CustomForm>(CUSTOM_DEFAULTS);
-  const creating = useAction(async () => {
-    const settings =
-      preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
-    const created = await createSource(accountId, { name, preset, ...(settings && { settings }) });
-    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    onCreated(created);
+  const creating = useAction({
+    mutationFn: async () => {
+      const settings =
+        preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
+      const created = await createSource(accountId, { name, preset, ...(settings && { settings }) });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      onCreated(created);
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

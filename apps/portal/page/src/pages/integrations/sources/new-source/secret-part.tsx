@@ -4,7 +4,7 @@ import { useAccountId } from '../../../../api/session.ts';
 import { replaceSecret, type Source } from '../../../../api/sources.ts';
 import { CopyButton } from '../../../../components/copy-button.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { useAction } from '../../use-action.ts';
+import { useAction } from '../../../../components/use-action.ts';
 import { SecretField } from '../secret-field.tsx';
 
 /** The secret: Shopify shows its own; other platforms take ours, or have their own. */
@@ -62,10 +62,12 @@ function PasteSecret({ source, onStored }: { source: Source; onStored: () => voi
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const [secret, setSecret] = useState('');
-  const storing = useAction(async () => {
-    await replaceSecret(accountId, source.source_number, { secret: secret.trim(), overlap: 'none' });
-    setSecret('');
-    onStored();
+  const storing = useAction({
+    mutationFn: async () => {
+      await replaceSecret(accountId, source.source_number, { secret: secret.trim(), overlap: 'none' });
+      setSecret('');
+      onStored();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
