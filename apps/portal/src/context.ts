@@ -1,4 +1,4 @@
-import type { Membership, Role } from '@orders/database';
+import type { Membership, PortalRequest, Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
 
@@ -39,6 +39,10 @@ export interface RequestContext {
   accountId?: number;
   /** What the person may do in that account. */
   permissions?: readonly Permission[];
+  /** Whether a repetition of the request must not be carried out again. */
+  isChange?: boolean;
+  /** The key of a change, until its outcome is stored. */
+  claim?: PortalRequest;
   /** The receipt that the request concerns. */
   receiptId?: string;
   problem?: string;

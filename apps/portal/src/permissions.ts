@@ -12,6 +12,8 @@ export interface RouteRule {
   recent?: true;
   /** Also in a session without the second factor that the account or the service requires. */
   withoutSecondFactor?: true;
+  /** Not a GET, but it changes nothing, or nothing that a repetition would make twice. */
+  repeatable?: true;
 }
 
 const ALL: readonly Permission[] = ['read', 'review', 'develop', 'manage', 'operate'];
@@ -47,13 +49,20 @@ export const ROUTES: readonly RouteRule[] = [
   // With a session, only for the passkeys of its user.
   { method: 'post', path: '/session/passkey/options', who: 'public' },
   { method: 'post', path: '/session/passkey', who: 'public' },
-  { method: 'post', path: '/session/confirm', who: 'session', withoutSecondFactor: true },
+  { method: 'post', path: '/session/confirm', who: 'session', withoutSecondFactor: true, repeatable: true },
   { method: 'get', path: '/sessions', who: 'session', withoutSecondFactor: true },
   { method: 'delete', path: '/sessions/:sessionId', who: 'session', withoutSecondFactor: true },
   { method: 'post', path: '/password', who: 'session', withoutSecondFactor: true },
   // If the user has a second factor, changes of the factors also need it in the session.
   { method: 'get', path: '/second-factors', who: 'session', withoutSecondFactor: true },
-  { method: 'post', path: '/second-factors/passkeys/options', who: 'session', recent: true, withoutSecondFactor: true },
+  {
+    method: 'post',
+    path: '/second-factors/passkeys/options',
+    who: 'session',
+    recent: true,
+    withoutSecondFactor: true,
+    repeatable: true,
+  },
   { method: 'post', path: '/second-factors/passkeys', who: 'session', recent: true, withoutSecondFactor: true },
   {
     method: 'delete',
@@ -99,7 +108,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/orders/updates'), who: ['read'] },
   { method: 'get', path: account('/orders/:orderId'), who: ['read'] },
   { method: 'patch', path: account('/orders/:orderId'), who: ['review'] },
-  { method: 'post', path: account('/orders/export'), who: ['review'] },
+  { method: 'post', path: account('/orders/export'), who: ['review'], repeatable: true },
   { method: 'post', path: account('/orders/review'), who: ['review'] },
   { method: 'post', path: account('/orders/review/undo'), who: ['review'] },
   { method: 'post', path: account('/orders/cancellations/close'), who: ['review'] },
@@ -113,10 +122,15 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/receipts'), who: ['read'] },
   { method: 'get', path: account('/receipts/search'), who: ['read'] },
   { method: 'get', path: account('/receipts/:receiptId'), who: ['read'] },
-  { method: 'post', path: account('/receipts/:receiptId/redrive-preview'), who: ['review', 'develop'] },
+  {
+    method: 'post',
+    path: account('/receipts/:receiptId/redrive-preview'),
+    who: ['review', 'develop'],
+    repeatable: true,
+  },
   { method: 'post', path: account('/receipts/:receiptId/redrive'), who: ['review', 'develop'] },
   { method: 'get', path: account('/dead-letters/counts'), who: ['read'] },
-  { method: 'post', path: account('/dead-letters/redrive-preview'), who: ['review', 'develop'] },
+  { method: 'post', path: account('/dead-letters/redrive-preview'), who: ['review', 'develop'], repeatable: true },
   { method: 'post', path: account('/dead-letters/redrive'), who: ['review', 'develop'] },
 
   { method: 'get', path: account('/setup'), who: ['read'] },
@@ -129,14 +143,14 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/keys/:keyId/revoke'), who: ['develop'], recent: true },
   { method: 'get', path: account('/signing'), who: ['read'] },
   { method: 'put', path: account('/signing/signed-only'), who: ['develop'], recent: true },
-  { method: 'post', path: account('/signing/reveal'), who: ['develop'], recent: true },
+  { method: 'post', path: account('/signing/reveal'), who: ['develop'], recent: true, repeatable: true },
   { method: 'post', path: account('/signing/rotate'), who: ['develop'], recent: true },
   { method: 'get', path: account('/resends'), who: ['read'] },
   { method: 'put', path: account('/resends'), who: ['develop'] },
 
   { method: 'get', path: account('/sources'), who: ['read'] },
   { method: 'post', path: account('/sources'), who: ['develop'], recent: true },
-  { method: 'post', path: account('/sources/preview'), who: ['develop'] },
+  { method: 'post', path: account('/sources/preview'), who: ['develop'], repeatable: true },
   { method: 'post', path: account('/sources/:number/secret'), who: ['develop'], recent: true },
   { method: 'post', path: account('/sources/:number/replace-url'), who: ['develop'], recent: true },
   { method: 'delete', path: account('/sources/:number'), who: ['develop'], recent: true },

@@ -27,7 +27,7 @@ export {
 export { type AccountWithCounts, COUNTED_TO, listAccountsWithCounts } from './accounts/list-accounts-with-counts.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
-export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
+export { fingerprintOf, type SecretsKeys, seal, tryToUnseal, unseal } from './accounts/seal.ts';
 export {
   disableSigning,
   enableSigning,
@@ -286,6 +286,14 @@ export {
   setPassword,
 } from './users/passwords.ts';
 export { listPendingInvitations, type PendingInvitation, withdrawInvitations } from './users/pending-invitations.ts';
+export {
+  claimRequest,
+  type EarlierRequest,
+  type PortalRequest,
+  releaseRequest,
+  removeOldRequests,
+  settleRequest,
+} from './users/portal-requests.ts';
 export { recordOfUser } from './users/record-of-user.ts';
 export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
 export {

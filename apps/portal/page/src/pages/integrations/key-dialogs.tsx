@@ -7,9 +7,9 @@ import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { GraceChoice } from './grace-choice.tsx';
 import { addressesIn, areAddressesRefused, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
-import { useAction } from './use-action.ts';
 
 interface DialogProps {
   onClose: () => void;
@@ -21,16 +21,17 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const accountId = useAccountId();
   const [name, setName] = useState('');
   const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
-  const creating = useAction(async () =>
-    onDone(
-      await createKey(accountId, {
-        name,
-        scopes: access.scopes,
-        expires: access.expires ?? 'never',
-        addresses: addressesIn(access.addresses),
-      }),
-    ),
-  );
+  const creating = useAction({
+    mutationFn: async () =>
+      onDone(
+        await createKey(accountId, {
+          name,
+          scopes: access.scopes,
+          expires: access.expires ?? 'never',
+          addresses: addressesIn(access.addresses),
+        }),
+      ),
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     creating.mutate();
@@ -66,10 +67,12 @@ export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () =
   const accountId = useAccountId();
   const { key_id, name, last_four, scopes, addresses } = props.changed;
   const [access, setAccess] = useState<KeyAccess>({ scopes, expires: null, addresses: addresses.join('\n') });
-  const updating = useAction(async () => {
-    const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
-    await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
-    props.onDone();
+  const updating = useAction({
+    mutationFn: async () => {
+      const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
+      await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
+      props.onDone();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -111,7 +114,9 @@ export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: 
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [grace, setGrace] = useState<Grace>('24h');
-  const replacing = useAction(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));
+  const replacing = useAction({
+    mutationFn: async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)),
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     replacing.mutate();

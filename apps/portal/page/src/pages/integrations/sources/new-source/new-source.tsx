@@ -7,7 +7,7 @@ import { useAccountId } from '../../../../api/session.ts';
 import { createSource, type SourcePreset } from '../../../../api/sources.ts';
 import { Field } from '../../../../components/field.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { useAction } from '../../use-action.ts';
+import { useAction } from '../../../../components/use-action.ts';
 import { sourcesHref } from '../use-sources-view.ts';
 import { CUSTOM_DEFAULTS, customSettings, standardSettings } from './custom-settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
@@ -24,19 +24,21 @@ export function NewSource(): ReactNode {
   const [, navigate] = useLocation();
   const { unfinished, keep } = useUnfinished();
   const { preset, name, custom } = unfinished;
-  const creating = useAction(async () => {
-    const settings =
-      preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
-    const { source_number, secret } = await createSource(accountId, { name, preset, ...(settings && { settings }) });
-    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    keep(({ created }) => ({
-      name: '',
-      custom: CUSTOM_DEFAULTS,
-      ...(secret !== undefined && { created: { ...created, [source_number]: secret } }),
-    }));
-    // The way back leads to this source, and not to a form that would create another one.
-    navigate(sourcesHref(accountId, 'new', source_number), { replace: true });
-    navigate(sourcesHref(accountId, 'connect', source_number));
+  const creating = useAction({
+    mutationFn: async () => {
+      const settings =
+        preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
+      const { source_number, secret } = await createSource(accountId, { name, preset, ...(settings && { settings }) });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      keep(({ created }) => ({
+        name: '',
+        custom: CUSTOM_DEFAULTS,
+        ...(secret !== undefined && { created: { ...created, [source_number]: secret } }),
+      }));
+      // The way back leads to this source, and not to a form that would create another one.
+      navigate(sourcesHref(accountId, 'new', source_number), { replace: true });
+      navigate(sourcesHref(accountId, 'connect', source_number));
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

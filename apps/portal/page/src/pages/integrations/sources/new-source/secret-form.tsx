@@ -6,7 +6,7 @@ import { useAccountId } from '../../../../api/session.ts';
 import { replaceSecret, type Source } from '../../../../api/sources.ts';
 import { CopyButton } from '../../../../components/copy-button.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { useAction } from '../../use-action.ts';
+import { useAction } from '../../../../components/use-action.ts';
 import { SecretField } from '../secret-field.tsx';
 import { sourcesHref } from '../use-sources-view.ts';
 import { useUnfinishedSecrets } from './unfinished.ts';
@@ -21,11 +21,13 @@ export function SecretForm({ source }: { source: Source }): ReactNode {
   const [isAsked, setAsked] = useState(false);
   const [wasPasted] = useState(pasted !== '');
   const showTest = () => navigate(sourcesHref(accountId, 'test', source.source_number));
-  const storing = useAction(async () => {
-    await replaceSecret(accountId, source.source_number, { secret: pasted.trim(), overlap: 'none' });
-    keepSecrets({ created: null, pasted: null });
-    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    showTest();
+  const storing = useAction({
+    mutationFn: async () => {
+      await replaceSecret(accountId, source.source_number, { secret: pasted.trim(), overlap: 'none' });
+      keepSecrets({ created: null, pasted: null });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      showTest();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
