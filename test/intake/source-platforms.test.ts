@@ -119,6 +119,16 @@ describe('topics', () => {
     },
   );
 
+  test('a captured delivery of Shopify, sent again as orders/cancelled, cancels nothing: its topic is not signed', async () => {
+    const source = await openSource('shopify');
+    await take(source, 'order', 'orders/create');
+    expect(await take(source, 'order', 'orders/cancelled')).toMatchObject({
+      status: 'duplicate',
+      changes: [],
+      order_state: 'needs_review',
+    });
+  });
+
   test('the ping of WooCommerce, unsigned and form-encoded, gets 200', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const reply = await deliver(intake.api, await openSource('woocommerce'), 'webhook_id=1', form);

@@ -60,7 +60,11 @@ test('dead receipts are mapped again by a redrive once the mapping was corrected
     return (await deliver(intake.api, source, body, shopifyHeaders(body, topic))).body.receipt_id as string;
   };
   const order = { order_key: 'K-1', name: '#7', line_items: [{ name: 'Lamp', quantity: 1 }] };
-  const ids = [await send(order), await send({ order_key: 'K-1' }, 'orders/cancelled'), await send({ other: 1 })];
+  const ids = [
+    await send(order),
+    await send({ order_key: 'K-1', cancelled_at: '2026-11-28T10:00:00Z' }, 'orders/cancelled'),
+    await send({ other: 1 }),
+  ];
   expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual([]);
 
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/order_key' };

@@ -70,20 +70,16 @@ function mapDelivery(body: Buffer, document: unknown, mapping: OrderMapping): Re
 function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
   const { topics, ignoredIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
-  if (topics && topic !== null) {
-    if (topics.cancellation.includes(topic)) return 'cancellation';
-    if (!topics.order.includes(topic)) return 'ignored';
-  }
+  const isCancellingTopic = topics !== undefined && topic !== null && topics.cancellation.includes(topic);
+  if (topics && topic !== null && !isCancellingTopic && !topics.order.includes(topic)) return 'ignored';
+  const bodyDecides = cancelledIf !== undefined && (cancelledIf.topics?.includes(topic ?? '') ?? true);
+  const isUnsigned = settings.topic !== undefined && 'header' in settings.topic;
+  if (isCancellingTopic && !(bodyDecides && isUnsigned)) return 'cancellation';
   if (ignoredIf?.values.includes(textAt(document, ignoredIf.pointer))) return 'ignored';
-  return cancelledIf && isCancelled(document, topic, cancelledIf) ? 'cancellation' : 'order';
+  return bodyDecides && isCancelled(document, cancelledIf) ? 'cancellation' : 'order';
 }
 
-function isCancelled(
-  document: unknown,
-  topic: string | null,
-  { pointer, values, topic: onlyTopic }: NonNullable<SourceSettings['cancelledIf']>,
-): boolean {
-  if (onlyTopic !== undefined && topic !== onlyTopic) return false;
+function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
   const text = textAt(document, pointer);
   return values ? values.includes(text) : !SAYS_NO.test(text.trim());
 }
