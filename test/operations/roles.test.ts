@@ -192,7 +192,7 @@ test('with a role for each app and an owner without superuser rights the accepta
     });
   await setId('/key');
   expect(statusOf(await client.post(toRedrive))).toBe('success');
-  expect((await api.final(account, unmapped.body.receipt_id)).body).toMatchObject({ source_order_id: 'x' });
+  expect((await api.final(account, unmapped.body.receipt_id)).body).toMatchObject({ source_order_id: 'my-shopify:x' });
   const cancellingBody = '{"other":"x","cancelled_at":"2026-11-28T10:00:00Z"}';
   const cancelling = await deliver(api, source, cancellingBody, shopifyHeaders(cancellingBody, 'orders/cancelled'));
   await setId('/other');

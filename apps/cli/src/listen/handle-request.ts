@@ -148,6 +148,7 @@ function sendStatus(
     original_order_id: original?.orderId ?? null,
     changes: receipt.changes,
     order_state: deliveries.orderStateOf(receipt),
+    source: null,
   });
   writeJson(response, status);
 }

@@ -10,16 +10,19 @@ import { idOf, MAX_SMALL_ID } from '../read-request.ts';
 export interface SourceJson
   extends Pick<
     Source,
-    'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'previous_until'
+    'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'id_prefix' | 'previous_until'
   > {
+  /** Whether it took an order or a cancellation; its prefix stays from then on. */
+  is_used: boolean;
   /** The address to paste into the platform. */
   url: string;
 }
 
 export function sourceJson(source: Source, intakeUrl: string): SourceJson {
-  const { source_number, name, preset, settings, mapping_version, created_at, previous_until } = source;
+  const { source_number, name, preset, settings, mapping_version, created_at, id_prefix, previous_until } = source;
   const url = `${intakeUrl}/ingest/sources/${source.source_id}`;
-  return { source_number, name, preset, url, settings, mapping_version, created_at, previous_until };
+  const about = { source_number, name, preset, url, settings, mapping_version, created_at };
+  return { ...about, id_prefix, is_used: source.used_at !== null, previous_until };
 }
 
 /** The number of the source in the path. @throws {Problem} `source_not_found` if it is not a valid one. */

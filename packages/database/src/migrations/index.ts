@@ -53,6 +53,7 @@ import * as unconfirmedSignIns from './052-unconfirmed-sign-ins.ts';
 import * as triggerFunctions from './053-trigger-functions.ts';
 import * as orderCompression from './054-order-compression.ts';
 import * as receiptCompression from './055-receipt-compression.ts';
+import * as sourcePrefixes from './057-source-prefixes.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -121,6 +122,7 @@ export const MIGRATIONS: readonly Migration[] = [
   triggerFunctions,
   orderCompression,
   receiptCompression,
+  sourcePrefixes,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -3,7 +3,11 @@ import { PRESETS, readDelivery, type SourceSettings } from '../../src/index.ts';
 
 const CUSTOM = PRESETS.custom;
 const kindOf = (order: object, changed: Partial<SourceSettings>, { settings, mapping } = CUSTOM, headers = {}) =>
-  readDelivery(Buffer.from(JSON.stringify(order)), headers, { ...settings, ...changed }, mapping).kind;
+  readDelivery(Buffer.from(JSON.stringify(order)), headers, {
+    settings: { ...settings, ...changed },
+    mapping,
+    idPrefix: '',
+  }).kind;
 
 test.each([
   ['2026-11-28T10:00:00Z', true],

@@ -1,7 +1,8 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Source } from '../../../../api/sources.ts';
 import { HelpLink } from '../../../../components/help-link.tsx';
+import { IdPrefix } from '../id-prefix.tsx';
 import { SourceUrl } from '../source-item.tsx';
 import { SecretPart } from './secret-part.tsx';
 import { Steps } from './steps.tsx';
@@ -19,6 +20,8 @@ export function ConnectSource(props: ConnectProps): ReactNode {
   const { t } = useTranslation('sources');
   const [step, setStep] = useState<'connect' | 'test'>('connect');
   const { source } = props;
+  // The form before it may have been scrolled to its end.
+  useEffect(() => window.scrollTo(0, 0), []);
   return (
     <section className="card stack" aria-labelledby="connect-title">
       <header className="spread">
@@ -56,6 +59,7 @@ function ConnectStep({ source, secret, onSecret, onNext }: ConnectProps & { onNe
       <div className="stack-tight">
         <h3>{t('connect.url')}</h3>
         <SourceUrl url={source.url} />
+        <IdPrefix source={source} />
       </div>
       <div className="stack-tight">
         <h3>{t('connect.todo', { platform: t(`preset.${preset}`) })}</h3>
