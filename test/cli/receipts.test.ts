@@ -42,6 +42,7 @@ describe('list', () => {
       'error',
       'duplicate_of',
       'order_state',
+      'source',
       'changes',
     ]);
     const { stdout } = await cli.run('receipts', 'list');

@@ -49,7 +49,7 @@ test('a shop that uses what the commands print gets its orders written, also thr
   );
   await operate('sources', 'map', reference, 'Web shop', '--file', map);
   await operate('receipts', 'redrive', unmapped.body.receipt_id);
-  expect(await stateOf(unmapped)).toMatchObject({ status: 'written', source_order_id: 'wc-1' });
+  expect(await stateOf(unmapped)).toMatchObject({ status: 'written', source_order_id: 'web-shop:wc-1' });
 
   const rotated = await operate('sources', 'rotate', reference, 'Web shop', '--secret');
   await until('the new secret', async () => (await deliver(url, rotated.secret, { id: 730 })).status === 202);

@@ -103,6 +103,21 @@ test('a source is named by its number, its id, or its name if that is unique', a
     );
 });
 
+test('a source has the prefix of its name or another one, until it has an order', async () => {
+  expect(await create('custom')).toMatchObject({ id_prefix: 'web-shop', used_at: null });
+  expect(await create('custom', '--prefix', '')).toMatchObject({ id_prefix: '' });
+  const { source_number, id_prefix } = await create('custom', '--prefix', 'till');
+  expect(id_prefix).toBe('till');
+  const number = String(source_number);
+  const change = ['sources', 'prefix', account, number];
+  expect((await cli.run(...change, 'bakery')).stdout).toContain(`order ids of source ${number} begin with bakery: now`);
+  expect((await cli.run('sources', 'show', account, number)).stdout).toMatch(/order ids +bakery: and the id/);
+  expect(await cli.refused(1, ...change, 'web-shop')).toContain('Another source of this account has this prefix');
+  expect(await cli.refused(2, ...change, 'Web shop')).toContain('lower-case letters');
+  await cli.knex('sources').where({ source_number }).update({ used_at: new Date() });
+  expect(await cli.refused(1, ...change, 'till')).toContain('can no longer be changed');
+});
+
 test('map prints the mapping in its sequence, and stores a new version', async () => {
   const { source_number } = await create('woocommerce');
   const number = String(source_number);

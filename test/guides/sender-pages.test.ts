@@ -23,9 +23,13 @@ const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.ma
 /** The orders that the examples of each page create, with their channels. */
 const ORDERS: Record<string, Record<string, string>> = {
   'first-order': { 'FIRST-1': 'rest' },
-  shopify: { '5900000001001': 'webhook' },
-  woocommerce: { '731': 'webhook' },
-  'other-platforms': { 'OTHER-1': 'webhook', 'OTHER-2': 'webhook', ord_2N4pQr: 'webhook' },
+  shopify: { 'my-shopify:5900000001001': 'webhook' },
+  woocommerce: { 'my-woocommerce:731': 'webhook' },
+  'other-platforms': {
+    'my-custom:OTHER-1': 'webhook',
+    'my-custom-2:OTHER-2': 'webhook',
+    'my-standard-webhooks:ord_2N4pQr': 'webhook',
+  },
   webhooks: {
     'HOOK-BASH-1': 'webhook',
     'HOOK-NODE-1': 'webhook',

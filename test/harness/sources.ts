@@ -8,12 +8,12 @@ import type { Stack } from './stack.ts';
 /** The secret of each test source. */
 export const SOURCE_SECRET = 'a secret of the platform';
 
-/** Creates a source, by default with the settings and the mapping of its preset. */
+/** Creates a source, by default with the settings and the mapping of its preset. Its prefix is made from its name: `my-shopify`. */
 export async function createTestSource(
   { database, secretsKey }: Stack,
   account: TestAccount,
   preset: SourcePreset,
-  own: { settings?: SourceSettings; mapping?: OrderMapping; secret?: string } = {},
+  own: { settings?: SourceSettings; mapping?: OrderMapping; secret?: string; idPrefix?: string } = {},
 ): Promise<Source> {
   const { settings, mapping } = PRESETS[preset];
   const source = {

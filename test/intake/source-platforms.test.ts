@@ -55,9 +55,10 @@ test.each(RECORDED_ORDERS)(
   '$delivery becomes exactly the recorded order',
   async ({ delivery, topic, order, warnings }) => {
     const [preset, name] = delivery.split('/') as [SourcePreset, string];
-    expect(await take(await openSource(preset), name, topic)).toMatchObject({ status: 'written' });
+    const source = await openSource(preset);
+    expect(await take(source, name, topic)).toMatchObject({ status: 'written' });
     const stored = await readOrder();
-    expect(stored).toMatchObject(order);
+    expect(stored).toMatchObject({ ...order, source_order_id: `${source.id_prefix}:${order.source_order_id}` });
     expect(stored?.warnings.map(({ code }) => code)).toEqual(warnings);
   },
 );
@@ -119,6 +120,16 @@ describe('topics', () => {
     },
   );
 
+  test('a captured delivery of Shopify, sent again as orders/cancelled, cancels nothing: its topic is not signed', async () => {
+    const source = await openSource('shopify');
+    await take(source, 'order', 'orders/create');
+    expect(await take(source, 'order', 'orders/cancelled')).toMatchObject({
+      status: 'duplicate',
+      changes: [],
+      order_state: 'needs_review',
+    });
+  });
+
   test('the ping of WooCommerce, unsigned and form-encoded, gets 200', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
     const reply = await deliver(intake.api, await openSource('woocommerce'), 'webhook_id=1', form);
@@ -156,6 +167,8 @@ describe('a repeated delivery', () => {
     ];
     for (const { body } of replies) await intake.api.final(account, body.receipt_id);
     const orders = await listOrders(stack.database.knex, { accountId: account.id });
-    expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(new Set(['731', '732']));
+    expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(
+      new Set(['my-woocommerce:731', 'my-woocommerce:732']),
+    );
   });
 });

@@ -24,6 +24,7 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
   const source = await createTestSource(stack, account, 'shopify');
   const body = JSON.stringify({
     key: `K-${source.source_number}`,
+    cancelled_at: topic === 'orders/cancelled' ? '2026-11-28T10:00:00Z' : null,
     shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] },
   });
   const reply = await deliver(intake.api, source, body, shopifyHeaders(body, topic));

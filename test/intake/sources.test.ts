@@ -1,6 +1,7 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import { redriveReceipts, setMapping } from '@orders/database';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { redriveReceipts, type Source, setIdPrefix, setMapping } from '@orders/database';
 import { PRESETS } from '@orders/domain';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
@@ -22,7 +23,8 @@ test('an order of Shopify becomes an order, with its number exact', async () => 
   expect(reply).toMatchObject({ status: 202 });
   expect((await intake.api.final(account, reply.body.receipt_id)).body).toMatchObject({
     status: 'written',
-    source_order_id: '820982911946154508',
+    source_order_id: 'my-shopify:820982911946154508',
+    source: { name: 'my shopify', platform_id: '820982911946154508' },
     warnings: [],
   });
 });
@@ -55,25 +57,114 @@ test('dead receipts are mapped again by a redrive once the mapping was corrected
   const { knex } = stack.database;
   const source = await createTestSource(stack, account, 'shopify');
   const { source_number: sourceNumber } = source;
+  const storedId = `${source.id_prefix}:K-1`;
   const send = async (order: object, topic?: string) => {
     const body = JSON.stringify(order);
     return (await deliver(intake.api, source, body, shopifyHeaders(body, topic))).body.receipt_id as string;
   };
   const order = { order_key: 'K-1', name: '#7', line_items: [{ name: 'Lamp', quantity: 1 }] };
-  const ids = [await send(order), await send({ order_key: 'K-1' }, 'orders/cancelled'), await send({ other: 1 })];
+  const ids = [
+    await send(order),
+    await send({ order_key: 'K-1', cancelled_at: '2026-11-28T10:00:00Z' }, 'orders/cancelled'),
+    await send({ other: 1 }),
+  ];
   expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual([]);
 
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/order_key' };
   await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual(ids.slice(0, 2));
   const statusOf = async (id?: string) => (await intake.api.final(account, id as string)).body;
-  expect(await statusOf(ids[0])).toMatchObject({ status: 'written', source_order_id: 'K-1', order_state: 'cancelled' });
+  expect(await statusOf(ids[0])).toMatchObject({
+    status: 'written',
+    source_order_id: storedId,
+    order_state: 'cancelled',
+  });
   expect(await statusOf(ids[1])).toMatchObject({
     status: 'duplicate',
-    source_order_id: 'K-1',
+    source_order_id: storedId,
     order_state: 'cancelled',
   });
   expect(await statusOf(ids[2])).toMatchObject({ status: 'dead', error: { code: 'mapping_failed' } });
-  const stored = await knex('orders').where({ account_id: account.id, source_order_id: 'K-1' });
+  const stored = await knex('orders').where({ account_id: account.id, source_order_id: storedId });
   expect(stored).toMatchObject([{ order_number: '#7', reviewed_by: 'source:my shopify', items: [{ name: 'Lamp' }] }]);
+});
+
+describe('two sources of one account', () => {
+  const openBoth = async () => {
+    const own = await stack.account();
+    const sources = [
+      await createTestSource(stack, own, 'woocommerce'),
+      await createTestSource(stack, own, 'woocommerce'),
+    ] as const;
+    return { own, sources };
+  };
+  const send = (source: Source, order: object, topic = 'order.created') => {
+    const body = JSON.stringify(order);
+    return deliver(intake.api, source, body, wooCommerceHeaders(body, topic));
+  };
+
+  test('with the same id on their platforms make two orders, and each cancels its own', async () => {
+    const { own, sources } = await openBoth();
+    const written = [];
+    for (const source of sources) {
+      const { body } = await send(source, { id: 777, number: '777', status: 'processing' });
+      written.push((await intake.api.final(own, body.receipt_id)).body);
+    }
+    expect(written).toMatchObject([
+      { status: 'written', source_order_id: 'my-woocommerce:777', source: { platform_id: '777' } },
+      { status: 'written', source_order_id: 'my-woocommerce-2:777', source: { platform_id: '777' } },
+    ]);
+    const cancelled = await send(sources[1], { id: 777, status: 'cancelled' }, 'order.updated');
+    expect(cancelled).toMatchObject({ status: 200, body: { outcome: 'cancelled' } });
+    const orders = await stack.database.knex('orders').where({ account_id: own.id }).orderBy('order_id');
+    expect(orders).toMatchObject([
+      { source_order_id: 'my-woocommerce:777', order_number: '777', review_state: 'needs_review' },
+      { source_order_id: 'my-woocommerce-2:777', order_number: '777', review_state: 'cancelled' },
+    ]);
+    expect(await intake.api.cancel(own, { source_order_id: 'my-woocommerce:777' })).toMatchObject({
+      body: { outcome: 'cancelled', source_order_id: 'my-woocommerce:777' },
+    });
+  });
+
+  test('an order without a number has the id of the platform as its number', async () => {
+    const { own, sources } = await openBoth();
+    const { body } = await send(sources[0], { id: 778 });
+    await intake.api.final(own, body.receipt_id);
+    expect(await stack.database.knex('orders').where({ account_id: own.id })).toMatchObject([
+      { source_order_id: 'my-woocommerce:778', order_number: '778' },
+    ]);
+  });
+
+  test.each([
+    [255, 'written'],
+    [256, 'dead'],
+  ])('an id of %i characters with its prefix ends: %s', async (length, status) => {
+    const { own, sources } = await openBoth();
+    const id = 'x'.repeat(length - 'my-woocommerce:'.length);
+    const { body } = await send(sources[0], { id });
+    const receipt = (await intake.api.final(own, body.receipt_id)).body;
+    expect(receipt).toMatchObject({ status, source: { platform_id: status === 'written' ? id : null } });
+    const error = { code: 'mapping_failed', detail: expect.stringContaining('With the prefix') };
+    expect(receipt.error).toEqual(status === 'written' ? null : error);
+  });
+
+  test('a delivery that was read with an earlier prefix is stored with the present one, and fixes it', async () => {
+    const { knex } = stack.database;
+    const { own, sources } = await openBoth();
+    const { source_number: sourceNumber } = sources[0];
+    // Intake caches the source with its first prefix.
+    expect(await send(sources[0], { id: 1 }, 'order.deleted')).toMatchObject({ body: { outcome: 'ignored' } });
+    const change = { accountId: own.id, sourceNumber };
+    await setIdPrefix(knex, { ...change, idPrefix: 'between' });
+    const held = await hold(knex, `select from sources where source_number = ${sourceNumber} for update`);
+    const sent = send(sources[0], { id: 1 });
+    await whoWait(knex, 1, 'transactionid');
+    const changing = setIdPrefix(knex, { ...change, idPrefix: 'later' }).catch(({ code }) => code);
+    await whoWait(knex, 1, 'tuple');
+    await held.release();
+    expect(await changing).toBe('id_prefix_fixed');
+    expect((await intake.api.final(own, (await sent).body.receipt_id)).body).toMatchObject({
+      source_order_id: 'between:1',
+    });
+  });
 });

@@ -33,6 +33,7 @@ describeQueues('status, the queue on %s', (kind) => {
       duplicate_of: null,
       changes: [],
       order_state: null,
+      source: null,
     });
     const worker = await stack.worker();
     const after = await api.final(account, accepted.receipt_id);

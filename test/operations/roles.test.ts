@@ -192,8 +192,9 @@ test('with a role for each app and an owner without superuser rights the accepta
     });
   await setId('/key');
   expect(statusOf(await client.post(toRedrive))).toBe('success');
-  expect((await api.final(account, unmapped.body.receipt_id)).body).toMatchObject({ source_order_id: 'x' });
-  const cancelling = await deliver(api, source, '{"other":"x"}', shopifyHeaders('{"other":"x"}', 'orders/cancelled'));
+  expect((await api.final(account, unmapped.body.receipt_id)).body).toMatchObject({ source_order_id: 'my-shopify:x' });
+  const cancellingBody = '{"other":"x","cancelled_at":"2026-11-28T10:00:00Z"}';
+  const cancelling = await deliver(api, source, cancellingBody, shopifyHeaders(cancellingBody, 'orders/cancelled'));
   await setId('/other');
   expect(statusOf(await client.post(`${at}/receipts/${cancelling.body.receipt_id}/redrive`))).toBe('success');
   expect((await api.status(account, unmapped.body.receipt_id)).body).toMatchObject({ order_state: 'cancelled' });

@@ -60,6 +60,16 @@ describeWith('chromium')('in a browser', () => {
     expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
     expect(await page.content()).not.toContain('oss_');
     await expectAccessible(page);
+    await page.getByText('Order ids begin with my-shopify:').waitFor();
+    await page.getByRole('button', { name: 'Change the prefix of My Shopify' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Prefix').fill('My shop');
+    await dialog.getByRole('button', { name: 'Use this prefix' }).click();
+    await dialog.getByText('A prefix has up to 30 small letters').waitFor();
+    await expectAccessible(page);
+    await dialog.getByLabel('Prefix').fill('lamps');
+    await dialog.getByRole('button', { name: 'Use this prefix' }).click();
+    await page.getByText('Order ids begin with lamps:').waitFor();
     const secret = '5f3c0a8d9e7b6c5d4e3f2a1b0c9d8e7f';
     const next = page.getByRole('button', { name: 'Next: send a test' });
     await next.click();
@@ -91,6 +101,8 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Open the order' }).click();
     await page.getByText('Webhook · My Shopify').waitFor();
+    await page.getByText('lamps:820982911946154508', { exact: true }).waitFor();
+    await page.getByText('Id on My Shopify').waitFor();
     await page.getByRole('heading', { name: '#1001' }).or(page.getByText('#1001')).first().waitFor();
     expect(complaints).toEqual([]);
     await page.context().close();
@@ -256,7 +268,9 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText(/would become an order/).waitFor();
     await page.getByRole('button', { name: /Process \d+ receipts? again/ }).click();
     await until('it is an order', async () => {
-      const [order] = await stack.database.knex('orders').where({ account_id: account.id, source_order_id: '727' });
+      const [order] = await stack.database
+        .knex('orders')
+        .where({ account_id: account.id, source_order_id: 'my-woocommerce:727' });
       return order?.order_number === 'from JSON' || order !== undefined;
     });
     await page.getByRole('button', { name: '3 versions' }).click();

@@ -64,6 +64,6 @@ test('of the deliveries that could not be mapped, only those of the customer are
   expect(await redriveReceipts(knex, ids)).toEqual(ids.slice(1));
   expect((await intake.api.final(account, ids[1] as string)).body).toMatchObject({
     status: 'written',
-    source_order_id: '2',
+    source_order_id: 'my-shopify:2',
   });
 });

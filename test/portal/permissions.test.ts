@@ -142,6 +142,7 @@ test('routes that give or change access require a recent proof', () => {
     'post /accounts/:accountId/sources',
     'post /accounts/:accountId/sources/:number/secret',
     'post /accounts/:accountId/sources/:number/replace-url',
+    'put /accounts/:accountId/sources/:number/id-prefix',
     'delete /accounts/:accountId/sources/:number',
     'put /accounts/:accountId/sources/:number/mapping',
     'post /accounts/:accountId/endpoints',

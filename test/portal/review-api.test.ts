@@ -79,7 +79,7 @@ describe('the list', () => {
           ],
         },
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
-        source_name: null,
+        source: null,
         raw: { text: payload },
         notes: [],
         similar: [],

@@ -43,6 +43,16 @@ test('any order is found by any prefix of its values', () =>
     { numRuns: 150 },
   ));
 
+test.each([
+  ['my-shopify:820982911946154508', '820982911946154508'],
+  [`${'x'.repeat(30)}:gid-1/Order`, 'gid-1/Order'],
+])('an order of a source, %s, is found by %s', async (source_order_id, searchTerms) => {
+  const id = await insertOrder(db.knex, ACCOUNT, { source_order_id });
+  await fillSearchTerms(db.knex);
+  for (const searched of [searchTerms, source_order_id])
+    expect((await search(searched)).orders.map(({ order_id }) => order_id)).toEqual([id]);
+});
+
 /** All matches, newest first, over all pages. `between` runs after each page. */
 async function allPages(accountId: number, searchTerms: string, between: () => Promise<unknown>): Promise<number[]> {
   const found: number[] = [];

@@ -54,7 +54,13 @@ describe('a source', () => {
     expect(created).toMatchObject({
       status: 201,
       headers: { 'cache-control': 'no-store, no-transform' },
-      body: { name: 'My shop', preset: 'woocommerce', mapping_version: 1, secret: expect.stringMatching(/^oss_/) },
+      body: {
+        name: 'My shop',
+        id_prefix: 'my-shop',
+        is_used: false,
+        mapping_version: 1,
+        secret: expect.stringMatching(/^oss_/),
+      },
     });
     const { url, secret } = created.body;
     expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
@@ -67,6 +73,7 @@ describe('a source', () => {
     });
     expect(listed).toEqual({
       ...Object.fromEntries(Object.entries(created.body).filter(([name]) => name !== 'secret')),
+      is_used: true,
       last_at: expect.any(String),
       counts: { order: 1, mapping_failed: 1, rejected: 1 },
       dead: 1,
@@ -131,6 +138,41 @@ describe('a source', () => {
     expect(log.events[0].about).toEqual({ name: 'shop', detail: null });
   });
 
+  test('has a prefix of its own, which can be changed until it has an order', async () => {
+    const { client, base, account, person } = await holder();
+    const open = async (name: string, more: object = {}) =>
+      (await client.post(base, { name, preset: 'woocommerce', ...more })).body;
+    const first = await open('Lamps, web shop');
+    expect(first).toMatchObject({ id_prefix: 'lamps-web-shop', is_used: false });
+    expect(await open('Lamps – Web Shop')).toMatchObject({ id_prefix: 'lamps-web-shop-2' });
+    expect(await open('متجر المصابيح')).toMatchObject({ id_prefix: 'woocommerce' });
+    expect(await open('by the API too', { id_prefix: '' })).toMatchObject({ id_prefix: '' });
+    const taken = { name: 'x', preset: 'custom', settings: { signature: CUSTOM }, id_prefix: 'lamps-web-shop' };
+    expect(refused(await client.post(base, taken))).toMatchObject({ status: 409, code: 'id_prefix_taken' });
+
+    const change = (id_prefix: string) => client.put(`${base}/${first.source_number}/id-prefix`, { id_prefix });
+    for (const wrong of ['Lamps', 'lamps:', '-lamps', 'lamps-', 'مصابيح', 'x'.repeat(31)])
+      expect(refused(await change(wrong))).toMatchObject({ status: 422, errors: [{ code: 'id_prefix_invalid' }] });
+    for (const other of ['', 'woocommerce'])
+      expect(refused(await change(other))).toMatchObject({ status: 409, code: 'id_prefix_taken' });
+    expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: false } });
+    expect(await listChanges(stack.database.knex, account.id)).toMatchObject([
+      { actor: person.email, action: 'source_id_prefix_changed', details: { id_prefix: 'lamps' } },
+      ...Array(4).fill({ action: 'source_created' }),
+    ]);
+
+    const reply = await send(first.url, { id: 7, number: '7' }, first.secret);
+    const { knex } = stack.database;
+    expect(await knex('receipts').where(reply.body).first()).toMatchObject({ source_order_id: 'lamps:7' });
+    expect(refused(await change('other'))).toMatchObject({ status: 409, code: 'id_prefix_fixed' });
+    expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: true } });
+
+    await client.delete(`${base}/${first.source_number}`);
+    expect(await open('Lamps, web shop')).toMatchObject({ id_prefix: 'lamps-web-shop' });
+    expect(await open('Lamps')).toMatchObject({ id_prefix: 'lamps-2' });
+    expect(await open('the same shop', { id_prefix: 'lamps' })).toMatchObject({ id_prefix: 'lamps' });
+  });
+
   test('of another account is not found, and no route answers without a session', async () => {
     const { client, base } = await holder();
     const [other, theirs] = [await stack.account(), await holder()];
@@ -141,6 +183,7 @@ describe('a source', () => {
       (one, at, number) => one.get(`${at}/${number}/mappings`),
       (one, at, number) => one.post(`${at}/${number}/secret`, { overlap: 'none' }),
       (one, at, number) => one.post(`${at}/${number}/replace-url`),
+      (one, at, number) => one.put(`${at}/${number}/id-prefix`, { id_prefix: 'x' }),
       (one, at, number) => one.delete(`${at}/${number}`),
       (one, at, number) => one.get(`${at}/${number}/deliveries`),
     ];
@@ -311,12 +354,14 @@ test('a rejected delivery and receipts name their source; the raw delivery is sh
   const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
   await intake.api.final(account, reply.body.receipt_id);
   expect((await client.get(`${base}/receipts/${reply.body.receipt_id}`)).body).toMatchObject({
-    source_name: 'my shopify',
+    source: { name: 'my shopify', platform_id: '1' },
     source_number: source.source_number,
     payload: expect.stringContaining('delivery_instructions'),
     delivery: { payload: body },
   });
-  expect((await client.get(`${base}/receipts`)).body.receipts).toMatchObject([{ source_name: 'my shopify' }]);
+  expect((await client.get(`${base}/receipts`)).body.receipts).toMatchObject([
+    { source_order_id: 'my-shopify:1', source: { name: 'my shopify', platform_id: '1' } },
+  ]);
   await deliver(intake.api, source, body, shopifyHeaders(body, 'orders/create', `${SOURCE_SECRET} no`));
   const { rejected_deliveries } = await until('it is shown', async () => {
     const { body: shown } = await client.get(`${base}/rejected-deliveries`);

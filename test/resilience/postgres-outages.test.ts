@@ -63,7 +63,8 @@ describeQueues('Postgres killed and started again, the queue on %s', (kind) => {
     const source = await createTestSource(stack, account, 'shopify');
     const sent = new Map<string, string>();
     const sender = (member: string, topic: string) => (name: string) => {
-      const body = JSON.stringify({ [member]: `${topic} ${name}` });
+      const cancelled_at = topic === 'orders/cancelled' ? '2026-11-28T10:00:00Z' : null;
+      const body = JSON.stringify({ [member]: `${topic} ${name}`, cancelled_at });
       sent.set(name, body);
       return deliver(intake.api, source, body, shopifyHeaders(body, topic));
     };

@@ -37,6 +37,7 @@ import {
   storeMismatches,
   storeUnmapped,
   sweepOutbox,
+  useSource,
   writeCancelled,
   writeDuplicates,
   writeOrders,
@@ -186,6 +187,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber: 1, isCancellation: false, body: delivery.raw };
   await measure('store an unmapped delivery', () => storeUnmapped(intake, unmapped));
   await measure('find a source', () => findSources(intake, [randomUUID()]));
+  await measure('use a source', () => useSource(intake, accountId, 1).catch(() => 'there is none'));
   const count = { accountId, sourceNumber: 1, outcome: 'order' as const, count: 1, receiptIds: [receiptId] };
   await measure('count a delivery', () => addSourceActivity(intake, [count]));
   await measure('store', () => store(1).then((id) => (known = id)));

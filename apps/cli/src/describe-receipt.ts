@@ -27,6 +27,8 @@ export function describeReceipt(receipt: ReceiptRecordJson): string {
     ['duplicate of', duplicate_of ? `order ${duplicate_of.order_id}, receipt ${duplicate_of.receipt_id}` : undefined],
     ['changes', receipt.changes.map(({ pointer }) => pointer).join('\n') || undefined],
     ['source order', receipt.source_order_id],
+    ['source', receipt.source?.name],
+    ['id on the platform', receipt.source?.platform_id ?? undefined],
     ['channel', receipt.channel],
     ['received', receipt.received_at],
     ['normalized', receipt.normalized_at],

@@ -153,6 +153,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/sources/preview'), who: ['develop'], repeatable: true },
   { method: 'post', path: account('/sources/:number/secret'), who: ['develop'], recent: true },
   { method: 'post', path: account('/sources/:number/replace-url'), who: ['develop'], recent: true },
+  { method: 'put', path: account('/sources/:number/id-prefix'), who: ['develop'], recent: true },
   { method: 'delete', path: account('/sources/:number'), who: ['develop'], recent: true },
   { method: 'put', path: account('/sources/:number/mapping'), who: ['develop'], recent: true },
   { method: 'get', path: account('/sources/:number/mappings'), who: ['read'] },

@@ -208,6 +208,11 @@ export type Receipt = {
   }[];
   /** The present state of its order, of a `duplicate` too; null if there is no order */
   order_state: "needs_review" | "confirmed" | "rejected" | "cancelled" | null;
+  /** Of a delivery to a source: its name, and the id of the order on the platform, which `source_order_id` has behind the prefix of the source. `platform_id` is null if the mapping found none */
+  source: {
+    name: string;
+    platform_id: string | null;
+  } | null;
 };
 
 export type Preview = {

@@ -205,6 +205,7 @@ export {
 } from './prepared/sources/add-activity.ts';
 export { findSources, type SourceOfDelivery } from './prepared/sources/find-sources.ts';
 export { storeUnmapped } from './prepared/sources/store-unmapped.ts';
+export { useSource } from './prepared/sources/use-source.ts';
 export {
   countDead,
   type DeadFilter,
@@ -233,7 +234,7 @@ export {
 export {
   createSource,
   findSource,
-  findSourceName,
+  findSourceOfReceipt,
   listMappings,
   listSources,
   type MappingVersion,
@@ -241,6 +242,7 @@ export {
   replaceSourceId,
   replaceSourceSecret,
   type Source,
+  setIdPrefix,
   setMapping,
 } from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';

@@ -11,7 +11,7 @@ export const ATTEMPT_ERRORS = {
   idempotency_key_reused:
     'This order came with an Idempotency-Key that another order used before, so it was kept and not processed. Redrive it to accept it as an order of its own.',
   mapping_failed:
-    'The mapping of the source found no valid order id in this delivery, so it was kept and not processed. Correct the mapping, then redrive it.',
+    'The mapping of the source found no valid order id in this delivery, so it was kept and not processed. With the prefix of the source, an id has at most 255 characters. Correct the mapping, then redrive it.',
 } as const;
 
 export type AttemptErrorCode = keyof typeof ATTEMPT_ERRORS;

@@ -70,7 +70,14 @@ export {
   parseRateLimit,
   type RateLimit,
 } from './rate-limit.ts';
-export { type ListedReceipt, listedReceiptJson, payloadJson, type Receipt, receiptJson } from './receipt-json.ts';
+export {
+  type ListedReceipt,
+  listedReceiptJson,
+  payloadJson,
+  type Receipt,
+  receiptJson,
+  type SourceOfReceipt,
+} from './receipt-json.ts';
 export {
   type Channel,
   FINAL_STATES,
@@ -104,6 +111,12 @@ export {
 export { claimedDigest, isSignedWith } from './signature.ts';
 export { authenticateDelivery } from './sources/authenticate-delivery.ts';
 export { createSourceSecret, createStandardSecret } from './sources/create-secret.ts';
+export {
+  defaultIdPrefix,
+  platformOrderId,
+  readIdPrefix,
+  storedOrderId,
+} from './sources/id-prefix.ts';
 export { pointerSegments, toJsonPointer } from './sources/json-pointer.ts';
 export { type MappedPayload, mapOrder } from './sources/map-order.ts';
 export type { FieldMapping, MappedValue, OrderMapping } from './sources/mapping.ts';
@@ -113,6 +126,7 @@ export { PRESETS } from './sources/presets.ts';
 export { printMapping } from './sources/print-mapping.ts';
 export {
   type DeliveryKind,
+  type DeliveryReading,
   mapStoredDelivery,
   namedHeaders,
   type ReadDelivery,

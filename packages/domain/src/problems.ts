@@ -258,6 +258,18 @@ export const PORTAL_PROBLEMS = {
     title: 'Too many sources',
     detail: 'This account has 50 sources. Remove one that is no longer used.',
   },
+  id_prefix_taken: {
+    status: 409,
+    title: 'Prefix in use',
+    detail:
+      'Another source of this account has this prefix, so that their orders could not be told apart. Choose another one.',
+  },
+  id_prefix_fixed: {
+    status: 409,
+    title: 'Prefix fixed',
+    detail:
+      'This source has orders, which would arrive as new ones under another prefix. Its prefix can no longer be changed.',
+  },
   endpoint_not_found: { status: 404, title: 'Endpoint not found', detail: 'This account has no such endpoint.' },
   too_many_endpoints: {
     status: 409,

@@ -4,6 +4,13 @@ import { differenceJson, warningJson } from './json-members.ts';
 import type { Warning } from './normalize/warnings.ts';
 import type { Channel, ReceiptState, ReviewState } from './receipt-states.ts';
 
+/** The source of a receipt, and what its platform calls the order. */
+export interface SourceOfReceipt {
+  name: string;
+  /** The id without the prefix of the source; null if its mapping found none. */
+  platform_id: string | null;
+}
+
 /** A receipt as shown to its account. Times are by Postgres' clock. */
 export interface Receipt {
   receipt_id: string;
@@ -24,6 +31,8 @@ export interface Receipt {
   changes: Difference[] | null;
   /** The present state of its order; null if it is neither written nor a duplicate. */
   order_state: ReviewState | null;
+  /** Null if it was not a delivery to a source. */
+  source: SourceOfReceipt | null;
 }
 
 type DetailMembers = 'warnings' | 'changes' | 'order_state';
@@ -32,8 +41,6 @@ type DetailMembers = 'warnings' | 'changes' | 'order_state';
 export type ListedReceipt = Omit<Receipt, DetailMembers> & {
   warning_count: number;
   change_count: number;
-  /** The name of the source that it came to. */
-  source_name: string | null;
 };
 
 /** The JSON of a receipt, as in the status response (contract, section 2). */
@@ -44,13 +51,19 @@ export function receiptJson(receipt: Receipt) {
     ...afterWarnings(receipt),
     changes: receipt.changes?.map(differenceJson) ?? [],
     order_state: receipt.order_state,
+    source: sourceJson(receipt.source),
   };
 }
 
 /** The JSON of a receipt in the portal's lists. */
 export function listedReceiptJson(receipt: ListedReceipt) {
-  const { warning_count, change_count, source_name } = receipt;
-  return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count, source_name };
+  const { warning_count, change_count } = receipt;
+  const source = sourceJson(receipt.source);
+  return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count, source };
+}
+
+function sourceJson(source: SourceOfReceipt | null): SourceOfReceipt | null {
+  return source && { name: source.name, platform_id: source.platform_id };
 }
 
 type Common = Omit<Receipt, DetailMembers>;

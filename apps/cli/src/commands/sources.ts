@@ -1,5 +1,5 @@
 import { createSource, listSources, readSourceActivity, removeSource, type Source } from '@orders/database';
-import { PRESETS, readSettings, SOURCE_PRESETS, type SourcePreset } from '@orders/domain';
+import { PRESETS, readIdPrefix, readSettings, SOURCE_PRESETS, type SourcePreset } from '@orders/domain';
 import { type Command, Option } from 'commander';
 import { json, name, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';
@@ -9,6 +9,7 @@ import { explained, readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { requireAccount } from '../require-account.ts';
 import { requireSource } from '../require-source.ts';
 import {
+  changePrefix,
   type RotateOptions,
   recordSourceAction,
   replaceSecret,
@@ -28,8 +29,9 @@ import type { Knex } from '../with-database.ts';
 
 const SOURCE_ARGUMENT = 'number, id or exact name';
 const overlap = span('--overlap');
+const idPrefix = (text: string) => explained('The prefix', () => readIdPrefix(text));
 
-/** `orders sources create | list | show | map | rotate | remove`. */
+/** `orders sources create | list | show | map | prefix | rotate | remove`. */
 export function addSourceCommands(program: Command, context: Context): void {
   const sources = program.command('sources').description('URLs that shop systems send their own webhooks to');
   const intakeUrl = async () => (await context.config()).INTAKE_URL;
@@ -42,6 +44,7 @@ export function addSourceCommands(program: Command, context: Context): void {
     .requiredOption('--name <name>', 'what the source is called', name('The name of a source'))
     .option('--secret-file <file>', 'the secret that the platform signs with; without it, one is made')
     .option('--map <file>', 'the mapping, instead of that of the preset')
+    .option('--prefix <prefix>', 'what its order ids begin with, or "" for nothing; without it, the name', idPrefix)
     .option('--settings <file>', 'how deliveries are signed, and which topics count, for custom and standard-webhooks')
     .addOption(json())
     .addHelpText(
@@ -59,7 +62,15 @@ export function addSourceCommands(program: Command, context: Context): void {
       const source = await context.withSecrets(async (knex, keys) => {
         const { account_id } = await requireAccount(knex, reference);
         return knex.transaction(async (trx) => {
-          const added = { accountId: account_id, name: options.name, preset, settings, mapping, secret };
+          const added = {
+            accountId: account_id,
+            name: options.name,
+            preset,
+            settings,
+            mapping,
+            secret,
+            idPrefix: options.prefix,
+          };
           const created = await createSource(trx, keys, added, whoami());
           await recordSourceAction(trx, 'source_created', created, { preset });
           return created;
@@ -120,6 +131,24 @@ export function addSourceCommands(program: Command, context: Context): void {
     .action((account: string | undefined, reference: string | undefined, options: MapOptions) =>
       mapSource(context, account, reference, options),
     );
+
+  sources
+    .command('prefix')
+    .description('change what the order ids of a source begin with, while it has no orders')
+    .argument('<account>', 'id or exact name')
+    .argument('<source>', SOURCE_ARGUMENT)
+    .argument('<prefix>', 'lower-case letters, digits and hyphens, or "" for none', idPrefix)
+    .addOption(json())
+    .addHelpText('after', '\nExample:\n  $ orders sources prefix "Corner Bakery" "Web shop" bakery')
+    .action(async (account: string, reference: string, prefix: string, options) => {
+      const url = await intakeUrl();
+      const source = await context.withDatabase((knex) => changePrefix(knex, [account, reference], prefix));
+      context.print(options, sourceJson(source, url), () =>
+        prefix === ''
+          ? `Source ${source.source_number} has no prefix now; its order ids are those of the platform.`
+          : `The order ids of source ${source.source_number} begin with ${prefix}: now.`,
+      );
+    });
 
   sources
     .command('rotate')

@@ -1,4 +1,4 @@
-import { replaceSourceId, replaceSourceSecret, type SecretsKeys, type Source } from '@orders/database';
+import { replaceSourceId, replaceSourceSecret, type SecretsKeys, type Source, setIdPrefix } from '@orders/database';
 import { readSourceSecret, type SourceSettings } from '@orders/domain';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
@@ -20,6 +20,21 @@ export async function replaceUrl(knex: Knex, account: string, reference: string)
   return knex.transaction(async (trx) => {
     const source = required(await replaceSourceId(trx, account_id, source_number));
     await recordSourceAction(trx, 'source_url_replaced', source);
+    return source;
+  });
+}
+
+/** @throws {Problem} `id_prefix_fixed`, `id_prefix_taken`. */
+export async function changePrefix(
+  knex: Knex,
+  [account, reference]: readonly [string, string],
+  idPrefix: string,
+): Promise<Source> {
+  const { account_id, source_number } = await requireSource(knex, account, reference);
+  return knex.transaction(async (trx) => {
+    const change = { accountId: account_id, sourceNumber: source_number, idPrefix };
+    const source = required(await setIdPrefix(trx, change));
+    await recordSourceAction(trx, 'source_id_prefix_changed', source, { id_prefix: idPrefix });
     return source;
   });
 }

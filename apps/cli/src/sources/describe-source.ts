@@ -69,6 +69,7 @@ function entriesOf(source: Source, intakeUrl: IntakeUrl): [string, string | numb
     ['account', source.account_id],
     ['name', source.name],
     ['preset', source.preset],
+    ['order ids', source.id_prefix === '' ? 'as on the platform' : `${source.id_prefix}: and the id on the platform`],
     intakeUrl === undefined ? ['path', path] : ['url', intakeUrl + path],
   ];
 }

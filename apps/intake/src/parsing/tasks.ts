@@ -1,16 +1,15 @@
 import {
   contentFingerprint,
   type DeliveryKind,
+  type DeliveryReading,
   diagnoseBody,
   diagnoseSignature,
   normalizeOrder,
-  type OrderMapping,
   Problem,
   parseBody,
   readCancellations,
   readDelivery,
   readSourceOrderIds,
-  type SourceSettings,
   validateOrder,
   validateStrictly,
   type WrongSignature,
@@ -20,10 +19,8 @@ interface ReadOptions {
   strict: boolean;
 }
 
-interface DeliveryOptions {
+interface DeliveryOptions extends DeliveryReading {
   headers: Record<string, string>;
-  settings: SourceSettings;
-  mapping: OrderMapping;
 }
 
 /** A delivery to a source, with the payload as JSON. */
@@ -49,8 +46,8 @@ export const tasks = {
   },
 
   /** @returns what a delivery to a source is; see `readDelivery`. */
-  readDelivery(body: Buffer, { headers, settings, mapping }: DeliveryOptions): ReadDeliveryBody {
-    const { kind, deliveryId, payload } = readDelivery(body, headers, settings, mapping);
+  readDelivery(body: Buffer, { headers, ...reading }: DeliveryOptions): ReadDeliveryBody {
+    const { kind, deliveryId, payload } = readDelivery(body, headers, reading);
     return {
       kind,
       deliveryId,

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Database, type SourceOfDelivery, storeUnmapped } from '@orders/database';
+import { type Database, type SourceOfDelivery, storeUnmapped, useSource } from '@orders/database';
 import { namedHeaders } from '@orders/domain';
 import { writeAccepted } from '@orders/http';
 import { createFairQueue } from '@orders/runtime';
@@ -33,14 +33,29 @@ export function postDelivery(deps: Deps): RequestHandler {
   const { activity, parser, cancel, database, basePath } = deps;
   const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
 
+  /** The prefix of the cached source may be some seconds old; that of a used source stays. */
+  async function markUsed(source: SourceOfDelivery): Promise<void> {
+    if (source.isUsed) return;
+    source.idPrefix = await useSource(database, source.accountId, source.sourceNumber);
+    source.isUsed = true;
+  }
+
   /** @returns the outcome of a delivery without a receipt, or its receipt. */
   async function take(request: Request, source: SourceOfDelivery): Promise<string | Recorded> {
     const { body: raw } = request;
     const { accountId, sourceNumber, settings, mapping } = source;
     const headers = namedHeaders(request.headers, settings);
-    const delivery = await parser.run(callerOf(request), 'readDelivery', raw, { headers, settings, mapping });
+    const read = (idPrefix: string) =>
+      parser.run(callerOf(request), 'readDelivery', raw, { headers, settings, mapping, idPrefix });
+    let delivery = await read(source.idPrefix);
+    const { kind } = delivery;
+    if (kind !== 'ignored' && delivery.sourceOrderId !== null && !source.isUsed) {
+      const { idPrefix } = source;
+      await runFairly(accountId, () => markUsed(source));
+      if (source.idPrefix !== idPrefix) delivery = await read(source.idPrefix);
+    }
     request.body = undefined;
-    const { kind, sourceOrderId } = delivery;
+    const { sourceOrderId } = delivery;
     if (kind === 'ignored') {
       activity.note(source, kind);
       return kind;

@@ -8,8 +8,17 @@ import {
   replaceSourceId,
   replaceSourceSecret,
   type Source,
+  setIdPrefix,
 } from '@orders/database';
-import { PRESETS, Problem, readMapping, readSettings, SOURCE_PRESETS, type SourcePreset } from '@orders/domain';
+import {
+  PRESETS,
+  Problem,
+  readIdPrefix,
+  readMapping,
+  readSettings,
+  SOURCE_PRESETS,
+  type SourcePreset,
+} from '@orders/domain';
 import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
@@ -27,6 +36,7 @@ interface NewSourceBody {
   secret?: string;
   settings?: object;
   mapping?: object;
+  id_prefix?: string;
 }
 
 /** The sources of an account. Only a response that creates a secret contains it. */
@@ -61,13 +71,15 @@ export function sourceRoutes(deps: PortalDeps): Router {
       secret: Joi.string(),
       settings: Joi.object(),
       mapping: Joi.object(),
+      id_prefix: Joi.string().allow(''),
     });
     const { name, preset } = body;
+    const idPrefix = body.id_prefix === undefined ? undefined : readIdPrefix(body.id_prefix);
     const mapping = body.mapping === undefined ? PRESETS[preset].mapping : readMapping(body.mapping, '/mapping');
     const settings = readSettings(preset, body.settings, '/settings');
     const secret = secretOf(settings, body.secret);
     const created = await transact(request, async (trx) => {
-      const values = { accountId: accountIdOf(request), name, preset, settings, mapping, secret };
+      const values = { accountId: accountIdOf(request), name, preset, settings, mapping, secret, idPrefix };
       const source = await createSource(trx, keys, values, personOf(request).email);
       await recordSource(trx, request, 'source_created', source, { preset });
       return source;
@@ -102,6 +114,18 @@ export function sourceRoutes(deps: PortalDeps): Router {
       if (!replaced) throw new Problem('source_not_found');
       await recordSource(trx, request, 'source_url_replaced', replaced);
       return replaced;
+    });
+    response.json(jsonOf(source));
+  });
+
+  router.put('/sources/:number/id-prefix', async (request, response) => {
+    const body = bodyOf<{ id_prefix: string }>(request, { id_prefix: Joi.string().allow('').required() });
+    const idPrefix = readIdPrefix(body.id_prefix);
+    const source = await transact(request, async (trx) => {
+      const changed = await setIdPrefix(trx, { ...keyOf(request), idPrefix });
+      if (!changed) throw new Problem('source_not_found');
+      await recordSource(trx, request, 'source_id_prefix_changed', changed, { id_prefix: idPrefix });
+      return changed;
     });
     response.json(jsonOf(source));
   });

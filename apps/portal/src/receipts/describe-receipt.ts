@@ -40,7 +40,6 @@ export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
     payload_base64: null,
     ...payloadJson(receipt.body),
     source_number: receipt.source_number,
-    source_name: receipt.source_name,
     delivery: receipt.raw && payloadJson(receipt.raw),
   };
 }

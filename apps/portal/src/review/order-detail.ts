@@ -10,7 +10,7 @@ import {
   findResends,
   findReviewedOrder,
   findSimilar,
-  findSourceName,
+  findSourceOfReceipt,
   type ListedOrder as ListedColumns,
   type ListMarks,
   type Note,
@@ -21,7 +21,7 @@ import {
   type ReviewedOrder,
   type SimilarOrder,
 } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { Problem, type SourceOfReceipt } from '@orders/domain';
 import type { PortalDeps } from '../deps.ts';
 
 /** An order in the list. */
@@ -34,8 +34,8 @@ export interface OrderDetail {
   review: OrderReview;
   /** When the customer's data was erased. */
   erased_at: Date | null;
-  /** The source that it came to. */
-  source_name: string | null;
+  /** The source that it came to; null if it came to none. */
+  source: SourceOfReceipt | null;
   /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */
@@ -63,7 +63,7 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history, notes, noteCounts, similar, resent, account, cancellation, sourceName] = await Promise.all([
+  const [body, history, notes, noteCounts, similar, resent, account, cancellation, source] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
     findNotes(database, accountId, orderId),
@@ -72,7 +72,7 @@ export async function readOrderDetail(
     findResends(database, accountId, [orderId]),
     findAccount(knex, accountId),
     findCancellationRequest(database, accountId, orderId),
-    findSourceName(knex, accountId, found.order.receipt_id),
+    findSourceOfReceipt(knex, accountId, found.order.receipt_id),
   ]);
   const resends = resent.map(({ order_id: _, ...resend }) => resend);
   const [newest] = resends;
@@ -81,7 +81,7 @@ export async function readOrderDetail(
   return {
     ...found,
     order: { ...found.order, ...marks },
-    source_name: sourceName,
+    source,
     raw: body && { text: body.toString('utf8') },
     history,
     notes,

@@ -188,7 +188,9 @@ async function prepare(
       const { account_id: accountId } = await createAccount(knex, `Sender ${senders.length + 1}`);
       const { key: apiKey } = await createKey(knex, accountId, 'faults');
       const { secret: signingSecret } = await enableSigning(knex, secretsKey, accountId);
-      const source = { accountId, name: 'faults', preset: 'custom' as const, ...PRESETS.custom, secret: signingSecret };
+      // It sends the orders that the sender also sends by REST, so its ids have no prefix.
+      const delivered = { name: 'faults', preset: 'custom' as const, idPrefix: '' };
+      const source = { accountId, ...delivered, ...PRESETS.custom, secret: signingSecret };
       const { source_id: sourceId } = await createSource(knex, secretsKey, source, 'faults');
       const hasEvents = senders.length < SENDERS_WITH_EVENTS;
       if (hasEvents) {

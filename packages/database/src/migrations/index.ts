@@ -54,6 +54,7 @@ import * as triggerFunctions from './053-trigger-functions.ts';
 import * as orderCompression from './054-order-compression.ts';
 import * as receiptCompression from './055-receipt-compression.ts';
 import * as portalRequests from './056-portal-requests.ts';
+import * as sourcePrefixes from './057-source-prefixes.ts';
 import * as recentConfirmations from './058-recent-confirmations.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
@@ -124,6 +125,7 @@ export const MIGRATIONS: readonly Migration[] = [
   orderCompression,
   receiptCompression,
   portalRequests,
+  sourcePrefixes,
   recentConfirmations,
 ];
 

@@ -6,7 +6,6 @@ import {
   RAW_DELIVERY,
   RECEIPT_COLUMNS,
   type ReceiptRow,
-  SOURCE_NAME,
 } from '../prepared/receipts/find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
 
@@ -16,9 +15,8 @@ export interface ReceiptRecord extends ReceiptRow {
   /** The last 500 failed attempts, lapsed leases and redrives, oldest first; null if there were none. */
   history: Record<string, unknown>[] | null;
   body: Buffer | null;
-  /** The source that it came to. */
+  /** The number of its source. */
   source_number: number | null;
-  source_name: string | null;
   /** The delivery as received, if `body` is the order that its source made of it. */
   raw: Buffer | null;
   /** When personal data was removed from the body. */
@@ -64,7 +62,7 @@ export async function findReceiptRecord(
 ): Promise<ReceiptRecord | null> {
   const { rows } = await db.raw<{ rows: ReceiptRecord[] }>(
     `select ${RECEIPT_COLUMNS}, r.normalized_at, jsonb_path_query_array(r.history, '$[last - 499 to last]') as history, r.erased_at,
-       ${BODY} as body, ${RAW_DELIVERY} as raw, r.source_number, ${SOURCE_NAME} as source_name
+       ${BODY} as body, ${RAW_DELIVERY} as raw, r.source_number
      from receipts r ${JOIN_ORIGINAL}
      where r.receipt_id = :receiptId and (:accountId::int is null or r.account_id = :accountId)`,
     { receiptId, accountId: accountId ?? null },

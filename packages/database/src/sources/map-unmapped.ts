@@ -46,10 +46,17 @@ export async function mapUnmapped(
   const { rows } = await db.raw<{ rows: Unmapped[] }>(FIND, { ids: ascending(receiptIds), accountId });
   const cancelled: ReceiptKey[] = [];
   for (const unmapped of rows) {
-    const { receipt_id, account_id, mapping, is_cancellation } = unmapped;
+    const { receipt_id, account_id, source_number, mapping, is_cancellation } = unmapped;
     const key = [receipt_id, account_id];
     const found = await db.raw(`select ${BODY} as body from receipts r where receipt_id = ? and account_id = ?`, key);
-    const payload = found.rows[0]?.body ? mapStoredDelivery(found.rows[0].body, mapping) : null;
+    const body: Buffer | undefined = found.rows[0]?.body;
+    if (!body || !mapStoredDelivery(body, mapping, '')) continue;
+    // As in `useSource`: its prefix stays from now on.
+    const [used] = await db('sources')
+      .where({ account_id, source_number })
+      .update({ used_at: db.raw('coalesce(used_at, now())') })
+      .returning<{ id_prefix: string }[]>('id_prefix');
+    const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
     if (!is_cancellation) await storeMapped(db, unmapped, payload);
     else if (await cancel(db, unmapped, payload)) cancelled.push({ receipt_id, account_id });

@@ -1,14 +1,17 @@
 import {
   createSourceId,
   createSourceSecret,
+  defaultIdPrefix,
   type OrderMapping,
   Problem,
+  type SourceOfReceipt,
   type SourcePreset,
   type SourceSettings,
 } from '@orders/domain';
 import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
+import { SOURCE } from '../prepared/receipts/find-receipt.ts';
 
 /** A webhook of a platform, without its secret. */
 export interface Source {
@@ -24,6 +27,10 @@ export interface Source {
   created_at: Date;
   /** Whether its secret is another one than the one it was created with. */
   secret_replaced: boolean;
+  /** See `storedOrderId`. */
+  id_prefix: string;
+  /** When it first took an order or a cancellation; null before. Its prefix stays from then on. */
+  used_at: Date | null;
   /** While two secrets are accepted: when the previous one ends. */
   previous_until: Date | null;
 }
@@ -46,6 +53,8 @@ const COLUMNS = [
   'mapping',
   'mapping_version',
   'created_at',
+  'id_prefix',
+  'used_at',
 ];
 const PREVIOUS_UNTIL = 'case when previous_until > now() then previous_until end as previous_until';
 // The previous secret stays stored after its end.
@@ -67,13 +76,17 @@ export async function findSource(db: Knex, accountId: number, sourceNumber: numb
   return source ?? null;
 }
 
-/** The name of the source that a receipt came to; null if it came to none. */
-export async function findSourceName(db: Knex, accountId: number, receiptId: string): Promise<string | null> {
-  const [found] = await db('receipts as r')
-    .join('sources as s', (on) => on.on('s.account_id', 'r.account_id').on('s.source_number', 'r.source_number'))
-    .where({ 'r.receipt_id': receiptId, 'r.account_id': accountId })
-    .select('s.name');
-  return found?.name ?? null;
+/** The source that a receipt came to, as shown with it; null if it came to none. */
+export async function findSourceOfReceipt(
+  db: Knex,
+  accountId: number,
+  receiptId: string,
+): Promise<SourceOfReceipt | null> {
+  const { rows } = await db.raw(
+    `select ${SOURCE} as source from receipts r where r.receipt_id = ? and r.account_id = ?`,
+    [receiptId, accountId],
+  );
+  return rows[0]?.source ?? null;
 }
 
 function select(db: Knex): Knex.QueryBuilder<Source, Source[]> {
@@ -89,6 +102,8 @@ export interface NewSource {
   mapping: OrderMapping;
   /** Without one, it is created. */
   secret?: string | undefined;
+  /** Without one, it is made from the name. */
+  idPrefix?: string | undefined;
 }
 
 /**
@@ -96,12 +111,12 @@ export interface NewSource {
  *
  * @param by who creates it.
  * @returns the source, and its secret if it was created here; it cannot be read again.
- * @throws {Problem} `too_many_sources` when the account has 50.
+ * @throws {Problem} `too_many_sources` when the account has 50, `id_prefix_taken`.
  */
 export async function createSource(
   db: Knex,
   keys: SecretsKeys,
-  { accountId, secret, ...source }: NewSource,
+  { accountId, secret, idPrefix, ...source }: NewSource,
   by: string,
 ): Promise<Source & { secret?: string }> {
   return db.transaction(async (trx) => {
@@ -109,6 +124,7 @@ export async function createSource(
     await lockAccount(trx, accountId);
     const [existing] = await trx('sources').where({ account_id: accountId }).whereNull('removed_at').count();
     if (Number(existing?.count) >= MAX_SOURCES) throw new Problem('too_many_sources');
+    if (idPrefix !== undefined) await requireFreePrefix(trx, accountId, idPrefix);
     const created = secret === undefined ? createSourceSecret(source.preset) : undefined;
     const [{ source_number }] = await trx('sources')
       .insert({
@@ -118,12 +134,57 @@ export async function createSource(
         preset: source.preset,
         settings: JSON.stringify(source.settings),
         mapping: JSON.stringify(source.mapping),
+        id_prefix: idPrefix ?? defaultIdPrefix(source.name, source.preset, await prefixesOf(trx, accountId)),
         sealed: seal(keys, accountId, secret ?? (created as string)),
       })
       .returning('source_number');
     await addVersion(trx, { accountId, sourceNumber: source_number, version: 1, mapping: source.mapping, by });
     const stored = (await findSource(trx, accountId, source_number)) as Source;
     return { ...stored, ...(created !== undefined && { secret: created }) };
+  });
+}
+
+/** Those of removed sources too: a new source of the same name is not taken for the old one. */
+async function prefixesOf(trx: Knex, accountId: number): Promise<ReadonlySet<string>> {
+  const rows = await trx('sources').where({ account_id: accountId }).select('id_prefix');
+  return new Set(rows.map(({ id_prefix }) => id_prefix));
+}
+
+/**
+ * That of a removed source is free: a person who names it connects the same shop again.
+ *
+ * @throws {Problem} `id_prefix_taken`.
+ */
+async function requireFreePrefix(trx: Knex, accountId: number, idPrefix: string): Promise<void> {
+  const [other] = await trx('sources')
+    .where({ account_id: accountId, id_prefix: idPrefix })
+    .whereNull('removed_at')
+    .select('source_number');
+  if (other) throw new Problem('id_prefix_taken');
+}
+
+/**
+ * Changes the prefix of a source that has no orders.
+ *
+ * @returns the source; null when the account has no such source.
+ * @throws {Problem} `id_prefix_fixed` when it has orders or cancellations, `id_prefix_taken`.
+ */
+export async function setIdPrefix(
+  db: Knex,
+  change: { accountId: number; sourceNumber: number; idPrefix: string },
+): Promise<Source | null> {
+  const { accountId, sourceNumber, idPrefix } = change;
+  return db.transaction(async (trx) => {
+    // Serializes concurrent calls, so that no two take the same one.
+    await lockAccount(trx, accountId);
+    const [current] = await selectLive(trx, accountId, sourceNumber).forUpdate().select('id_prefix', 'used_at');
+    if (!current) return null;
+    if (current.id_prefix !== idPrefix) {
+      if (current.used_at !== null) throw new Problem('id_prefix_fixed');
+      await requireFreePrefix(trx, accountId, idPrefix);
+      await selectLive(trx, accountId, sourceNumber).update({ id_prefix: idPrefix });
+    }
+    return findSource(trx, accountId, sourceNumber);
   });
 }
 

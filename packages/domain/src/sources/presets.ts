@@ -91,7 +91,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       topic: { header: 'x-shopify-topic' },
       topics: { order: ['orders/create', 'orders/updated'], cancellation: ['orders/cancelled'] },
       // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
-      cancelledIf: { pointer: '/cancelled_at', topic: 'orders/updated' },
+      cancelledIf: { pointer: '/cancelled_at', topics: ['orders/updated', 'orders/cancelled'] },
     },
     mapping: SHOPIFY,
   },

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { sourceOrderIdErrors } from '../validate-order.ts';
+import { storedOrderId } from './id-prefix.ts';
 import { valueAt } from './json-pointer.ts';
 import { type MappedPayload, mapOrder } from './map-order.ts';
 import type { OrderMapping } from './mapping.ts';
@@ -17,8 +18,16 @@ export interface ReadDelivery {
   kind: DeliveryKind;
   /** The platform's id of this delivery; null without a usable one. */
   deliveryId: string | null;
-  /** The payload of the order; null if there is no valid `source_order_id`, or it is too long. */
+  /** The payload of the order, with the stored id; null if there is no valid `source_order_id`, or it or the payload is too long. */
   payload: (MappedPayload & { source_order_id: string }) | null;
+}
+
+/** What a source makes of a delivery. */
+export interface DeliveryReading {
+  settings: SourceSettings;
+  mapping: OrderMapping;
+  /** See `storedOrderId`. */
+  idPrefix: string;
 }
 
 /** The members of `headers` that the settings name; those of a request are too many to pass on. */
@@ -42,48 +51,52 @@ export function namedHeaders(
 export function readDelivery(
   body: Buffer,
   headers: IncomingHttpHeaders,
-  settings: SourceSettings,
-  mapping: OrderMapping,
+  { settings, mapping, idPrefix }: DeliveryReading,
 ): ReadDelivery {
   const document = tryToParse(body);
   const deliveryId = readValue(document, headers, settings.deliveryId);
   return {
     kind: kindOf(document, headers, settings),
     deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
-    payload: mapDelivery(body, document, mapping),
+    payload: mapDelivery(body, document, mapping, idPrefix),
   };
 }
 
 /** The payload of a stored delivery, as in `ReadDelivery`. */
-export function mapStoredDelivery(body: Buffer, mapping: OrderMapping): ReadDelivery['payload'] {
-  return mapDelivery(body, tryToParse(body), mapping);
+export function mapStoredDelivery(body: Buffer, mapping: OrderMapping, idPrefix: string): ReadDelivery['payload'] {
+  return mapDelivery(body, tryToParse(body), mapping, idPrefix);
 }
 
-function mapDelivery(body: Buffer, document: unknown, mapping: OrderMapping): ReadDelivery['payload'] {
-  const payload = mapOrder(document, mapping);
-  const { source_order_id } = payload;
-  if (typeof source_order_id !== 'string' || sourceOrderIdErrors(source_order_id, '').length > 0) return null;
+function mapDelivery(
+  body: Buffer,
+  document: unknown,
+  mapping: OrderMapping,
+  idPrefix: string,
+): ReadDelivery['payload'] {
+  const mapped = mapOrder(document, mapping);
+  const { source_order_id: platformId } = mapped;
+  if (typeof platformId !== 'string' || sourceOrderIdErrors(platformId, '').length > 0) return null;
+  const source_order_id = storedOrderId(idPrefix, platformId);
+  if (sourceOrderIdErrors(source_order_id, '').length > 0) return null;
+  // The number is the platform's. Without one, it would be the stored id.
+  const payload = { ...mapped, source_order_id, order_number: mapped.order_number ?? platformId };
   if (Buffer.byteLength(JSON.stringify(payload)) > body.length + MAX_ADDED_BYTES) return null;
-  return { ...payload, source_order_id };
+  return payload;
 }
 
 function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
   const { topics, ignoredIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
-  if (topics && topic !== null) {
-    if (topics.cancellation.includes(topic)) return 'cancellation';
-    if (!topics.order.includes(topic)) return 'ignored';
-  }
+  const isCancellingTopic = topics !== undefined && topic !== null && topics.cancellation.includes(topic);
+  if (topics && topic !== null && !isCancellingTopic && !topics.order.includes(topic)) return 'ignored';
+  const bodyDecides = cancelledIf !== undefined && (cancelledIf.topics?.includes(topic ?? '') ?? true);
+  const isUnsigned = settings.topic !== undefined && 'header' in settings.topic;
+  if (isCancellingTopic && !(bodyDecides && isUnsigned)) return 'cancellation';
   if (ignoredIf?.values.includes(textAt(document, ignoredIf.pointer))) return 'ignored';
-  return cancelledIf && isCancelled(document, topic, cancelledIf) ? 'cancellation' : 'order';
+  return bodyDecides && isCancelled(document, cancelledIf) ? 'cancellation' : 'order';
 }
 
-function isCancelled(
-  document: unknown,
-  topic: string | null,
-  { pointer, values, topic: onlyTopic }: NonNullable<SourceSettings['cancelledIf']>,
-): boolean {
-  if (onlyTopic !== undefined && topic !== onlyTopic) return false;
+function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
   const text = textAt(document, pointer);
   return values ? values.includes(text) : !SAYS_NO.test(text.trim());
 }

@@ -48,7 +48,7 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     topic: deliveryValue,
     topics,
     ignoredIf: Joi.object({ pointer: pointer.required(), values: values.min(1).required() }),
-    cancelledIf: Joi.object({ pointer: pointer.required(), values: values.min(1), topic: text.max(100) }),
+    cancelledIf: Joi.object({ pointer: pointer.required(), values: values.min(1), topics: values.min(1) }),
   }).and('topic', 'topics'),
 };
 

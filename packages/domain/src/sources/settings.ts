@@ -37,9 +37,10 @@ export interface SourceSettings {
   ignoredIf?: { pointer: string; values: readonly string[] };
   /**
    * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
-   * `false`, `no`, `null` or a first date such as `0000-00-00`. `topic` limits it to one topic.
+   * `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
+   * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
-  cancelledIf?: { pointer: string; values?: readonly string[]; topic?: string };
+  cancelledIf?: { pointer: string; values?: readonly string[]; topics?: readonly string[] };
 }
 
 /** A preset with its default mapping. */

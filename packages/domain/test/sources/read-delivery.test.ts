@@ -3,7 +3,11 @@ import { PRESETS, readDelivery, type SourceSettings } from '../../src/index.ts';
 
 const CUSTOM = PRESETS.custom;
 const kindOf = (order: object, changed: Partial<SourceSettings>, { settings, mapping } = CUSTOM, headers = {}) =>
-  readDelivery(Buffer.from(JSON.stringify(order)), headers, { ...settings, ...changed }, mapping).kind;
+  readDelivery(Buffer.from(JSON.stringify(order)), headers, {
+    settings: { ...settings, ...changed },
+    mapping,
+    idPrefix: '',
+  }).kind;
 
 test.each([
   ['2026-11-28T10:00:00Z', true],
@@ -53,4 +57,29 @@ test.each([
 ])('an order of WooCommerce with the status %s is: %s', (status, kind) => {
   for (const topic of ['order.created', 'order.updated'])
     expect(kindOf({ id: 1, status }, {}, PRESETS.woocommerce, { 'x-wc-webhook-topic': topic })).toBe(kind);
+});
+
+test.each([
+  ['orders/cancelled', '2026-11-28T10:00:00Z', 'cancellation'],
+  ['orders/cancelled', null, 'order'],
+  ['orders/cancelled', undefined, 'order'],
+  ['orders/updated', '2026-11-28T10:00:00Z', 'cancellation'],
+  ['orders/create', '2026-11-28T10:00:00Z', 'order'],
+  ['orders/delete', '2026-11-28T10:00:00Z', 'ignored'],
+])('a delivery of Shopify with the topic %s and cancelled_at %p is: %s', (topic, cancelled_at, kind) => {
+  expect(kindOf({ id: 1, cancelled_at }, {}, PRESETS.shopify, { 'x-shopify-topic': topic })).toBe(kind);
+});
+
+test.each([
+  ['of a header, without a limit', { header: 'x-event' }, {}, 'order'],
+  ['of a header, limited to others', { header: 'x-event' }, { topics: ['changed'] }, 'cancellation'],
+  ['of the signed body', { pointer: '/event' }, {}, 'cancellation'],
+])('a topic of cancellation %s, whose body does not say so', (_, topic, limit, kind) => {
+  const settings = {
+    topic: topic as SourceSettings['topic'] & object,
+    topics: { order: ['changed'], cancellation: ['gone'] },
+    cancelledIf: { pointer: '/state', values: ['void'], ...limit },
+  };
+  const order = { source_order_id: 'a', state: 'open', event: 'gone' };
+  expect(kindOf(order, settings, CUSTOM, { 'x-event': 'gone' })).toBe(kind);
 });

@@ -69,6 +69,7 @@ export const receiptSchema = {
     'duplicate_of',
     'changes',
     'order_state',
+    'source',
   ],
   additionalProperties: false,
   properties: {
@@ -97,6 +98,16 @@ export const receiptSchema = {
     order_state: {
       ...orNull({ enum: REVIEW_STATES }),
       description: 'The present state of its order, of a `duplicate` too; null if there is no order',
+    },
+    source: {
+      ...orNull({
+        type: 'object',
+        required: ['name', 'platform_id'],
+        additionalProperties: false,
+        properties: { name: text, platform_id: orNull(text) },
+      }),
+      description:
+        'Of a delivery to a source: its name, and the id of the order on the platform, which `source_order_id` has behind the prefix of the source. `platform_id` is null if the mapping found none',
     },
   },
 };

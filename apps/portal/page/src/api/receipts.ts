@@ -20,9 +20,8 @@ export interface ReceiptDetail extends Receipt {
   payload: string | null;
   /** Set if the payload is not UTF-8. */
   payload_base64: string | null;
-  /** The source that it came to. */
+  /** The number of its source. */
   source_number: number | null;
-  source_name: string | null;
   /** What the source received, if the payload is the order made of it. */
   delivery:
     | { payload: string | null; payload_base64?: undefined }

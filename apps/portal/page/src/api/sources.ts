@@ -100,6 +100,10 @@ export function replaceUrl(accountId: number, sourceNumber: number): Promise<unk
   return call('POST', `${at(accountId)}/${sourceNumber}/replace-url`);
 }
 
+export function setIdPrefix(accountId: number, sourceNumber: number, id_prefix: string): Promise<unknown> {
+  return call('PUT', `${at(accountId)}/${sourceNumber}/id-prefix`, { body: { id_prefix } });
+}
+
 export function removeSource(accountId: number, sourceNumber: number): Promise<unknown> {
   return call('DELETE', `${at(accountId)}/${sourceNumber}`);
 }

@@ -26,14 +26,15 @@ update receipts r set state = 'normalized', lease_id = $3::uuid
 where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'
 returning r.is_cancellation as "isCancellation",
   case when r.error_code = 'mapping_failed' and r.raw_length is null then (
-    select s.mapping from sources s where s.account_id = r.account_id and s.source_number = r.source_number
-  ) end as mapping`,
+    select jsonb_build_object('mapping', s.mapping, 'idPrefix', s.id_prefix) from sources s
+    where s.account_id = r.account_id and s.source_number = r.source_number
+  ) end as source`,
 };
 
-/** Of a delivery that could not be mapped: the mapping of its source. */
+/** `source`: of a delivery that could not be mapped. */
 interface ClaimedRow {
   isCancellation: boolean | null;
-  mapping: OrderMapping | null;
+  source: { mapping: OrderMapping; idPrefix: string } | null;
 }
 
 /**
@@ -62,7 +63,9 @@ async function dryRun(connection: Connection, accountId: number, receiptId: stri
     return { outcome: 'failing', code: 'body_unreadable', sqlstate: sqlstateOf(error) };
   }
   if (!body) return { outcome: 'failing', code: 'unexpected_error', sqlstate: null };
-  const payload = claimed.mapping ? mapStoredDelivery(body, claimed.mapping) : parseBody(body);
+  const payload = claimed.source
+    ? mapStoredDelivery(body, claimed.source.mapping, claimed.source.idPrefix)
+    : parseBody(body);
   if (!payload) return { outcome: 'failing', code: 'mapping_failed', sqlstate: null };
   const normalized = normalizeOrder(payload);
   // A redrive carries it out and creates no order.

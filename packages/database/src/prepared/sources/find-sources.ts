@@ -13,6 +13,9 @@ export interface SourceOfDelivery {
   preset: SourcePreset;
   settings: SourceSettings;
   mapping: OrderMapping;
+  /** See `storedOrderId`. It stays once the source is used. */
+  idPrefix: string;
+  isUsed: boolean;
   /** The accepted secrets, encrypted, newest first. */
   sealedSecrets: Buffer[];
 }
@@ -22,6 +25,7 @@ const FIND = {
   text: `
 select wanted.index::int as "index", s.source_id as "sourceId", s.source_number as "sourceNumber", s.account_id as "accountId",
        a.suspended_at is not null as suspended, ${RATE_LIMIT} as "rateLimit", s.preset, s.settings, s.mapping,
+       s.id_prefix as "idPrefix", s.used_at is not null as "isUsed",
        case when s.previous_until > now() then array[s.sealed, s.previous_sealed] else array[s.sealed] end as "sealedSecrets"
 from unnest($1::text[]) with ordinality as wanted(source_id, index)
 cross join lateral (select * from sources where source_id = wanted.source_id and removed_at is null offset 0) as s

@@ -25,10 +25,10 @@ export function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactN
             </span>
             <span className="hint">
               <bdi>{t(`common:channel.${receipt.channel}`)}</bdi>
-              {receipt.source_name !== null && (
+              {receipt.source && (
                 <>
                   {' · '}
-                  <bdi>{receipt.source_name}</bdi>
+                  <bdi>{receipt.source.name}</bdi>
                 </>
               )}
               {receipt.error && (

@@ -169,13 +169,21 @@ function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
         <dt>{t('fact.channel')}</dt>
         <dd>
           {t(`common:channel.${receipt.channel}`)}
-          {receipt.source_name !== null && (
+          {receipt.source && (
             <>
               {' · '}
-              <bdi>{receipt.source_name}</bdi>
+              <bdi>{receipt.source.name}</bdi>
             </>
           )}
         </dd>
+        {receipt.source?.platform_id && (
+          <>
+            <dt>{t('fact.platformId')}</dt>
+            <dd>
+              <bdi>{receipt.source.platform_id}</bdi>
+            </dd>
+          </>
+        )}
         <dt>{t('fact.received')}</dt>
         <dd>{fullTime(receipt.received_at)}</dd>
         <dt>{t('fact.attempts')}</dt>

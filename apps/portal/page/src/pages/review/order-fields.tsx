@@ -68,7 +68,7 @@ export function OrderFields({
       {detail && <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />}
       <dl className="facts-minor">
         {rowsOf(MINOR_FIELDS)}
-        <Ids order={order} />
+        <Ids order={order} source={detail?.source ?? null} />
       </dl>
       <AddChips fields={hidden} editing={editing} />
       <WarningNotes warnings={elsewhere} named />
@@ -110,7 +110,7 @@ function AddChips({ fields, editing }: { fields: FieldEntry[]; editing: Editing 
   );
 }
 
-function Ids({ order }: { order: ListedOrder }): ReactNode {
+function Ids({ order, source }: { order: ListedOrder; source: OrderDetail['source'] }): ReactNode {
   const { t } = useTranslation('review');
   const accountId = useAccountId();
   return (
@@ -121,6 +121,14 @@ function Ids({ order }: { order: ListedOrder }): ReactNode {
           <bdi dir="auto">{order.source_order_id}</bdi>
         </dd>
       </div>
+      {source?.platform_id && source.platform_id !== order.source_order_id && (
+        <div className="fact">
+          <dt>{t('field.platformId', { source: source.name })}</dt>
+          <dd className="fact-value">
+            <bdi dir="auto">{source.platform_id}</bdi>
+          </dd>
+        </div>
+      )}
       <div className="fact">
         <dt>{t('field.receipt')}</dt>
         <dd className="fact-value">

@@ -105,7 +105,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           number={number}
           order={order}
           fullOrder={detail.data?.order}
-          sourceName={detail.data?.source_name ?? null}
+          sourceName={detail.data?.source?.name ?? null}
           isWide={isWide}
           onClose={onClose}
         >

@@ -7,6 +7,7 @@ import type { Source } from '../../../api/sources.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { formatShare } from '../../../components/numbers.ts';
 import { Ago, fullTime } from '../../../components/time.tsx';
+import { IdPrefix } from './id-prefix.tsx';
 import { deadHref, type SourceAction } from './source-dialogs.tsx';
 import { sourcesHref } from './use-sources-view.ts';
 
@@ -28,6 +29,7 @@ export function SourceItem(props: { source: Source; onAction: (action: SourceAct
         <span className="badge">{t(`preset.${preset}`)}</span>
       </p>
       {url !== null && <SourceUrl url={url} />}
+      <IdPrefix source={source} />
       <Activity source={source} />
       {previous_until && <p className="hint">{t('secret.until', { time: fullTime(previous_until) })}</p>}
       {mayChange && (

@@ -1,9 +1,10 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useAccountId } from '../../../../api/session.ts';
 import type { Source } from '../../../../api/sources.ts';
 import { HelpLink } from '../../../../components/help-link.tsx';
+import { IdPrefix } from '../id-prefix.tsx';
 import { SourceUrl } from '../source-item.tsx';
 import { sourcesHref } from '../use-sources-view.ts';
 import { SecretForm } from './secret-form.tsx';
@@ -13,6 +14,8 @@ import { TestStep } from './test-step.tsx';
 /** The steps after a source was created: its platform, what to do there, and the first delivery. */
 export function ConnectSource({ source, step }: { source: Source; step: Step }): ReactNode {
   const { t } = useTranslation('sources');
+  // The form before it may have been scrolled to its end.
+  useEffect(() => window.scrollTo(0, 0), []);
   return (
     <section className="card stack" aria-labelledby="connect-title">
       <header className="spread">
@@ -63,6 +66,7 @@ function ConnectStep({ source }: { source: Source }): ReactNode {
       <div className="stack-tight">
         <h3>{t('connect.url')}</h3>
         {source.url !== null && <SourceUrl url={source.url} />}
+        <IdPrefix source={source} />
       </div>
       <div className="stack-tight">
         <h3>{t('connect.todo', { platform: t(`preset.${preset}`) })}</h3>
