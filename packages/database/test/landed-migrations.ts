@@ -57,4 +57,5 @@ export const LANDED: Record<string, string> = {
   '055-receipt-compression': 'be2d790bd56e644d625c2cfcf1f576b69f5813af26dd70d978c5595211f5e0b3',
   '056-portal-requests': 'e60b51f6734b5ea60da4496f480d42065033d50cb063c7a23a35d5f36ab52e33',
   '057-source-prefixes': 'fa91604374633eed59f4ddd457b41b1350ce5a1eb697e16b96f7de79c7a0f534',
+  '058-recent-confirmations': '04c2ed1064e432723b8e0c008f7243a7c9035f061793cba82bc9f61abfc796c7',
 };

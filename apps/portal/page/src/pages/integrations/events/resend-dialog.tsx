@@ -23,7 +23,8 @@ export function ResendDialog({ endpoint, onClose }: { endpoint: Endpoint; onClos
   const [range, setRange] = useState({ from: '', to: '' });
   const [isChecked, setChecked] = useState(false);
   const resending = useAction({
-    mutationFn: () => resendEvents(accountId, endpoint.endpoint_id, Number(range.from), Number(range.to)),
+    mutationFn: (chosen: typeof range) =>
+      resendEvents(accountId, endpoint.endpoint_id, Number(chosen.from), Number(chosen.to)),
     onSuccess: (count) => {
       if (count === 0) return;
       notices.show({ text: t('resend.requested', { count }) });
@@ -42,7 +43,7 @@ export function ResendDialog({ endpoint, onClose }: { endpoint: Endpoint; onClos
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (errors.from === null && errors.to === null) resending.mutate();
+    if (errors.from === null && errors.to === null) resending.mutate(range);
   };
   const field = (name: 'from' | 'to') => (
     <Field
