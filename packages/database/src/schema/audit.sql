@@ -35,13 +35,11 @@ create table unchained_audit_events (
   queued_at timestamptz not null default clock_timestamp()
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
--- One row. Whoever chains events or erases details holds its lock.
-create table audit_chain_state (
-  -- Events of before the chain, which are chained first: those after the first id, up to the second.
-  existing_after bigint not null,
-  existing_to    bigint not null
+-- One row. Whoever chains events or erases details holds its lock. Not an advisory lock, which any role could hold.
+create table audit_chain_lock (
+  is_only_row boolean primary key default true check (is_only_row)
 );
-insert into audit_chain_state (existing_after, existing_to) values (0, 0);
+insert into audit_chain_lock default values;
 
 create function queue_audit_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
@@ -65,7 +63,7 @@ else details end;
 create function mark_erased_audit_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  perform from audit_chain_state for update;
+  perform from audit_chain_lock for update;
   update audit_chain set salt = null, erased_at = clock_timestamp() where event_id = new.event_id;
   return null;
 end
@@ -81,7 +79,6 @@ revoke all on function queue_audit_events(), mark_erased_audit_event() from publ
 create function chain_audit_events(max_rows integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
-  state audit_chain_state;
   ids bigint[];
   event audit_events;
   place bigint;
@@ -93,30 +90,19 @@ declare
   chained integer := 0;
 begin
   -- Without work, no row is locked, which would write to the WAL.
-  if not exists (select from unchained_audit_events) and not exists (select from audit_chain_state where existing_after < existing_to) then
-    return 0;
-  end if;
-  select * into state from audit_chain_state for update skip locked;
+  if not exists (select from unchained_audit_events) then return 0; end if;
+  perform from audit_chain_lock for update skip locked;
   if not found then return 0; end if;
   select c.position, c.hash into place, last_hash from audit_chain c order by c.position desc limit 1;
   place := coalesce(place, 0);
   last_hash := coalesce(last_hash, decode(repeat('00', 32), 'hex'));
 
-  if state.existing_after < state.existing_to then
-    select array_agg(event_id order by event_id) into ids from (
-      select event_id from audit_events where event_id > state.existing_after and event_id <= state.existing_to
-      order by event_id limit max_rows
-    ) as existing;
-    if ids is null then update audit_chain_state set existing_after = existing_to; end if;
-  end if;
-  if ids is null then
-    -- The event is looked up for each row, so that no plan reads all events. A row without an event stays, for the alert and for verify.
-    select array_agg(event_id order by event_id) into ids from (
-      select q.event_id from unchained_audit_events q
-      cross join lateral (select e.event_id from audit_events e where e.event_id = q.event_id offset 0) as e
-      order by q.event_id limit max_rows
-    ) as queued;
-  end if;
+  -- The event is looked up for each row, so that no plan reads all events. A row without an event stays, for the alert and for verify.
+  select array_agg(event_id order by event_id) into ids from (
+    select q.event_id from unchained_audit_events q
+    cross join lateral (select e.event_id from audit_events e where e.event_id = q.event_id offset 0) as e
+    order by q.event_id limit max_rows
+  ) as queued;
 
   for event in select e.* from audit_events e where e.event_id = any(ids) order by e.event_id loop
     salt := gen_random_uuid();
@@ -133,8 +119,6 @@ begin
     exit when bytes > 16000000;
   end loop;
 
-  update audit_chain_state set existing_after = ids[chained] where existing_after < existing_to and chained > 0;
-  -- Also of an event from before the chain: a role that may insert can choose a lower id.
   delete from unchained_audit_events q using unnest(ids[:chained]) as done(event_id) where q.event_id = done.event_id;
   return chained;
 end

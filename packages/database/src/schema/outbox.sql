@@ -5,7 +5,7 @@ create table outbox (
   receipt_ids uuid[] not null,
   due_at      timestamptz not null,
   -- The accounts of these receipts, or more.
-  account_ids integer[] not null default '{}'
+  account_ids integer[] not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
         autovacuum_vacuum_insert_threshold = 100000, autovacuum_vacuum_cost_delay = 0);
 create index outbox_by_batch on outbox (batch_id);

@@ -9,14 +9,12 @@ create table users (
   -- The library's; stays empty.
   image              text,
   role               text not null check (role in ('operator', 'account_holder')),
-  account_id         integer references accounts,
   -- Whether a second factor is set up, so that a password alone opens no session.
   two_factor_enabled boolean not null default false,
   created_at         timestamptz not null default now(),
   updated_at         timestamptz not null default now(),
   -- Stored here because sessions are removed when they have ended.
-  last_signed_in_at  timestamptz,
-  check ((role = 'operator') = (account_id is null))
+  last_signed_in_at  timestamptz
 );
 
 -- The accounts of a user. An operator has none.
@@ -37,15 +35,16 @@ create table invitations (
   email         text not null check (email = lower(email)),
   role          text not null check (role in ('operator', 'account_holder')),
   account_id    integer references accounts,
-  -- The role in the account; null for an operator.
-  member_role   text,
+  -- The role in the account.
+  member_role   text check (member_role in ('viewer', 'reviewer', 'developer', 'owner')),
   -- Whether the link sets the password of an existing user. Otherwise the user has to sign in to accept it.
-  sets_password boolean not null default true,
+  sets_password boolean not null,
   invited_by    text not null,
   created_at    timestamptz not null default now(),
   expires_at    timestamptz not null,
   accepted_at   timestamptz,
-  check ((role = 'operator') = (account_id is null))
+  check ((role = 'operator') = (account_id is null)),
+  check ((account_id is null) = (member_role is null))
 );
 
 -- Changes to operators that wait for the approval of another operator. The audit trail records the decisions.
@@ -62,22 +61,3 @@ create table operator_changes (
 create unique index operator_changes_by_kind on operator_changes (email, kind);
 create index operator_changes_by_target on operator_changes (target_user_id);
 create index operator_changes_by_requester on operator_changes (requested_by);
-
-create function add_membership_of_user() returns trigger
-language plpgsql security definer set search_path = public, pg_temp as $$
-begin
-  if new.account_id is null then
-    delete from memberships where user_id = new.id;
-    return null;
-  end if;
-  insert into memberships (user_id, account_id, role)
-  values (new.id, new.account_id, coalesce((
-    select i.member_role from invitations i
-    where i.email = new.email and i.account_id = new.account_id and i.accepted_at = now() limit 1), 'owner'))
-  on conflict do nothing;
-  return null;
-end
-$$;
-create trigger add_membership_of_user after insert or update of account_id on users
-for each row execute function add_membership_of_user();
-revoke all on function add_membership_of_user() from public;

@@ -12,7 +12,7 @@ create table user_sessions (
   expires_at       timestamptz not null,
   -- However much it is used, it ends then.
   ends_at          timestamptz not null default now() + interval '7 days',
-  -- The last time that the user proved their identity.
+  -- The last time that the user proved their identity; null if an identity provider did not tell it.
   authenticated_at timestamptz,
   -- Whether a second factor was part of that: a passkey, a code, or the word of an identity provider.
   second_factor    boolean not null default false
