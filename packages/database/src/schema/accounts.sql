@@ -1,4 +1,4 @@
--- Accounts and what they authenticate with. Decisions 007 and 027 are about keys and secrets.
+-- Accounts and what they authenticate with. Decision 006.
 
 create table accounts (
   account_id             integer generated always as identity primary key,
