@@ -42,13 +42,13 @@ COPY apps/portal apps/portal
 RUN node apps/portal/page/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
 
 FROM node:24-bookworm-slim AS assets
-# What the bundled apps read at run time, at the same paths as in the sources: the version, styles and scripts of pages, the pages that
-# intake and the portal serve, and what `orders migrate` grants the apps.
+# What the bundled apps read at run time, at the same paths as in the sources: the version, styles and scripts of pages, the schema, the
+# pages that intake and the portal serve, and what `orders migrate` grants the apps.
 WORKDIR /app
 COPY package.json ./
 COPY apps apps
 COPY packages packages
-RUN rm -rf apps/portal/page && find apps packages -type f ! -name '*.css' ! -name '*.js' -delete && find apps packages -type d -empty -delete
+RUN rm -rf apps/portal/page && find apps packages -type f ! -name '*.css' ! -name '*.js' ! -name '*.sql' -delete && find apps packages -type d -empty -delete
 COPY docs/senders docs/senders
 COPY docs/portal docs/portal
 COPY deploy/postgres deploy/postgres

@@ -187,8 +187,6 @@ begin
     update (sealed, previous_sealed, previous_until, disabled, failing_since, is_slow, next_round_at, test_event_id)
     on endpoints to orders_portal;
   grant insert, update (due_at) on waiting_deliveries to orders_portal;
-  -- Only a portal of a version before 035-slow-endpoints deletes them.
-  grant delete on waiting_deliveries, delivery_attempts to orders_portal;
 
   -- The notifier: delivers events to endpoints. Nothing of orders, receipts, keys, signing secrets or people.
   grant select on event_logs, events to orders_notifier;

@@ -1,15 +1,19 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle';
 import { VERSION } from '@orders/runtime';
-import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, dropDatabase, ensureDatabase, freePort, startChild } from '@orders/test-services';
 import { openApi } from '../harness/api.ts';
 import { createPerson } from '../harness/people.ts';
 import { untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { type Stack, startStack, TEST_HASH_COST } from '../harness/stack.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
 
 let stack: Stack;
 const running: Child[] = [];
@@ -65,14 +69,38 @@ test('the bundled portal signs in an operator and serves its page, the help and 
     expect((await fetch(portal + path, { headers: { Cookie: cookies.join('; ') } })).status).toBe(200);
 });
 
-test('the bundled command line runs, and finds what it grants the apps', async () => {
-  const orders = async (...args: string[]) =>
-    (
-      await promisify(execFile)(process.execPath, [join(BUNDLE_DIRECTORY, 'cli.js'), ...args], {
-        env: { ...baseEnvironment(), ...stack.env },
-      })
-    ).stdout;
-  expect(await orders('--version')).toContain(VERSION);
-  await orders('migrate');
-  expect(await orders('accounts', 'list')).toContain('test ');
+/** Copies into a new directory what the image consists of. */
+async function assembleImage(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'orders-image-'));
+  const isCopied = (path: string) => !/\/(node_modules|test)$/.test(path);
+  for (const path of ['package.json', 'apps', 'packages', 'docs/senders', 'docs/portal', 'deploy/postgres', 'bundle'])
+    await cp(join(ROOT, path), join(root, path), {
+      recursive: true,
+      filter: path === 'bundle' ? () => true : isCopied,
+    });
+  const dockerfile = await readFile(join(ROOT, 'Dockerfile'), 'utf8');
+  const [, removal] = /^RUN (.* find apps packages .* -delete)$/m.exec(dockerfile) ?? [];
+  await promisify(execFile)('sh', ['-ec', String(removal)], { cwd: root });
+  return root;
+}
+
+test('the command line of the image creates the schema, grants the apps their rights, and reads accounts', async () => {
+  const root = await assembleImage();
+  const url = new URL(stack.env.DATABASE_URL as string);
+  url.pathname += '_image';
+  await ensureDatabase(url.href);
+  const orders = async (env: Record<string, string>, ...args: string[]) => {
+    const options = { env: { ...baseEnvironment(), ...stack.env, ...env } };
+    return (await promisify(execFile)(process.execPath, [join(root, 'bundle/cli.js'), ...args], options)).stdout;
+  };
+  try {
+    expect(await orders({}, '--version')).toContain(VERSION);
+    expect(await orders({}, 'migrate')).toContain("The apps' roles have their privileges.");
+    const env = { DATABASE_URL: url.href };
+    expect(await orders(env, 'migrate')).toContain('Migrations run: 001-schema.');
+    expect(await orders(env, 'accounts', 'list')).toBe('There are no accounts.\n');
+  } finally {
+    await dropDatabase(url.href);
+    await rm(root, { recursive: true, force: true });
+  }
 });

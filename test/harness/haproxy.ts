@@ -34,12 +34,8 @@ export interface Haproxy {
   ports: Record<Server, IntakePorts>;
   /** Waits until new requests and connections are sent to this intake. */
   untilUp(server: Server): Promise<void>;
-  /** Runs the operator's `drain` command: stops sending new requests to this intake and waits for those in flight. */
-  drain(server: Server): Promise<void>;
   /** Number of requests sent to the intakes since the start. */
   forwarded(): Promise<number>;
-  /** Reverts `drain`. */
-  undrain(server: Server): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -86,10 +82,6 @@ backend intakes_by_connection
     connection.write(`${command}\n`);
     return text(connection);
   }
-  async function setState(server: Server, state: 'ready' | 'drain'): Promise<void> {
-    for (const name of ['intakes', 'intakes_by_connection'])
-      await runCommand(`set server ${name}/${server} state ${state}`);
-  }
   await until('haproxy accepts commands', () => runCommand('show info').catch(() => false));
 
   return closeAtEnd<Haproxy>({
@@ -100,16 +92,10 @@ backend intakes_by_connection
       const isUp = new RegExp(`^intakes(_by_connection)?,${server},(?:[^,]*,){15}UP`, 'gm');
       await until(`${server} is up`, async () => (await runCommand('show stat')).match(isUp)?.length === 2);
     },
-    async drain(server) {
-      await setState(server, 'drain');
-      const hasNoRequests = new RegExp(`^intakes,${server},0,\\d+,0,`, 'm');
-      await until(`${server} has no requests in flight`, async () => hasNoRequests.test(await runCommand('show stat')));
-    },
     async forwarded() {
       const [, total] = /^intakes,BACKEND,(?:[^,]*,){5}(\d+),/m.exec(await runCommand('show stat')) ?? [];
       return Number(total);
     },
-    undrain: (server) => setState(server, 'ready'),
     async close() {
       await child.stop();
       await rm(directory, { recursive: true, force: true });

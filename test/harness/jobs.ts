@@ -1,7 +1,7 @@
 import { LANES, openQueueStats } from '@orders/queue';
 
 /** The payloads of the waiting jobs in the prompt lane, oldest first. */
-export async function listJobs(url: string): Promise<{ rings: unknown[] }[]> {
+export async function listJobs(url: string): Promise<{ wakeUps: unknown[] }[]> {
   const watch = openQueueStats(url);
   const queues = await watch.queues();
   const jobs = (await queues[LANES.indexOf('prompt')]?.getJobs(['waiting'], 0, -1, true)) ?? [];

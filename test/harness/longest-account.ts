@@ -72,9 +72,12 @@ export async function insertLongest(knex: Knex, accountId: number, receiptId: st
      from generate_series(1, 5000)`,
   );
   await run(
-    `insert into users (id, email, name, role, account_id)
-     select 'many-' || n, 'many-' || n || '@example.test', repeat('n', 200), 'account_holder', :accountId
-     from generate_series(1, 50000) n`,
+    `with added as (
+       insert into users (id, email, name, role)
+       select 'many-' || n, 'many-' || n || '@example.test', repeat('n', 200), 'account_holder'
+       from generate_series(1, 50000) n returning id
+     )
+     insert into memberships (user_id, account_id, role) select id, :accountId, 'owner' from added`,
   );
   await run(
     `insert into activity (account_id, bucket_start, warnings)

@@ -149,6 +149,7 @@ describe('the pending work in Postgres', () => {
       Array.from({ length: count }, () => ({
         batch_id: randomUUIDv7(),
         receipt_ids: Array.from({ length: receipts }, () => randomUUIDv7()),
+        account_ids: [1],
         due_at: new Date(),
       })),
     );
@@ -156,8 +157,8 @@ describe('the pending work in Postgres', () => {
   test('costs the same for huge tables, also if planned for empty ones, and counts up to the documented limit', async () => {
     for (let time = 0; time < 6; time += 1) await readLoad(database);
     await db.knex.raw(`
-      insert into outbox (batch_id, receipt_ids, due_at)
-      select uuidv7, array[uuidv7], now() from (select gen_random_uuid() as uuidv7 from generate_series(1, 30000)) as made`);
+      insert into outbox (batch_id, receipt_ids, account_ids, due_at)
+      select uuidv7, array[uuidv7], array[1], now() from (select gen_random_uuid() as uuidv7 from generate_series(1, 30000)) as made`);
     await db.knex.raw(`
       insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
       select batch_id, 1, 'rest', 'x', batch_id, 1, 1 from outbox`);

@@ -1,49 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  checksumOf,
-  MIGRATIONS,
-  type Migration,
-  migrate,
-  openKnex,
-  planMigrations,
-  runMigrations,
-  SchemaDriftError,
-} from '@orders/database';
+import { checksumOf, MIGRATIONS, type Migration, openKnex, runMigrations, SchemaDriftError } from '@orders/database';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
+import { readPlan } from '../../packages/database/src/migration-record.ts';
+import { readSchema } from '../../packages/database/src/schema/read-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-import { compareSchemas } from '../harness/describe-schema.ts';
+import { describeSchema } from '../harness/describe-schema.ts';
 
 const CHECKSUMS = 'schema_migrations_checksums';
-const SAME = { missing: [], unexpected: [] };
-
-/** The first version on the main branch. It was edited two hours later. */
-const FIRST_RESENDS: Migration = {
-  name: '010-resends',
-  up: `
-create table resends (
-  account_id integer not null,
-  order_id   bigint not null,
-  receipt_id uuid not null,
-  -- What differs from the order as it was first sent, [{ pointer, from, to }] in normalized values; null where nothing does.
-  changes    jsonb,
-  decision   text check (decision in ('accepted', 'refused')),
-  decided_by text,
-  decided_at timestamptz,
-  primary key (account_id, order_id, receipt_id)
-);
-`,
-};
-
-const before = (number: string) => MIGRATIONS.filter(({ name }) => name < number);
-/** The migrations of the version that introduced 010 and 011. */
-const FIRST_WITH_RESENDS = before('012').map((migration) =>
-  migration.name === FIRST_RESENDS.name ? FIRST_RESENDS : migration,
-);
 
 let server: TestDatabase;
-let fresh: Knex;
 const closes: (() => Promise<unknown>)[] = [];
 
 /** An empty database. */
@@ -59,20 +26,10 @@ async function openEmpty(): Promise<Knex> {
   return knex;
 }
 
-/** A system whose migrations ran before checksums were stored. */
-async function openOld(migrations: readonly Migration[]): Promise<Knex> {
-  const knex = await openEmpty();
-  await runMigrations(knex, migrations);
-  await knex.schema.dropTable(CHECKSUMS);
-  return knex;
-}
-
 const ranIn = (knex: Knex) => knex('schema_migrations').orderBy('id').pluck<string[]>('name');
 
 beforeAll(async () => {
   server = await createTestDatabase();
-  fresh = await openEmpty();
-  await migrate(fresh);
 });
 afterAll(async () => {
   for (const close of closes.reverse()) await close();
@@ -95,79 +52,49 @@ test('each migration that runs stores its checksum, and a failed one stores none
   );
 });
 
-test('a system that ran 010 before it was edited gets the schema of a fresh one', async () => {
-  const knex = await openOld(FIRST_WITH_RESENDS);
-  expect(await migrate(knex)).toContain('018-erase-changes-trigger');
-  expect(await compareSchemas(knex, fresh)).toEqual(SAME);
-  // Its checksum is adopted because 018 corrected the difference.
-  expect(await planMigrations(knex)).toEqual({ pending: [], drift: [], unknown: [] });
-});
-
-test('an existing trigger of 010 is unchanged, and the repair does not wait for writers', async () => {
-  const knex = await openOld(before('018'));
-  const writer = await knex.transaction();
-  await writer.raw('lock table orders in row exclusive mode');
-  expect(await runMigrations(knex, before('019'))).toEqual(['018-erase-changes-trigger']);
-  await writer.rollback();
-  await migrate(knex);
-  expect(await compareSchemas(knex, fresh)).toEqual(SAME);
-});
-
-test('a migration that ran under its former name does not run again', async () => {
-  const former = new Map([
-    ['014-outbox-accounts', '018-outbox-accounts'],
-    ['015-resends-received-at', '018b-resends-received-at'],
-    ['016-dispatch-on-the-primary', '018c-dispatch-on-the-primary'],
-    ['017-outbox-and-resends-indexes', '019-outbox-and-resends-indexes'],
-  ]);
-  const knex = await openOld(before('018').map(({ name, up }) => ({ name: former.get(name) ?? name, up })));
-  const others = MIGRATIONS.slice(before('018').length).map(({ name }) => name);
-  expect(others[0]).toBe('018-erase-changes-trigger');
-  expect(await planMigrations(knex)).toEqual({
-    pending: others.map((name) => expect.objectContaining({ name })),
-    drift: [],
+test('a migration that ran with different SQL is rejected, and nothing runs until it is accepted', async () => {
+  const first: Migration = { name: '901-first', up: 'create table first (id integer)' };
+  const edited: Migration = { name: '901-first', up: 'create table first (id bigint)' };
+  const second: Migration = { name: '902-second', up: 'create table second (id integer)' };
+  const knex = await openEmpty();
+  await runMigrations(knex, [...MIGRATIONS, first]);
+  const ran = await ranIn(knex);
+  const later = [...MIGRATIONS, edited, second];
+  await expect(runMigrations(knex, later)).rejects.toThrow(new SchemaDriftError(['901-first']));
+  const acceptDrift = [second.name, MIGRATIONS[0]?.name as string];
+  await expect(runMigrations(knex, later, { acceptDrift })).rejects.toBeInstanceOf(SchemaDriftError);
+  expect(await ranIn(knex)).toEqual(ran);
+  expect(await readPlan(knex, later)).toEqual({
+    drift: ['901-first'],
+    pending: [{ name: '902-second', transaction: true }],
     unknown: [],
   });
-  expect(await migrate(knex)).toEqual(others);
-  expect(await compareSchemas(knex, fresh)).toEqual(SAME);
-  // The version with these names still finds them, so that an upgrade can be rolled back.
-  expect(await ranIn(knex)).toEqual(expect.arrayContaining([...former.keys(), ...former.values()]));
+  expect(await runMigrations(knex, later, { acceptDrift: ['901-first'] })).toEqual(['902-second']);
+  expect(await runMigrations(knex, later)).toEqual([]);
+  expect(await readPlan(knex, MIGRATIONS)).toEqual({ pending: [], drift: [], unknown: ['901-first', '902-second'] });
 });
 
-test('a migration that ran with different SQL is rejected, and nothing runs until it is accepted', async () => {
-  const knex = await openEmpty();
-  await runMigrations(knex, FIRST_WITH_RESENDS);
-  const ran = await ranIn(knex);
-  await expect(migrate(knex)).rejects.toThrow(new SchemaDriftError(['010-resends']));
-  await expect(migrate(knex, { acceptDrift: ['011-hold-resends'] })).rejects.toBeInstanceOf(SchemaDriftError);
-  expect(await ranIn(knex)).toEqual(ran);
-  expect(await planMigrations(knex)).toMatchObject({
-    drift: ['010-resends'],
-    pending: { length: MIGRATIONS.length - 11 },
-  });
-  expect(await migrate(knex, { acceptDrift: ['010-resends'] })).toHaveLength(MIGRATIONS.length - 11);
-  expect(await migrate(knex)).toEqual([]);
+/** @returns how what migrations make differs from what the files of the schema make, but for the order of columns and the record. */
+async function compareWithFiles(migrations: readonly Migration[]): Promise<string[]> {
+  const [migrated, described] = [await openEmpty(), await openEmpty()];
+  await runMigrations(migrated, migrations);
+  await described.raw(readSchema());
+  const [made, written] = (await Promise.all([migrated, described].map(describeSchema))).map((lines) =>
+    lines.filter((line) => !line.includes('schema_migrations')).map((line) => line.replace(/ position \d+/, '')),
+  ) as [string[], string[]];
+  return [
+    ...made.filter((line) => !written.includes(line)).map((line) => `only made by migrations: ${line}`),
+    ...written.filter((line) => !made.includes(line)).map((line) => `only in the files: ${line}`),
+  ];
+}
+
+test('the files of the schema are what all migrations make', async () => {
+  expect(await compareWithFiles(MIGRATIONS)).toEqual([]);
 });
 
-test('the previous version without checksums can migrate, and its migrations are adopted', async () => {
-  const knex = await openEmpty();
-  await migrate(knex);
-  const own: Migration = { name: '901-of-the-version-before', up: 'create table of_before (id integer)' };
-  const migrateBefore = (migrations: readonly Migration[]) =>
-    knex.migrate.up({
-      tableName: 'schema_migrations',
-      disableMigrationsListValidation: true,
-      migrationSource: {
-        getMigrations: async () => [...migrations],
-        getMigrationName: ({ name }: Migration) => name,
-        getMigration: async ({ up }: Migration) => ({ up: (trx) => trx.raw(up as string), down: async () => {} }),
-      },
-    });
-  expect((await migrateBefore(before('018')))[1]).toEqual([]);
-  expect((await migrateBefore([...before('018'), own]))[1]).toEqual([own.name]);
-  expect(await runMigrations(knex, [...MIGRATIONS, own])).toEqual([]);
-  expect(await knex(CHECKSUMS).where({ name: own.name }).first()).toEqual({
-    name: own.name,
-    checksum: checksumOf(own),
-  });
+test('the files of the schema are incomplete without what a later migration adds', async () => {
+  const added: Migration = { name: '901-area', up: 'alter table accounts add column area text' };
+  expect(await compareWithFiles([...MIGRATIONS, added])).toEqual([
+    expect.stringMatching(/^only made by migrations: column accounts\.area /),
+  ]);
 });

@@ -332,7 +332,9 @@ describe('an invitation', () => {
     const replies = await Promise.all([accept(token), accept(token), accept(token)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
     const users = await stack.database.knex('users').where({ email: 'once@example.test' });
-    expect(users).toMatchObject([{ role: 'account_holder', account_id: id, name: 'Newcomer' }]);
+    expect(users).toMatchObject([{ role: 'account_holder', name: 'Newcomer' }]);
+    const memberships = await stack.database.knex('memberships').where({ account_id: id });
+    expect(memberships).toMatchObject([{ user_id: users[0].id, role: 'owner' }]);
     expect(
       await stack.database
         .knex('audit_events')

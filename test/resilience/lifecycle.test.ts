@@ -77,12 +77,12 @@ describeQueues('operation, the queue on %s', (kind) => {
     const { body } = await intake.api.order(account, order);
     const jobs = await until('the job is in the queue', async () => {
       // Those of readiness checks have no wake-up.
-      const found = (await listJobs(stack.queue.url)).filter(({ rings }) => rings.length > 0);
+      const found = (await listJobs(stack.queue.url)).filter(({ wakeUps }) => wakeUps.length > 0);
       return found.length > 0 && found;
     });
     const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
     const newBytes = Buffer.byteLength(JSON.stringify(order));
-    expect(jobs.at(-1)).toEqual({ rings: [{ batchId: uuid, receiptIds: [body.receipt_id], newBytes }] });
+    expect(jobs.at(-1)).toEqual({ wakeUps: [{ batchId: uuid, receiptIds: [body.receipt_id], newBytes }] });
   });
 
   test('a single wake-up becomes a job at once, and later ones share jobs of 300 receipts', async () => {
@@ -97,7 +97,7 @@ describeQueues('operation, the queue on %s', (kind) => {
     const jobs = (await listJobs(stack.queue.url)).slice(before);
     const shared = [wakeUps.slice(0, 1), wakeUps.slice(1, 4), wakeUps.slice(4, 7), wakeUps.slice(7)];
     expect(jobs).toHaveLength(shared.length);
-    expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ rings: wakeUps }))));
+    expect(jobs).toEqual(expect.arrayContaining(shared.map((wakeUps) => ({ wakeUps }))));
   });
 
   test('an intake drains although clients keep their connections open', async () => {

@@ -121,16 +121,3 @@ test.each([
 ])('%s is wrong usage', async (_, table, mapping, line) => {
   expect(await wrong('wrong.csv', table, mapping)).toContain(line);
 });
-
-test.each([
-  [{ Mobile: '/customer/phone' }, '{"customer":{"phone":"/Mobile"}} instead of {"Mobile":"/customer/phone"}'],
-  [{ Notes: null, 'A/B': '/items/1/name' }, '{"items":[{"name":"/A~1B"}]} instead of {"A/B":"/items/1/name"}'],
-  [{ Street: '/address/street' }, '{"address":{"join":["/Street"]}} instead of'],
-  [{ Client: '/customer', Goods: '/items' }, '{"customer":{"name":"/Client"}} instead of'],
-  [{ Goods: '/items' }, '{"items":[{"name":"/Goods"}]} instead of'],
-  [{ 'Order no.': '/source_order_id' }, '{"source_order_id":"/Order no."} instead of'],
-])('a file in the earlier format, %j, gets its first entry as it is written now', async (mapping, line) => {
-  const stderr = await wrong('earlier.csv', 'No\n1\n', mapping);
-  expect(stderr).toContain(`--map: the format has changed, the field now comes before the heading: write ${line}`);
-  expect(stderr).not.toContain('\n');
-});

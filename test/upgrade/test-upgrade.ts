@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, readFile } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openKnex } from '@orders/database';
@@ -111,9 +111,8 @@ async function startService({
     const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: SAFE_DRAIN_DELAY };
     const child = await launch('intake', { ...env, ...own }, { root });
     await untilReady(adminPort);
-    await haproxy.undrain(server);
     await haproxy.untilUp(server);
-    return { child, drainsByItself: await knowsDrainDelay(root) };
+    return child;
   };
   const workers = [await startWorker(first), await startWorker(first)];
   const intakes = { intake1: await startIntake(first, 'intake1'), intake2: await startIntake(first, 'intake2') };
@@ -125,10 +124,7 @@ async function startService({
   }
   async function replaceIntakes(root: string): Promise<void> {
     for (const server of SERVERS) {
-      const { child, drainsByItself } = intakes[server];
-      // A version from before DRAIN_DELAY is taken out by the operator instead.
-      if (!drainsByItself) await haproxy.drain(server);
-      await endWell(child);
+      await endWell(intakes[server]);
       intakes[server] = await startIntake(root, server);
     }
   }
@@ -138,10 +134,6 @@ async function startService({
 async function endWell(child: Child): Promise<void> {
   await child.stop();
   if (child.process.exitCode !== 0) throw new Error(`a process ended with ${child.process.exitCode ?? 'a signal'}`);
-}
-
-async function knowsDrainDelay(root: string): Promise<boolean> {
-  return (await readFile(join(root, 'apps/intake/src/config.ts'), 'utf8')).includes('DRAIN_DELAY');
 }
 
 /** @returns what a command of a version prints. */

@@ -126,7 +126,7 @@ test('the age of the oldest due event is reported until it is published', async 
 test('the age of the oldest audit event without a place in the chain is reported', async () => {
   const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
-  await begin('select from audit_chain_state for update');
+  await begin('select from audit_chain_lock for update');
   await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
   await knex('unchained_audit_events').update({ queued_at: knex.raw("now() - interval '100 s'") });
   expect(await oldest()).toBeGreaterThanOrEqual(100);

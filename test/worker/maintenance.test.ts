@@ -181,7 +181,12 @@ describeAlone('dropping a partition', () => {
       `insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length)
        select receipt_id, 2, channel, source_order_id, batch_id, body_start, body_length from receipts`,
     );
-    await recording('outbox').insert({ batch_id: receiptId, receipt_ids: [receiptId], due_at: new Date() });
+    await recording('outbox').insert({
+      batch_id: receiptId,
+      receipt_ids: [receiptId],
+      account_ids: [2],
+      due_at: new Date(),
+    });
     const dropping = drop();
     await whoWait(knex, 1, 'relation');
     await recording.commit();

@@ -104,7 +104,8 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
     const wakeUp = { batchId: receiptIds[0] as string, receiptIds };
     const due_at = new Date(Date.now() + 3_600_000);
     await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]).delete();
-    await knex('outbox').insert({ batch_id: wakeUp.batchId, receipt_ids: receiptIds, due_at });
+    const row = { batch_id: wakeUp.batchId, receipt_ids: receiptIds, account_ids: [account.id], due_at };
+    await knex('outbox').insert(row);
     for (let count = 0; count < 2; count++) await startWorker();
 
     const barrier = await shut('receipts claimed');

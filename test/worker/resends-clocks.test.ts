@@ -105,14 +105,3 @@ test('a resend with the same content takes over the decision of the previous one
   const [newest] = await findResends(database, account.id, [orderId]);
   expect(newest).toMatchObject({ receipt_id: same.receiptId, decision: 'refused' });
 });
-
-test('resends stored by a version without receive times are older than all others, in the order of their ids', async () => {
-  account = await stack.account();
-  const orderId = (await sendBy(0, '0501234567')).orderId as number;
-  const [one, two] = [await sendBy(0, '0502222222'), await sendBy(APART_MS, '0503333333')];
-  await stack.database.knex('resends').where({ account_id: account.id }).update({ received_at: '-infinity' });
-  const three = await sendBy(0, '0504444444');
-  const resends = await findResends(database, account.id, [orderId]);
-  expect(resends.map(({ receipt_id }) => receipt_id)).toEqual([three.receiptId, two.receiptId, one.receiptId]);
-  for (const { received_at } of resends) expect(Math.abs(received_at.getTime() - Date.now())).toBeLessThan(600_000);
-});

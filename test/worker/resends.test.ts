@@ -178,7 +178,7 @@ describe('the receipt of a resent order lists', () => {
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
   });
 
-  test('nothing if the previous version, which does not know resends, erases the order', async () => {
+  test('nothing if the order is erased by setting erased_at alone', async () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
     await stack.database.knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });

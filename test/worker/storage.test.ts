@@ -15,7 +15,6 @@ import {
   findSuspects,
   firstUuidAt,
   type IncomingReceipt,
-  listDeadIds,
   MIGRATIONS,
   migrate,
   openDatabase,
@@ -36,14 +35,12 @@ import {
 import { normalizeOrder } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
-import * as initial from '../../packages/database/src/migrations/001-initial.ts';
 import {
   type Connection,
   inRolledBackTransaction,
   inTransaction,
   run,
 } from '../../packages/database/src/prepared/run.ts';
-import { ascending } from '../../packages/database/src/receipts/uuids.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';
@@ -116,43 +113,6 @@ describe('migrations', () => {
     expect(ran.flat()).toEqual(MIGRATIONS.map(({ name }) => name));
     expect(ran.map(({ length }) => length)).toContain(0);
     await Promise.all([knex, ...both].map((one) => one.destroy()));
-    await dropDatabase(url.href);
-  });
-
-  test('keep earlier receipts: single bodies are found by batch, and dead receipts are dead letters', async () => {
-    const url = new URL(db.url);
-    url.pathname = `/older_${randomBytes(4).toString('hex')}`;
-    await ensureDatabase(url.href);
-    const knex = openKnex({ url: url.href });
-    await knex.migrate.latest({
-      tableName: 'schema_migrations',
-      migrationSource: {
-        getMigrations: async () => [initial],
-        getMigrationName: ({ name }) => name,
-        getMigration: async ({ up }) => ({ up: (trx) => trx.raw(up), down: async () => {} }),
-      },
-    });
-    // Some rows are in their own partition, some in the default one.
-    for (const table of ['receipts', 'receipt_payloads']) {
-      await knex.raw(
-        `create table ${table}_old partition of ${table} for values from ('80000000-0000-0000-0000-000000000000') to (maxvalue)`,
-      );
-    }
-    const receipts = ['one', 'two', 'three', 'four', 'five', 'six'].map((name) => ({
-      receipt_id: randomUUID(),
-      account_id: 1,
-      body: Buffer.from(`{"${name}":1}`),
-    }));
-    for (const { body, ...key } of receipts) {
-      await knex('receipts').insert({ ...key, channel: 'rest', source_order_id: 'older', state: 'dead' });
-      await knex('receipt_payloads').insert({ ...key, body });
-    }
-    expect(await migrate(knex)).toContain('002-payloads-by-batch');
-    expect(await listDeadIds(knex, 1)).toEqual(ascending(receipts.map(({ receipt_id }) => receipt_id)));
-    for (const { receipt_id, body } of receipts) {
-      expect(await findReceiptRecord(knex, receipt_id)).toMatchObject({ receipt_id, body });
-    }
-    await knex.destroy();
     await dropDatabase(url.href);
   });
 

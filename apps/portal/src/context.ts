@@ -17,7 +17,7 @@ export interface Person {
   /** By account; empty for operators. */
   memberships: readonly Membership[];
   sessionId: string;
-  /** When the user last proved who they are; null in sessions from before that was stored. */
+  /** When the user last proved who they are; null if an identity provider did not tell it. */
   authenticatedAt: Date | null;
   /** Whether a second factor was part of that. */
   hasProvedSecondFactor: boolean;

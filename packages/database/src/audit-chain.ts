@@ -26,7 +26,7 @@ const VERIFY_CHUNK = 1000;
 /** Details can be megabytes. */
 const READ_CHUNK = 50;
 
-/** SQL: what an erasure leaves of `details`, as `kept_audit_details` of migration 040. Here again, because verify trusts no stored function. */
+/** SQL: what an erasure leaves of `details`, as `kept_audit_details`. Here again, because verify trusts no stored function. */
 export const KEPT_DETAILS = `
 case when jsonb_typeof(details) = 'object' then
   details - 'reason' - 'changes' || case when jsonb_typeof(details -> 'changes') = 'array' then jsonb_build_object('changes', (
@@ -137,7 +137,6 @@ with chunk as materialized (
 select max(event_id)::text as last, min(event_id) filter (
   where not exists (select from audit_chain c where c.event_id = chunk.event_id)
     and not exists (select from unchained_audit_events q where q.event_id = chunk.event_id)
-    and not exists (select from audit_chain_state s where chunk.event_id > s.existing_after and chunk.event_id <= s.existing_to)
 )::text as inserted
 from chunk`;
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { MIGRATION_LOCK } from './advisory-locks.ts';
 import { sqlstateOf } from './database-errors.ts';
-import { completeRecord, type MigrationPlan, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
+import { type MigrationPlan, prepareRecord, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
 import { createPartitions } from './partitions/create-partitions.ts';
 import { SQLSTATE } from './sqlstates.ts';
@@ -48,7 +48,7 @@ export async function runMigrations(
     const { drift } = await readPlan(knex, migrations);
     const refused = drift.filter((name) => !acceptDrift.includes(name));
     if (refused.length > 0) throw new SchemaDriftError(refused);
-    await completeRecord(knex, migrations, acceptDrift);
+    await prepareRecord(knex, migrations, acceptDrift);
     // knex's lock outlives a killed process, ours does not. We hold ours, so a stale lock of knex can be cleared.
     const tableName = 'schema_migrations';
     const config: Knex.MigratorConfig = {

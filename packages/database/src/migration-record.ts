@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
-import { FORMER_NAMES, type Migration } from './migrations/index.ts';
+import type { Migration } from './migrations/index.ts';
 
 const RAN = 'schema_migrations';
 // A separate table, as knex owns schema_migrations.
@@ -34,7 +34,7 @@ export function checksumOf({ up }: Pick<Migration, 'up'>): string {
 /** Changes nothing; in an empty database all migrations are pending. */
 export async function readPlan(knex: Knex, migrations: readonly Migration[]): Promise<MigrationPlan> {
   const record = await readRecord(knex);
-  const known = new Set([...migrations.map(({ name }) => name), ...FORMER_NAMES.keys()]);
+  const known = new Set(migrations.map(({ name }) => name));
   return {
     pending: migrations
       .filter(({ name }) => !record.has(name))
@@ -48,48 +48,31 @@ function hasDrifted(checksum: string | null | undefined, migration: Migration): 
   return typeof checksum === 'string' && checksum !== checksumOf(migration);
 }
 
-/** @returns checksums of the migrations that ran, by name; null for those that ran before checksums were stored. */
+/** @returns checksums of the migrations that ran, by name and in order. */
 async function readRecord(knex: Knex): Promise<Map<string, string | null>> {
-  const record = new Map<string, string | null>();
-  if (!(await knex.schema.hasTable(RAN))) return record;
-  for (const name of await knex(RAN).orderBy('id').pluck<string[]>('name')) {
-    record.set(name, null);
-    const present = FORMER_NAMES.get(name);
-    if (present) record.set(present, null);
-  }
-  if (!(await knex.schema.hasTable(CHECKSUMS))) return record;
-  const checksums = await knex(CHECKSUMS).select<{ name: string; checksum: string }[]>('name', 'checksum');
-  for (const { name, checksum } of checksums) if (record.has(name)) record.set(name, checksum);
-  return record;
+  if (!(await knex.schema.hasTable(RAN))) return new Map();
+  const rows: { name: string; checksum: string | null }[] = await knex(RAN)
+    .leftJoin(CHECKSUMS, `${CHECKSUMS}.name`, `${RAN}.name`)
+    .orderBy(`${RAN}.id`)
+    .select(`${RAN}.name`, 'checksum');
+  return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
 /**
- * Completes the record before migrations run. Migrations that ran under a former name get the present name as well; the former name stays
- * for older versions. Migrations that ran before checksums were stored get the checksum of this version: 018 makes the schema the same,
- * whether 010 ran before or after it was edited.
+ * Creates the table of checksums, before knex creates its own.
  *
  * @param accepted names of migrations whose checksums are replaced by those of this version.
  */
-export async function completeRecord(
+export async function prepareRecord(
   knex: Knex,
   migrations: readonly Migration[],
   accepted: readonly string[],
 ): Promise<void> {
   await knex.transaction(async (trx) => {
     await trx.raw(`create table if not exists ${CHECKSUMS} (name text primary key, checksum text not null)`);
-    if (!(await trx.schema.hasTable(RAN))) return;
-    for (const [former, present] of FORMER_NAMES)
-      await trx.raw(
-        `insert into ${RAN} (name, batch, migration_time) select ?, batch, migration_time from ${RAN}
-         where name = ? and not exists (select from ${RAN} where name = ?)`,
-        [present, former, present],
-      );
-    const record = await readRecord(trx);
-    for (const migration of migrations) {
-      const checksum = record.get(migration.name);
-      const replaces = accepted.includes(migration.name) && hasDrifted(checksum, migration);
-      if (checksum === null || replaces) await recordChecksum(trx, migration);
-    }
+    const { drift } = await readPlan(trx, migrations);
+    for (const migration of migrations)
+      if (drift.includes(migration.name) && accepted.includes(migration.name)) await recordChecksum(trx, migration);
   });
 }
 

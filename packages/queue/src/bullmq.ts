@@ -81,11 +81,14 @@ export function createBullWorker(
   const concurrency = createAdaptiveConcurrency(options.concurrency);
   const processJob = async (job: { data: WakeUpJob; attemptsStarted: number }) => {
     // A job that this service did not write must not end the process.
-    if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
+    if (!Array.isArray(job.data.wakeUps)) throw new UnrecoverableError('not a job of this service');
     // A probe.
-    if (job.data.rings.length === 0) return;
+    if (job.data.wakeUps.length === 0) return;
     const isFirstDelivery = job.attemptsStarted === 1;
-    const wakeUps = job.data.rings.map(({ newBytes, ...rest }) => ({ ...rest, ...(isFirstDelivery && { newBytes }) }));
+    const wakeUps = job.data.wakeUps.map(({ newBytes, ...rest }) => ({
+      ...rest,
+      ...(isFirstDelivery && { newBytes }),
+    }));
     await concurrency
       .run(() => work(wakeUps))
       .catch(() => {

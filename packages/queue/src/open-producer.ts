@@ -84,7 +84,7 @@ export function openProducer(options: ProducerOptions): Producer {
     if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
     const queue = await readyQueue(lane);
     const options = delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS;
-    await queue.add(JOB_NAME, { rings: wakeUps }, options);
+    await queue.add(JOB_NAME, { wakeUps }, options);
   }
 
   function send(lane: Lane, wakeUps: WakeUp[], delayMs = 0): void {
@@ -107,7 +107,7 @@ export function openProducer(options: ProducerOptions): Producer {
     async probe() {
       const add = async (lane: Lane) => {
         const queue = await readyQueue(lane);
-        await queue.add(JOB_NAME, { rings: [] }, { ...JOB_OPTIONS, deduplication: { id: 'probe' } });
+        await queue.add(JOB_NAME, { wakeUps: [] }, { ...JOB_OPTIONS, deduplication: { id: 'probe' } });
       };
       await Promise.all(LANES.map(add)).catch((error) => {
         throw isNotPrepared(error) ? new QueueNotPreparedError("the queue's tables are not prepared") : error;

@@ -16,8 +16,7 @@ export interface WakeUp {
 
 /** Payload of the only job type. */
 export interface WakeUpJob {
-  /** The former name: workers of the previous version read these jobs, and this version reads theirs. */
-  rings: WakeUp[];
+  wakeUps: WakeUp[];
 }
 
 /**

@@ -77,7 +77,8 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
   }
 }
 
-function describePlan({ pending, drift, unknown }: MigrationPlan): string {
+/** The plan in plain text. */
+export function describePlan({ pending, drift, unknown }: MigrationPlan): string {
   const run = pending.map(({ name, transaction }) => `  ${name} (${transaction ? '' : 'not '}in a transaction)`);
   return [
     ...(run.length > 0 ? ['Migrations that would run, in this order:', ...run] : ['No migration would run.']),

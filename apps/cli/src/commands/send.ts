@@ -8,7 +8,7 @@ import { giveUpAfter, json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { count } from '../count.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { readJsonFile } from '../read-json-file.ts';
+import { readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { dryRun } from '../send/dry-run.ts';
 import { openFailureFile, readFailures, type StoredFailure, temporaryPathOf } from '../send/failures.ts';
 import { MISMATCH } from '../send/journal-entries.ts';
@@ -16,7 +16,6 @@ import { onlyFailed } from '../send/only-failed.ts';
 import { requireDistinctFiles } from '../send/own-files.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
-import { readSenderMapping } from '../send/read-sender-mapping.ts';
 import { renderDryRun } from '../send/render-dry-run.ts';
 import { incompleteReason, renderReport } from '../send/report.ts';
 import { runSend, type SendOptions, type SendPlan } from '../send/run-send.ts';
@@ -205,7 +204,7 @@ function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPla
 
 async function csvOptions(file: string, options: Options): Promise<CsvOptions> {
   const { map, delimiter, ignoreColumn = [], ignoreUnmapped = false } = options;
-  const mapping = map === undefined ? null : readSenderMapping(await readJsonFile(map, '--map'));
+  const mapping = map === undefined ? null : readMappingOf('--map', await readJsonFile(map, '--map'));
   return { mapping, ...delimitersOf(file, delimiter), ignored: ignoreColumn, ignoreUnmapped };
 }
 

@@ -8,7 +8,7 @@ import { escapeControls } from '../sanitize.ts';
 export type Column = readonly string[] | null | undefined;
 
 /** The fields of an order. An address may have parts of any name; customer and items may be plain strings. */
-export const FIELD =
+const FIELD =
   /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|delivery_instructions)$/;
 
 /** Which columns of a table may be left out. */

@@ -14,7 +14,7 @@ export const PASSWORD_LENGTH = { minPasswordLength: 15, maxPasswordLength: 128 }
 export type Auth = ReturnType<typeof createAuth>;
 
 /**
- * Configures the authentication library for the tables of migrations 004, 047 and 049.
+ * Configures the authentication library for the tables of `people.sql` and `sign-in.sql`.
  *
  * @param options.secretsKeys 32 bytes each; the key that signs cookies and encrypts secrets of authenticator apps is derived from the current
  *   one, and from the previous one a key that decrypts.
@@ -68,7 +68,6 @@ export function createAuth(options: {
       },
       additionalFields: {
         role: { type: 'string', required: true, input: false },
-        accountId: { type: 'number', required: false, input: false, fieldName: 'account_id' },
       },
     },
     session: {

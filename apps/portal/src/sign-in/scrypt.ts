@@ -1,7 +1,7 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
-const scryptAsync = promisify<string, string | Buffer, number, ScryptOptions, Buffer>(scrypt);
+const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
 interface Cost {
   /** log2 of N. */
@@ -16,10 +16,6 @@ const BLOCK_SIZE = 8;
 const PARALLELISM = 1;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
-
-/** Of versions before 0.3.0: the authentication library's default, with the salt as text. It takes 32 MiB. */
-const OLD_COST: Cost = { ln: 14, r: 16, p: 1 };
-const OLD_HASH = /^([\da-f]{32}):([\da-f]{128})$/;
 
 /** The PHC string format, with unpadded base64. */
 const HASH = /^\$scrypt\$ln=(\d\d?),r=(\d\d?),p=(\d)\$([\w+/]{22})\$([\w+/]{43})$/;
@@ -38,7 +34,7 @@ export async function hashPassword(password: string, ln = SAFE_COST): Promise<st
  * Whether a password has this hash; hashes with older parameters work too.
  *
  * @param ln log2 of N of new hashes.
- * @throws {Error} if the hash has neither form.
+ * @throws {Error} if the hash has another form.
  */
 export async function verifyPassword(hash: string, password: string, ln = SAFE_COST): Promise<boolean> {
   const { salt, key, cost } = parseHash(hash);
@@ -51,20 +47,15 @@ export async function verifyPassword(hash: string, password: string, ln = SAFE_C
 
 /** Whether a hash is cheaper to guess than new hashes. */
 export function needsRehash(hash: string, ln = SAFE_COST): boolean {
-  const { cost } = parseHash(hash);
-  return cost === OLD_COST || cost.ln < ln;
+  return parseHash(hash).cost.ln < ln;
 }
 
-/** @throws {Error} if the hash has neither form. */
-function parseHash(hash: string): { salt: string | Buffer; key: Buffer; cost: Cost } {
+/** @throws {Error} if the hash has another form. */
+function parseHash(hash: string): { salt: Buffer; key: Buffer; cost: Cost } {
   const [, ln, r, p, salt, key] = HASH.exec(hash) ?? [];
-  if (salt !== undefined && key !== undefined) {
-    const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
-    return { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64'), cost };
-  }
-  const [, oldSalt, oldKey] = OLD_HASH.exec(hash) ?? [];
-  if (oldSalt === undefined || oldKey === undefined) throw new Error('a password hash of an unknown form');
-  return { salt: oldSalt, key: Buffer.from(oldKey, 'hex'), cost: OLD_COST };
+  if (salt === undefined || key === undefined) throw new Error('a password hash of an unknown form');
+  const cost = { ln: Number(ln), r: Number(r), p: Number(p) };
+  return { salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64'), cost };
 }
 
 function costOf(ln: number): Cost {
@@ -72,7 +63,7 @@ function costOf(ln: number): Cost {
 }
 
 /** Equal characters that are encoded differently give the same key (NIST SP 800-63B-4, section 3.1.1.2). */
-function deriveKey(password: string, salt: string | Buffer, length: number, { ln, r, p }: Cost): Promise<Buffer> {
+function deriveKey(password: string, salt: Buffer, length: number, { ln, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** ln;
   return scryptAsync(password.normalize('NFKC'), salt, length, { N, r, p, maxmem: 2 * 128 * N * r });
 }

@@ -3,7 +3,7 @@ import type { Database } from '../connect.ts';
 import { findReceipts, type ReceiptPage } from '../prepared/receipts/list-receipts.ts';
 import { LAST_UUID } from './uuids.ts';
 
-/** Filter for an account's dead receipts, by the table `dead_letters`, which a trigger maintains (migration 007). */
+/** Filter for an account's dead receipts, by the table `dead_letters`, which a trigger maintains. */
 export interface DeadFilter {
   errorCode?: string | undefined;
   /** Prefix of their `source_order_id`. */

@@ -34,14 +34,6 @@ const COLUMNS = [
 ] as const;
 
 /**
- * The previous version sets a password by every invitation that it finds. It cannot find those that must not set one, because their
- * tokens are hashed with a prefix.
- */
-function hashInvitation(token: string, setsPassword: boolean): Buffer {
-  return hashToken(setsPassword ? token : `join\n${token}`);
-}
-
-/**
  * Creates an invitation, also for a user to set a new password. Deletes earlier open invitations of the address: if the new one sets a
  * password, those that set one, otherwise those to the same account that set none.
  *
@@ -60,7 +52,7 @@ export async function createInvitation(
     const earlier = trx('invitations').where({ email: address, sets_password: setsPassword }).whereNull('accepted_at');
     await (setsPassword ? earlier : earlier.where({ account_id: accountId })).delete();
     await trx('invitations').insert({
-      token_hash: hashInvitation(token, setsPassword),
+      token_hash: hashToken(token),
       email: address,
       role,
       account_id: accountId,
@@ -78,7 +70,7 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
   const [row] = await openInvitation(db, token)
     .select(COLUMNS)
     .select(db.raw('(select u.name from users u where u.email = invitations.email)'));
-  return row ? withMemberRole(row) : null;
+  return row ?? null;
 }
 
 /**
@@ -98,15 +90,14 @@ export async function acceptInvitation(
   return db.transaction(async (trx) => {
     const invitation = await lockInvitation(trx, token);
     if (!invitation) return null;
-    const { email, role, accountId, setsPassword } = invitation;
+    const { email, role, setsPassword } = invitation;
     // Two invitations of an address can be accepted at once, and a user who does not exist yet cannot be locked.
     await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [INVITATION_LOCK, email]);
     const before = await trx('users').where({ email }).forUpdate().first('id', 'role');
     if (before && !setsPassword) return 'sign_in';
     if (before && before.role !== role) return 'other_kind';
     await markAccepted(trx, token);
-    // The previous version reads the account of a user from account_id.
-    const user = { id: before?.id ?? randomUUID(), name, account_id: accountId };
+    const user = { id: before?.id ?? randomUUID(), name };
     if (before) await trx('users').where({ id: user.id }).update(user);
     // The owner who makes a link can also open it, so only an operator's link, which sets a password, proves the address.
     else await trx('users').insert({ ...user, email, email_verified: setsPassword, role });
@@ -156,7 +147,7 @@ async function addMembership(trx: Knex, userId: string, { accountId, memberRole 
 
 async function lockInvitation(trx: Knex, token: string): Promise<Invitation | null> {
   const [row] = await openInvitation(trx, token).forUpdate().select(COLUMNS);
-  return row ? withMemberRole(row) : null;
+  return row ?? null;
 }
 
 async function markAccepted(trx: Knex, token: string): Promise<void> {
@@ -165,12 +156,7 @@ async function markAccepted(trx: Knex, token: string): Promise<void> {
 
 function openInvitation(db: Knex, token: string): Knex.QueryBuilder {
   return db('invitations')
-    .whereIn('token_hash', [hashInvitation(token, true), hashInvitation(token, false)])
+    .where({ token_hash: hashToken(token) })
     .whereNull('accepted_at')
     .where('expires_at', '>', db.fn.now());
-}
-
-/** Invitations of the previous version have no role in the account; they make owners. */
-function withMemberRole<Row extends Invitation>(row: Row): Row {
-  return { ...row, memberRole: row.accountId === null ? null : (row.memberRole ?? 'owner') };
 }

@@ -112,16 +112,10 @@ export async function removeMember(db: Knex, change: MemberChange): Promise<Memb
     const member = await lockMember(trx, change, null);
     if (typeof member === 'string') return member;
     const { accountId, userId, actor } = change;
-    const other = await trx('memberships')
-      .where({ user_id: userId })
-      .whereNot({ account_id: accountId })
-      .orderBy('account_id')
-      .first('account_id');
     await openInvitations(trx, change, ['email', 'invited_by']).delete();
-    // The previous version reads the account of a user from this column.
-    if (other) await trx('users').where({ id: userId }).update({ account_id: other.account_id });
-    else await trx('users').where({ id: userId }).delete();
     await trx('memberships').where({ account_id: accountId, user_id: userId }).delete();
+    const other = await trx('memberships').where({ user_id: userId }).first('account_id');
+    if (!other) await trx('users').where({ id: userId }).delete();
     const details = { role: member.role };
     await recordAudit(trx, { accountId, actor, action: 'user_removed', subject: `user:${member.email}`, details });
     return member;

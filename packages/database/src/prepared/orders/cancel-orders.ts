@@ -46,7 +46,7 @@ const HELD: Cancelled = { outcome: 'held', orderId: null };
 const MAX_TRIES = 4;
 
 /**
- * Cancels an account's orders in one transaction, under their locks, with audit (function `cancel_orders` of migrations 026 and 027). Repeating it
+ * Cancels an account's orders in one transaction, under their locks, with audit (function `cancel_orders`). Repeating it
  * returns the same outcomes.
  *
  * - `cancelled`: an order that needs review, is rejected, or was confirmed so recently that dispatching cannot have seen it.

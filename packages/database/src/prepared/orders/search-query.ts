@@ -1,6 +1,6 @@
 import { EMIRATE_CODES, type Severity, toAsciiDigits } from '@orders/domain';
 
-/** The other conditions of a filter that the search index (`order_words`, migration 005) helps with; null matches all. */
+/** The other conditions of a filter that the search index (`order_words`) helps with; null matches all. */
 export interface Facets {
   channel: string | null;
   /** A code, or `none`. */

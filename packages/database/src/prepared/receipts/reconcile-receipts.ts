@@ -26,16 +26,15 @@ export class BacklogTooLong extends Error {}
 
 const RECONCILE = {
   name: 'reconcile-receipts',
-  // `account_ids` is empty in outbox rows of the previous version. The plan must not depend on the row counts that Postgres assumes:
-  // `is true` makes a condition a hash lookup per row instead of a join, and `offset 0` keeps a subquery a lookup by key. The bounds of the
-  // pending ids prune partitions.
+  // The plan must not depend on the row counts that Postgres assumes: `is true` makes a condition a hash lookup per row instead of a join,
+  // and `offset 0` keeps a subquery a lookup by key. The bounds of the pending ids prune partitions.
   text: `
 with asked as materialized (
   select source_order_id from unnest($2::text[]) as asked(source_order_id)
 ), pending as materialized (
   select array_agg(id order by id) as ids from (
     select id from outbox cross join lateral unnest(receipt_ids) as id
-    where account_ids && array[$1::int] or account_ids = '{}'
+    where account_ids && array[$1::int]
     limit ${MAX_PENDING + 1}
   ) as bounded
 ), searched as materialized (

@@ -1,6 +1,5 @@
 import { type Difference, differenceJson } from '@orders/domain';
 import type { Database } from '../../connect.ts';
-import { timeOf } from '../../receipts/uuids.ts';
 import { run } from '../run.ts';
 
 export type Decision = 'accepted' | 'refused';
@@ -9,7 +8,7 @@ export type Decision = 'accepted' | 'refused';
 export interface Resend {
   order_id: number;
   receipt_id: string;
-  /** By Postgres' clock; for rows of versions that stored no time, the time in its id. */
+  /** By Postgres' clock. */
   received_at: Date;
   changes: Difference[];
   decision: Decision | null;
@@ -41,16 +40,8 @@ export async function findResends(
   accountId: number,
   orderIds: readonly number[],
 ): Promise<Resend[]> {
-  // -infinity stands for no time; pg parses it to a number.
-  const rows = await run<Omit<Resend, 'received_at'> & { received_at: Date | number }>(database, FIND, [
-    accountId,
-    orderIds,
-  ]);
-  return rows.map(({ received_at, changes, ...row }) => ({
-    ...row,
-    received_at: received_at instanceof Date ? received_at : new Date(timeOf(row.receipt_id)),
-    changes: changes.map(differenceJson),
-  }));
+  const rows = await run<Resend>(database, FIND, [accountId, orderIds]);
+  return rows.map(({ changes, ...row }) => ({ ...row, changes: changes.map(differenceJson) }));
 }
 
 /** Whether the newest changed resend of an order has a decision. */

@@ -1,0 +1,54 @@
+-- Accounts and what they authenticate with. Decision 006.
+
+create table accounts (
+  account_id             integer generated always as identity primary key,
+  name                   text not null,
+  created_at             timestamptz not null default now(),
+  suspended_at           timestamptz,
+  -- A rate limit of its own, or none at all. Where nothing is set, the general limit holds.
+  rate_requests          integer check (rate_requests > 0),
+  rate_seconds           integer check (rate_seconds between 1 and 2073600),
+  rate_unlimited         boolean not null default false check (not rate_unlimited or rate_requests is null),
+  -- Whether an order that is sent again with other content waits for a decision of a person.
+  hold_resends           boolean not null default false,
+  -- Whether only signed deliveries are accepted.
+  signed_only            boolean not null default false,
+  -- Whether the members need a second factor to sign in.
+  second_factor_required boolean not null default false,
+  check ((rate_requests is null) = (rate_seconds is null))
+);
+
+create table api_keys (
+  account_id       integer not null references accounts,
+  key_id           integer generated always as identity,
+  name             text not null,
+  -- SHA-256 of 43 random characters.
+  key_hash         bytea not null,
+  last_four        text not null,
+  scopes           text[] not null default '{send,cancel,read}',
+  -- Addresses and ranges (CIDR) from which it works; empty for all.
+  addresses        text[] not null default '{}',
+  created_at       timestamptz not null default now(),
+  expires_at       timestamptz,
+  -- The lifetime that was chosen, which its replacement gets too. Null if none was, and once the key is replaced: expires_at is then the
+  -- end of its grace period.
+  lifetime_seconds integer,
+  revoked_at       timestamptz,
+  last_used_at     timestamptz,
+  primary key (account_id, key_id)
+);
+-- Not unique: random hashes do not repeat, and every unique key carries the account id.
+create index api_keys_by_hash on api_keys (key_hash);
+
+-- Signing is enabled for an account while it has a secret that has not expired.
+create table signing_secrets (
+  account_id   integer not null references accounts,
+  secret_id    integer generated always as identity,
+  -- The secret, encrypted.
+  sealed       bytea not null,
+  created_at   timestamptz not null default now(),
+  expires_at   timestamptz,
+  -- The last time that it verified a webhook although there was a newer one: shows whether a sender still has to change over.
+  last_used_at timestamptz,
+  primary key (account_id, secret_id)
+);

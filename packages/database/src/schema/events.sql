@@ -1,0 +1,163 @@
+-- The events of each account that has them enabled. Decision 028.
+
+-- An account without a row, or whose log is not enabled, gets no events.
+create table event_logs (
+  account_id    integer primary key references accounts,
+  is_enabled    boolean not null,
+  -- The sequence of the newest event.
+  last_sequence bigint not null default 0,
+  -- The sequence of the newest event that was removed because of its age.
+  removed_to    bigint not null default 0
+);
+
+-- Recorded in the transaction of what happened, and moved to events by the publisher once they are due.
+create table unpublished_events (
+  account_id      integer not null,
+  -- A confirmation is due when its undo time is over.
+  due_at          timestamptz not null default clock_timestamp(),
+  event_number    bigint generated always as identity,
+  -- Random, because numbers are used again after a restore.
+  event_id        uuid not null default gen_random_uuid(),
+  type            text not null,
+  receipt_id      uuid not null,
+  source_order_id text collate "C" not null,
+  order_id        bigint,
+  details         jsonb not null default '{}',
+  -- Of a confirmation, and of what must not be published before it: the transaction id that dispatchable_orders compares.
+  confirmed_xid   xid8,
+  primary key (account_id, due_at, event_number)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+create index unpublished_confirmations on unpublished_events (account_id, order_id) where confirmed_xid is not null;
+create index unpublished_reasons on unpublished_events (account_id, order_id) where jsonb_exists(details, 'reason');
+
+create table events (
+  account_id      integer not null,
+  -- Assigned by the publisher in its transaction, without gaps but for a restore.
+  sequence        bigint not null,
+  event_id        uuid not null,
+  type            text not null,
+  happened_at     timestamptz not null,
+  receipt_id      uuid not null,
+  source_order_id text collate "C" not null,
+  order_id        bigint,
+  details         jsonb not null,
+  primary key (account_id, sequence)
+);
+create index events_with_reasons on events (account_id, order_id) where jsonb_exists(details, 'reason');
+
+-- What an event says of warnings: codes and pointers of the first hundred. The pointer of an unknown field contains a name that the sender
+-- chose, which can be personal, so the pointer of its parent takes its place.
+create function event_warnings(warnings jsonb) returns jsonb language sql immutable parallel safe
+return coalesce(
+  (select jsonb_agg(jsonb_build_object(
+            'pointer', case when w.warning ->> 'code' = 'unknown_field' then regexp_replace(w.warning ->> 'pointer', '/[^/]*$', '')
+                            else w.warning ->> 'pointer' end,
+            'code', w.warning ->> 'code') order by w.place)
+   from jsonb_array_elements(warnings) with ordinality as w(warning, place) where w.place <= 100), '[]')
+  || case when jsonb_array_length(warnings) > 100 then '[{"pointer": "", "code": "more_warnings"}]'::jsonb else '[]' end;
+
+-- The functions below begin with the same test, which ends them early for accounts that never had events. Only triggers run them: a role
+-- that could make a trigger of its own with one of them would act with the rights of the owner.
+
+-- The event of a receipt that ended `duplicate`. A range of one id, in order and with limit 1, is only planned for the primary key, also
+-- in a session that planned it for empty tables.
+create function record_duplicate_events() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not exists (select from event_logs where account_id = any(array(select account_id from new_resends))) then return null; end if;
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id, details)
+  select n.account_id, 'receipt.duplicate', n.receipt_id, o.source_order_id, n.order_id,
+         jsonb_build_object(
+           'duplicate_of', o.receipt_id,
+           'changed', coalesce((select jsonb_agg(c.change -> 'pointer' order by c.place)
+                                from jsonb_array_elements(n.changes) with ordinality as c(change, place)), '[]'))
+  from new_resends n
+  cross join lateral (
+    select o.source_order_id, o.receipt_id from orders o
+    where o.account_id = n.account_id and o.order_id >= n.order_id and o.order_id <= n.order_id
+    order by o.order_id limit 1
+  ) as o
+  where n.account_id = any(array(
+    select account_id from event_logs where account_id = any(array(select account_id from new_resends)) and is_enabled
+  ));
+  return null;
+end
+$$;
+create trigger record_duplicate_events after insert on resends
+referencing new table as new_resends for each statement execute function record_duplicate_events();
+
+-- The event of a receipt that ended `dead`.
+create function record_dead_events() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not exists (select from event_logs where account_id = any(array(select account_id from new_dead))) then return null; end if;
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, details)
+  select account_id, 'receipt.dead', receipt_id, source_order_id, jsonb_build_object('error', error_code)
+  from new_dead
+  where account_id = any(array(
+    select account_id from event_logs where account_id = any(array(select account_id from new_dead)) and is_enabled
+  ));
+  return null;
+end
+$$;
+create trigger record_dead_events after insert on dead_letters
+referencing new table as new_dead for each statement execute function record_dead_events();
+
+-- The events of decisions about orders. On audit_events, because each decision writes its row there in the same transaction.
+create function record_order_events() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not exists (select from event_logs where account_id = any(array(select account_id from new_audit_events))) then return null; end if;
+  -- The event of a confirmation that was taken back, in time, is not published. The log may have been disabled meanwhile.
+  delete from unpublished_events u using new_audit_events n
+  where n.action in ('order_review_undone', 'order_cancelled') and n.details ->> 'was' = 'confirmed'
+    and u.account_id = n.account_id and u.order_id = substr(n.subject, length('order:') + 1)::bigint
+    and u.confirmed_xid is not null and u.type = 'order.confirmed';
+
+  insert into unpublished_events (account_id, due_at, type, receipt_id, source_order_id, order_id, details, confirmed_xid)
+  select decided.account_id,
+         case when decided.type = 'order.confirmed' then clock_timestamp() + interval '10 seconds'
+              else coalesce(confirmation.due_at, clock_timestamp()) end,
+         decided.type, o.receipt_id, o.source_order_id, decided.order_id, jsonb_strip_nulls(jsonb_build_object('reason', decided.reason)),
+         case when decided.type = 'order.confirmed' then pg_current_xact_id() else confirmation.confirmed_xid end
+  from (
+    select n.account_id, n.event_id, substr(n.subject, length('order:') + 1)::bigint as order_id, n.details ->> 'reason' as reason,
+           case n.action
+             when 'order_confirmed' then 'order.confirmed'
+             when 'order_rejected' then 'order.rejected'
+             when 'order_reopened' then 'order.reopened'
+             when 'order_review_undone' then 'order.reopened'
+             when 'order_edited' then 'order.edited'
+             when 'resend_accepted' then 'order.edited'
+             when 'order_cancelled' then 'order.cancelled'
+             when 'order_cancel_requested' then 'order.cancel_requested'
+           end as type
+    from new_audit_events n
+    where n.account_id = any(array(
+        select account_id from event_logs where account_id = any(array(select account_id from new_audit_events)) and is_enabled
+      ))
+      and n.subject like 'order:%'
+      -- Nobody was told of a confirmation that was taken back.
+      and not (n.action = 'order_review_undone' and n.details ->> 'was' = 'confirmed')
+    offset 0
+  ) as decided
+  cross join lateral (
+    select o.source_order_id, o.receipt_id from orders o
+    where o.account_id = decided.account_id and o.order_id >= decided.order_id and o.order_id <= decided.order_id
+    order by o.order_id limit 1
+  ) as o
+  -- The request to cancel a confirmed order is published after its confirmation.
+  left join lateral (
+    select due_at, confirmed_xid from unpublished_events
+    where account_id = decided.account_id and order_id = decided.order_id and confirmed_xid is not null
+    order by due_at desc limit 1
+  ) as confirmation on true
+  where decided.type is not null
+  order by decided.event_id;
+  return null;
+end
+$$;
+create trigger record_order_events after insert on audit_events
+referencing new table as new_audit_events for each statement execute function record_order_events();
+
+revoke all on function record_duplicate_events(), record_dead_events(), record_order_events() from public;

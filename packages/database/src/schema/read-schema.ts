@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The files of the schema, one a subject, in an order in which each finds what it refers to. */
+const SUBJECTS = [
+  'accounts',
+  'people',
+  'sign-in',
+  'sources',
+  'receipts',
+  'outbox',
+  'dead-letters',
+  'rejections',
+  'orders',
+  'search',
+  'resends',
+  'review',
+  'audit',
+  'cancellations',
+  'dispatch',
+  'events',
+  'endpoints',
+  'erasure',
+  'activity',
+  'compression',
+] as const;
+
+/** The SQL that creates the whole schema in an empty database. It has no question mark, which knex would read as a parameter. */
+export function readSchema(): string {
+  return SUBJECTS.map((subject) => readFileSync(join(import.meta.dirname, `${subject}.sql`), 'utf8')).join('\n');
+}

@@ -1,0 +1,34 @@
+-- What reviewers add to the list: notes about orders, saved views, and who is looking at it. Decision 025.
+
+create table order_notes (
+  account_id integer not null,
+  order_id   bigint not null,
+  note_id    bigint generated always as identity,
+  at         timestamptz not null default clock_timestamp(),
+  -- An e-mail address.
+  by         text not null,
+  text       text not null,
+  primary key (account_id, order_id, note_id)
+);
+
+create table review_views (
+  account_id integer not null,
+  user_id    text not null references users on delete cascade,
+  view_id    bigint generated always as identity,
+  name       text not null,
+  -- The query string of the page, without its question mark.
+  query      text not null,
+  primary key (account_id, user_id, view_id),
+  unique (account_id, user_id, name)
+);
+create index review_views_by_user on review_views (user_id);
+
+-- Empty after a crash: a row counts for ten seconds only. No foreign key, so that a poll locks no user.
+create unlogged table review_presence (
+  account_id integer not null,
+  user_id    text not null,
+  -- The open order; null if it is only the list.
+  order_id   bigint,
+  seen_at    timestamptz not null,
+  primary key (account_id, user_id)
+);

@@ -1,0 +1,50 @@
+-- Sources: webhooks of platforms, as these send them. Decision 027.
+
+create table sources (
+  account_id      integer not null references accounts,
+  source_number   integer generated always as identity,
+  -- The id in the URL, which is random and can be replaced.
+  source_id       text collate "C" not null,
+  name            text not null,
+  -- Before the platform's id in the ids of its orders, so that two sources of an account never make one order of two.
+  id_prefix       text not null default '',
+  -- When it first took an order or a cancellation. From then on the prefix stays.
+  used_at         timestamptz,
+  preset          text not null,
+  settings        jsonb not null,
+  mapping         jsonb not null,
+  mapping_version integer not null default 1,
+  -- The secret, encrypted; null once the source is removed.
+  sealed          bytea,
+  -- After a change of the secret, the old one is accepted until then.
+  previous_sealed bytea,
+  previous_until  timestamptz,
+  created_at      timestamptz not null default now(),
+  -- Removed sources stay, because their dead receipts can be mapped again.
+  removed_at      timestamptz,
+  primary key (account_id, source_number)
+);
+create index sources_by_id on sources (source_id);
+
+create table source_mappings (
+  account_id    integer not null,
+  source_number integer not null,
+  version       integer not null,
+  mapping       jsonb not null,
+  created_at    timestamptz not null default now(),
+  created_by    text not null,
+  primary key (account_id, source_number, version)
+);
+
+-- Deliveries by day and outcome.
+create table source_activity (
+  account_id    integer not null,
+  source_number integer not null,
+  day           date not null,
+  outcome       text not null,
+  count         bigint not null,
+  last_at       timestamptz not null,
+  -- The last few, newest first, to show them.
+  receipt_ids   uuid[] not null,
+  primary key (account_id, source_number, day, outcome)
+);
