@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { acceptInvitation, createInvitation, type MemberRole } from '@orders/database';
-import { hashPassword } from '@orders/portal';
+import { acceptInvitation, createInvitation, hashPassword, type MemberRole } from '@orders/database';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';
 import { type RunningPortal, type Stack, TEST_HASH_COST } from './stack.ts';

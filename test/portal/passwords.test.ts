@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createInvitation, createPasswordReset, findUser } from '@orders/database';
-import { hashPassword } from '@orders/portal';
+import { createInvitation, createPasswordReset, findUser, hashPassword } from '@orders/database';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';

@@ -1,6 +1,12 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPasswordReset, endSessions, findUser, resetSecondFactors, usePasswordReset } from '@orders/database';
-import { hashPassword } from '@orders/portal';
+import {
+  createPasswordReset,
+  endSessions,
+  findUser,
+  hashPassword,
+  resetSecondFactors,
+  usePasswordReset,
+} from '@orders/database';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';

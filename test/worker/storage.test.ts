@@ -144,6 +144,7 @@ describe('migrations', () => {
           'audit_events',
           'audit_chain',
           'unchained_audit_events',
+          'audit_chain_lock',
         ],
       ],
     );

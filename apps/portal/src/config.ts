@@ -1,3 +1,4 @@
+import { SAFE_COST } from '@orders/database';
 import { type Bounds, trustedProxies } from '@orders/http';
 import {
   callbackHosts,
@@ -17,7 +18,6 @@ import {
 import Joi from 'joi';
 import { type MailEnvironment, mailEnvironment } from './mail/smtp-settings.ts';
 import { type OidcEnvironment, oidcEnvironment } from './sign-in/oidc/settings.ts';
-import { SAFE_COST } from './sign-in/scrypt.ts';
 
 /** The portal's environment variables; times in milliseconds. */
 export interface PortalConfig

@@ -298,6 +298,7 @@ export {
 } from './users/portal-requests.ts';
 export { recordOfUser } from './users/record-of-user.ts';
 export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
+export { hashPassword, needsRehash, SAFE_COST, verifyPassword } from './users/scrypt.ts';
 export {
   findChallengedUser,
   findPasskeyUser,

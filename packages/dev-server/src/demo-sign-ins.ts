@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { acceptInvitation, createInvitation, findUser, openKnex, type Role } from '@orders/database';
-import { hashPassword } from 'better-auth/crypto';
+import { acceptInvitation, createInvitation, findUser, hashPassword, openKnex, type Role } from '@orders/database';
 
 /** A demo user of the portal. */
 export interface DemoSignIn {

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { hashPassword, needsRehash, verifyPassword } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { createFairBudget, createFairQueue } from '@orders/runtime';
-import { hashPassword, needsRehash, verifyPassword } from './scrypt.ts';
 
 /** Who asks for hashes; it decides where they wait. */
 export interface Requester {
