@@ -64,9 +64,9 @@ export function createDeliverRound(deps: {
     return { ...event, at, durationMs, status, error, nextAttemptInMs, retryAfterMs };
   }
 
-  /** The events of a round of at most `count` attempts. A round of one has a retry or a new event, by chance. */
+  /** The events of a round of at most `count` attempts. A round of one or two has a retry or a new event, by chance. */
   async function readMessages(endpoint: ClaimedEndpoint, count: number) {
-    const isSingle = count === 1;
+    const isSingle = count <= 2;
     const prefersNew = isSingle && Math.random() < 0.5;
     const { deliveries, ...read } = await readDeliveries(database, endpoint, isSingle ? 1 : count - 1, prefersNew);
     return { messages: deliveries.map(toMessage), ...read };
@@ -75,7 +75,7 @@ export function createDeliverRound(deps: {
   /** The messages of a round; none if the host of the endpoint may get none for `waitMs`. */
   async function nextMessages(endpoint: ClaimedEndpoint) {
     const { accountId, url, testEventId, isFailing, cursor } = endpoint;
-    const host = URL.parse(url)?.hostname ?? url;
+    const host = URL.parse(url)?.hostname.replace(/\.$/, '') ?? url;
     // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
     if (testEventId !== null) {
       rates.force(host, accountId);

@@ -81,7 +81,9 @@ export function createHostRates(perSecond: number, now: () => number = () => per
 
   function add(name: string, accountId: number, count: number): void {
     const { at, host, account } = open(name, accountId);
-    for (const bucket of [host, account]) bucket.tokens = Math.min(burst, bucket.tokens + count);
+    // A test by one account takes from others only what is there.
+    host.tokens = Math.min(burst, Math.max(Math.min(host.tokens, 0), host.tokens + count));
+    account.tokens = Math.min(burst, Math.max(-burst, account.tokens + count));
     account.activeUntil = Math.max(account.activeUntil, at + ACTIVE_MS);
   }
 
@@ -95,7 +97,7 @@ export function createHostRates(perSecond: number, now: () => number = () => per
       const waitMs =
         granted > 0
           ? 0
-          : Math.ceil(1000 * Math.max((enough - host.tokens) / perSecond, (enough - account.tokens) / share));
+          : Math.ceil((1000 * (enough - Math.min(host.tokens, account.tokens))) / share);
       account.activeUntil = at + waitMs + ACTIVE_MS;
       return { granted, waitMs };
     },

@@ -1,6 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { claimRequest, type EarlierRequest, releaseRequest, seal, settleRequest, tryToUnseal } from '@orders/database';
+import {
+  claimRequest,
+  type EarlierRequest,
+  releaseRequest,
+  seal,
+  settleRequest,
+  sqlstateOf,
+  tryToUnseal,
+} from '@orders/database';
 import { Problem } from '@orders/domain';
 import { describeError, secretsKeysOf } from '@orders/runtime';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
@@ -18,6 +26,8 @@ const WAIT_MS = 10_000;
 const POLL_MS = 100;
 /** A request that has not ended after this many milliseconds: its process may have crashed. */
 const LOST_MS = 60_000;
+/** With a 5xx the client repeats it under the same key. */
+const STILL_RUNNING = 'This request is still being carried out. Send it again in a moment.';
 
 /**
  * Carries out a changing request of a user once, however often it is sent with the same `Idempotency-Key` (a UUID): to any portal, also at
@@ -53,7 +63,8 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
         repeat(earlier, ownerOf(claim), response);
         return false;
       }
-      if (earlier.age > LOST_MS || performance.now() > giveUpAt) throw new Problem('outcome_unknown');
+      if (earlier.age > LOST_MS) throw new Problem('outcome_unknown');
+      if (performance.now() > giveUpAt) throw new Problem('overloaded', { detail: STILL_RUNNING });
       await sleep(POLL_MS);
       context.closed.throwIfAborted();
     }
@@ -116,13 +127,18 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
       delete context.claim;
       const { status } = asProblem(error);
       if (claim) {
-        // A client that has left while it waited changed nothing.
-        const isUnchanged = status < 500 || error instanceof ClientDisconnectedError;
+        // A client that has left while it waited changed nothing, and neither did a transaction that Postgres ended.
+        const isUnchanged = status < 500 || error instanceof ClientDisconnectedError || isRolledBack(error);
         await store(isUnchanged ? releaseRequest(knex, claim) : settleRequest(knex, claim, { status, reply: null }));
       }
       next(error);
     },
   };
+}
+
+/** Postgres cancelled the statement, or could not carry it out: 57014, 55P03, and the classes 40 and 53. */
+function isRolledBack(error: unknown): boolean {
+  return /^(57014|55P03|40...|53...)$/.test(sqlstateOf(error) ?? '');
 }
 
 /** Keyed, as a hash of a body with a password could be searched for it. */

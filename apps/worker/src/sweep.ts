@@ -34,27 +34,30 @@ export async function sweep(deps: SweepDeps, stopping: AbortSignal): Promise<voi
     const receipts = countReceipts(overdue);
     if (receipts > 0) logger.info('overdue receipts taken from the outbox', { batches: overdue.length, receipts });
     metrics.swept.inc(receipts);
-    await processChunks(
-      deps,
-      chunkBySize(overdue, ({ receiptIds }) => receiptIds.length, { size: MAX_RECEIPTS }),
-    );
+    const chunks = chunkBySize(overdue, ({ receiptIds }) => receiptIds.length, { size: MAX_RECEIPTS });
+    await processChunks(deps, chunks, stopping);
     rows = isOnce ? 0 : overdue.length;
   }
 }
 
 /**
- * Receipts of a chunk that fails are due again at once, so that the next sweep finds them.
+ * Receipts of a chunk that fails, or is not begun before a stop, are due again at once, so that the next sweep finds them.
  *
  * @throws the first failure; unless Postgres is unavailable, after all were tried.
  */
-async function processChunks({ database, processWakeUps }: SweepDeps, chunks: readonly WakeUp[][]): Promise<void> {
+async function processChunks(
+  { database, processWakeUps }: SweepDeps,
+  chunks: readonly WakeUp[][],
+  stopping: AbortSignal,
+): Promise<void> {
   const failures: unknown[] = [];
   for (const wakeUps of chunks) {
     try {
+      stopping.throwIfAborted();
       await processWakeUps(wakeUps);
     } catch (error) {
       if (!(await isReachable(database))) throw error;
-      failures.push(error);
+      if (!stopping.aborted) failures.push(error);
       for (const { batchId } of wakeUps) await settleBatch(database, batchId, 0);
     }
   }

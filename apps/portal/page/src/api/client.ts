@@ -102,15 +102,27 @@ function needsProof(code: string): code is ProofReason {
 const REPEATED_WITHIN_MS = 10 * 60_000;
 
 /** Requests that are sent or whose outcome is unknown, by their content. */
-const unsettled = new Map<string, { id: string; at: number }>();
+const unsettled = new Map<string, { id: string; at: number; isSent: boolean }>();
 
 /** The id with which the portal carries out a request and its repetitions once. */
 function idOf(content: string): string {
   const sent = unsettled.get(content);
-  if (sent && Date.now() - sent.at < REPEATED_WITHIN_MS) return sent.id;
-  const id = crypto.randomUUID();
-  unsettled.set(content, { id, at: Date.now() });
-  return id;
+  const isRepeated = sent && Date.now() - sent.at < REPEATED_WITHIN_MS;
+  const request = isRepeated ? sent : { id: crypto.randomUUID(), at: Date.now(), isSent: true };
+  request.isSent = true;
+  unsettled.set(content, request);
+  return request.id;
+}
+
+/** @param status of the response; null without one. */
+function settle(content: string, status: number | null): void {
+  const request = unsettled.get(content);
+  if (request) request.isSent = false;
+  // After a 5xx it may have been done, as after none.
+  if (status === null || status >= 500) return;
+  unsettled.delete(content);
+  // After another change the same content means something new: an order that was confirmed again can be undone again.
+  for (const [other, { isSent }] of unsettled) if (!isSent) unsettled.delete(other);
 }
 
 /** @returns the response, or the problem of one other than 2xx. */
@@ -126,12 +138,12 @@ async function sendOnce(method: Method, path: string, options: CallOptions): Pro
   if (method !== 'GET') headers.set('Idempotency-Key', idOf(content));
   const response = await fetch(address, { method, signal: options.signal ?? null, headers, body }).catch(
     (error: unknown) => {
+      settle(content, null);
       if (options.signal?.aborted) throw error;
       throw new ApiProblem(0, {});
     },
   );
-  // After a 5xx it may have been done, as after none.
-  if (response.status < 500) unsettled.delete(content);
+  if (method !== 'GET') settle(content, response.status);
   if (response.ok) return response;
   const problem = new ApiProblem(response.status, await response.json().catch(() => ({})));
   // A request for the session itself expects this answer.

@@ -15,12 +15,12 @@ const SWEEP = {
   name: 'sweep-outbox',
   text: `
 with due as materialized (
-  select row_id, due_at, row_number() over (partition by account_ids order by due_at) as turn
+  select row_id, due_at, row_number() over (partition by account_ids[1] order by due_at) as turn
   from (select ctid as row_id, account_ids, due_at from outbox where due_at <= now() order by due_at limit ${CHOSEN_AMONG}) as oldest
 ), taken as materialized (
-  select o.ctid as row_id from due join outbox o on o.ctid = due.row_id
-  order by due.turn, due.due_at limit $1::int
-  for update of o skip locked
+  select ctid as row_id from outbox
+  where ctid = any(array(select row_id from due order by turn, due_at limit $1::int))
+  for update skip locked
 )
 update outbox set due_at = now() + $2::int * interval '1 ms'
 where ctid = any(array(select row_id from taken))
@@ -28,11 +28,14 @@ returning batch_id as "batchId", receipt_ids as "receiptIds"`,
 };
 
 /**
- * Takes up to `limit` overdue batches, the oldest of each account in turn, and makes them due again in `leaseMs` milliseconds. Concurrent
- * sweeps take different batches.
+ * Takes up to `limit` overdue batches, of the oldest those of each account in turn, and makes them due again in `leaseMs` milliseconds.
+ * Concurrent sweeps take different batches. An intake's batch can have several accounts; it counts as one of the first.
+ *
+ * @returns them in the order in which they were received.
  */
 export async function sweepOutbox(database: Database, limit: number, leaseMs: number): Promise<Batch[]> {
-  return run<Batch>(database, SWEEP, [limit, leaseMs]);
+  const batches = await run<Batch>(database, SWEEP, [limit, leaseMs]);
+  return batches.sort((a, b) => (a.batchId < b.batchId ? -1 : 1));
 }
 
 const FIND_OUTBOX_ROWS = {
