@@ -49,7 +49,7 @@ async function request(shop: ReviewedShop, number: string, reason: string): Prom
 }
 
 const paneOf = (page: Page, number: string) =>
-  page.locator('.order-pane').filter({ has: page.getByRole('heading', { name: number }) });
+  page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const requestsOf = (page: Page) => page.getByRole('region', { name: 'Cancellation requests' });
 const done = (page: Page, number: string) => page.getByRole('button', { name: `Done: order ${number}`, exact: true });
 const notice = (page: Page, text: string) => page.locator('.notice', { hasText: text });

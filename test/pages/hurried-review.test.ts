@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { openPage, stopPageClock, visitAs } from '../harness/browser.ts';
+import { expectAccessible, holdRequests, openPage, stopPageClock, visitAs } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
   afterKeys,
@@ -20,7 +20,7 @@ const { apps, open } = startReviewApps();
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const openThree = () => open(numbered('H-1'), numbered('H-2'), numbered('H-3'));
 const paneOf = (page: Page, number: string) =>
-  page.locator('.order-pane').filter({ has: page.getByRole('heading', { name: number }) });
+  page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const confirmOf = (page: Page, number: string) =>
   page.locator('.order-pane').getByRole('button', { name: `Confirm order ${number}`, exact: true });
 const isConfirmed = (shop: ReviewedShop, number: string) => becomes(apps.stack, shop, number, 'confirmed');
@@ -147,6 +147,31 @@ describe('whoever decides twice in a hurry', () => {
 });
 
 describe('a decision', () => {
+  test('waits until the whole order is shown, which appears at once', async () => {
+    const shop = await open(numbered('H-1'), numbered('H-2'));
+    await hurry(shop, async ({ page, pass, decisions }) => {
+      const release = await holdRequests(page, /\/orders\/\d+$/);
+      await rowOf(page, 'H-2').getByRole('link').click();
+      const confirm = confirmOf(page, 'H-2');
+      await confirm.waitFor();
+      await pass(500);
+      await page.keyboard.press('c');
+      await page.keyboard.press('r');
+      await confirm.dispatchEvent('click');
+      await afterKeys(page);
+      expect(await page.getByRole('dialog').count()).toBe(0);
+      expect(await confirm.getAttribute('aria-disabled')).toBe('true');
+      expect(await page.locator('.order-facts').count()).toBe(0);
+      await expectAccessible(page);
+      release();
+      await paneOf(page, 'H-2').locator('.order-facts').waitFor();
+      expect(await page.locator('.order-pane .skeleton').count()).toBe(0);
+      expect(decisions).toEqual([]);
+      await page.keyboard.press('c');
+      await isConfirmed(shop, 'H-2');
+    });
+  });
+
   test('is not made by a key that is held down on the button', async () => {
     const shop = await openThree();
     await hurry(

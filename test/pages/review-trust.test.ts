@@ -23,7 +23,7 @@ const { apps, open, review } = startReviewApps();
 const PHONE = { viewport: { width: 390, height: 844 } };
 /** The open order; others are named in it as its likely duplicates. */
 const paneOf = (page: Page, number: string) =>
-  page.locator('.order-pane').filter({ has: page.getByRole('heading', { name: number }) });
+  page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const scrollOf = (page: Page) => page.locator('.order-scroll').evaluate((list) => list.scrollTop);
 const isInSight = (page: Page, number: string) =>
   rowOf(page, number).evaluate((row) => {

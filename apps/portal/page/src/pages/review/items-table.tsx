@@ -4,7 +4,6 @@ import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
 import { FieldError } from '../../components/field-error.tsx';
 import { formatCount } from '../../components/numbers.ts';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { DraftNote } from './editor-parts.tsx';
 import { EditButton, useRestoreFocus } from './field-row.tsx';
@@ -15,7 +14,6 @@ import { WarningNotes } from './warning-notes.tsx';
 /**
  * The items of an order.
  *
- * @param props.items undefined while loading.
  * @param props.count the total; a long order shows only its first items.
  */
 export function ItemsTable({
@@ -24,7 +22,7 @@ export function ItemsTable({
   warned,
   editing,
 }: {
-  items: Item[] | undefined;
+  items: Item[];
   count: number;
   warned: Map<string, Warning[]>;
   editing: Editing;
@@ -34,11 +32,10 @@ export function ItemsTable({
     <section className="stack-tight">
       <h3>{t('field.items')}</h3>
       {count === 0 && <p className="missing missing-blocks">{t('field.noItems')}</p>}
-      {count > 0 && !items && <Skeleton shape="lines" count={Math.min(count, 5)} />}
-      {items && items.length < count && (
+      {items.length < count && (
         <p className="hint">{t('field.itemsShown', { shown: formatCount(items.length), all: formatCount(count) })}</p>
       )}
-      {items && items.length > 0 && (
+      {items.length > 0 && (
         <table className="table items">
           <thead>
             <tr>
@@ -64,7 +61,7 @@ export function ItemsTable({
           </tbody>
         </table>
       )}
-      {items && <NewItem editing={editing} />}
+      <NewItem editing={editing} />
       <WarningNotes warnings={warned.get('/items')} />
     </section>
   );

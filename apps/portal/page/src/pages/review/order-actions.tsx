@@ -7,6 +7,8 @@ import { formatCount } from '../../components/numbers.ts';
 
 export interface OrderActionsProps {
   state: ReviewState | undefined;
+  /** Whether the whole order is shown; before, it cannot be decided. */
+  isLoaded: boolean;
   /** The order number: each decision names its order. */
   number: string;
   onReview: (to: ReviewState) => void;
@@ -70,7 +72,7 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
 }
 
 function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
-  const { state, number, isBar, onReview } = props;
+  const { state, isLoaded, number, isBar, onReview } = props;
   const { t } = useTranslation('review');
   const can = useCan();
   const button = (to: ReviewState, action: 'confirm' | 'reject' | 'reopen', look: string, Icon: typeof Check) => (
@@ -78,7 +80,8 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
       type="button"
       className={isBar ? `bar-button ${look}` : `button ${look}`}
       aria-label={t(`order.${action}`, { number })}
-      onClick={() => onReview(to)}
+      aria-disabled={!isLoaded}
+      onClick={() => isLoaded && onReview(to)}
     >
       {isBar && <Icon aria-hidden="true" size={20} />}
       <span>{t(`action.${action}`)}</span>

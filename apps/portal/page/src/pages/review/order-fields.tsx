@@ -19,20 +19,11 @@ const isUnknown = ({ code }: { code: string }) => code === 'unknown_field';
 /**
  * All fields of an order: what a reviewer matches first, then where it goes, the items, and the rest. Empty fields that an order can do
  * without are only offered.
- *
- * @param props.detail the order with items and warnings, once loaded.
  */
-export function OrderFields({
-  order,
-  detail,
-  editing,
-}: {
-  order: ListedOrder;
-  detail: OrderDetail | undefined;
-  editing: Editing;
-}): ReactNode {
+export function OrderFields({ detail, editing }: { detail: OrderDetail; editing: Editing }): ReactNode {
   const { t } = useTranslation('review');
-  const warnings = detail?.order.warnings ?? [];
+  const { order } = detail;
+  const { warnings } = order;
   const warned = warningsByField(warnings);
   const blocking = new Set(order.blockers.map((blocker) => BLOCKED_FIELD[blocker]));
   const isHidden = ({ pointer, need, ...field }: FieldEntry) =>
@@ -64,8 +55,8 @@ export function OrderFields({
     <div className="order-facts">
       <dl className="facts-key">{rowsOf(KEY_FIELDS)}</dl>
       <dl>{rowsOf(PLACE_FIELDS)}</dl>
-      <ItemsTable items={detail?.order.items} count={order.item_count} warned={warned} editing={editing} />
-      {detail && <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />}
+      <ItemsTable items={order.items} count={order.item_count} warned={warned} editing={editing} />
+      <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />
       <dl className="facts-minor">
         {rowsOf(MINOR_FIELDS)}
         <Ids order={order} source={detail?.source ?? null} />

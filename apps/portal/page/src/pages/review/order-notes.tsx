@@ -17,8 +17,7 @@ const MAX_CHARACTERS = 1000;
 export function OrderNotes(props: {
   /** The notes of an erased customer's order are final. */
   isErased: boolean;
-  /** Undefined while loading. */
-  notes: Note[] | undefined;
+  notes: Note[];
   draft: Draft | undefined;
   keep: (pointer: string, draft: Draft | null) => void;
   orderId: number;
@@ -46,7 +45,7 @@ export function OrderNotes(props: {
   return (
     <section className="order-card notes" aria-labelledby={`${id}-title`}>
       <h3 id={`${id}-title`}>{t('note.title')}</h3>
-      {notes && notes.length > 0 && (
+      {notes.length > 0 && (
         <ol className="plain">
           {notes.map((note) => (
             <li key={note.note_id}>
@@ -60,7 +59,7 @@ export function OrderNotes(props: {
           ))}
         </ol>
       )}
-      {notes?.length === 0 && !can('review') && <p className="hint">{t('common:state.none')}</p>}
+      {notes.length === 0 && !can('review') && <p className="hint">{t('common:state.none')}</p>}
       {!isErased && can('review') && (
         <form
           className="note-form"

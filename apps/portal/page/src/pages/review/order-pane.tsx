@@ -31,7 +31,7 @@ import './order-parts.css';
 interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
   accountId: number;
   orderId: number;
-  /** The order from the list, shown until the full order is loaded. */
+  /** The order from the list, named until the full order is loaded. */
   listed: ListedOrder | undefined;
   /** The state after an action on this page or, as the list reports it, by somebody else. */
   movedTo: ReviewState | undefined;
@@ -97,12 +97,20 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
   const number = order?.order_number ?? `#${orderId}`;
-  const actions = <OrderActions {...props} state={state} number={number} isBar={!isWide} />;
+  const actions = (
+    <OrderActions {...props} state={state} isLoaded={detail.data !== undefined} number={number} isBar={!isWide} />
+  );
   const retry = () => void detail.refetch();
   // One failed request is no news yet; without a network, none is sent.
   const isFailing = detail.failureCount > 1 || detail.fetchStatus === 'paused';
   return (
-    <section ref={pane} className="order-pane" tabIndex={-1} aria-label={t('order.label', { number })}>
+    <section
+      ref={pane}
+      className="order-pane"
+      tabIndex={-1}
+      aria-label={t('order.label', { number })}
+      aria-busy={!detail.data && !detail.isError}
+    >
       <div ref={content} className="order-content">
         <OrderHead
           number={number}
@@ -126,39 +134,35 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
         {(detail.isError || (detail.data && isFailing)) && (
           <LoadProblem error={detail.error} updatedAt={detail.data ? detail.dataUpdatedAt : null} retry={retry} />
         )}
-        {!order && !detail.isError && (
-          <div className="order-columns">
-            <Skeleton shape="lines" count={8} />
-          </div>
-        )}
-        {order && (
+        {!detail.data && !detail.isError && <OrderSkeleton />}
+        {detail.data && order && (
           <CrossHighlightArea key={orderId}>
-            {detail.data && (
-              <>
-                {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
-                <SimilarOrders similar={detail.data.similar} />
-                <ResendPanel
-                  detail={detail.data}
-                  state={state ?? detail.data.review.state}
-                  isBusy={decision.isPending}
-                  onDecide={onDecide}
-                />
-              </>
-            )}
+            {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
+            <SimilarOrders similar={detail.data.similar} />
+            <ResendPanel
+              detail={detail.data}
+              state={state ?? detail.data.review.state}
+              isBusy={decision.isPending}
+              onDecide={onDecide}
+            />
             <div className="order-columns">
-              <OrderFields order={order} detail={detail.data} editing={editor} />
+              <OrderFields detail={detail.data} editing={editor} />
               <div className="order-side">
                 <OrderNotes
                   orderId={orderId}
                   isErased={erasedAt !== null}
-                  notes={detail.data?.notes}
+                  notes={detail.data.notes}
                   draft={drafts[NOTE]}
                   keep={keep}
                   onAdded={accept}
                 />
-                <Raw detail={detail.data} />
+                {detail.data.raw ? (
+                  <RawPayload text={detail.data.raw.text} warnings={detail.data.order.warnings} />
+                ) : (
+                  <p className="hint raw">{t('raw.gone')}</p>
+                )}
               </div>
-              {detail.data && <OrderHistory history={detail.data.history} />}
+              <OrderHistory history={detail.data.history} />
             </div>
           </CrossHighlightArea>
         )}
@@ -168,13 +172,14 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   );
 }
 
-function Raw({ detail }: { detail: OrderDetail | undefined }): ReactNode {
-  const { t } = useTranslation('review');
-  if (detail?.raw) return <RawPayload text={detail.raw.text} warnings={detail.order.warnings} />;
-  if (detail) return <p className="hint raw">{t('raw.gone')}</p>;
+/** In place of the whole order, so that nothing moves when its parts are there. */
+function OrderSkeleton(): ReactNode {
   return (
-    <div className="raw">
-      <Skeleton shape="blocks" count={1} />
+    <div className="order-columns">
+      <Skeleton shape="rows" count={8} />
+      <div className="order-side">
+        <Skeleton shape="blocks" count={1} />
+      </div>
     </div>
   );
 }

@@ -72,7 +72,7 @@ export function ReviewPage(): ReactNode {
     if (openFirst.isPending) return [];
     if (selection.ids.length > 0 && !isCovered) return selection.ids;
     if (currentId === null || !navigation.isPainted() || !orderOf(currentId)) return [];
-    if (openId !== null) return isPaneShown() ? [openId] : [];
+    if (openId !== null) return isPaneShown() && detailOf(openId) ? [openId] : [];
     if (isRowInSight(currentId)) return [currentId];
     navigation.reveal();
     return [];
