@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, holdRequests } from '../harness/browser.ts';
+import { expectAccessible, holdRequests, stopTime } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { makeReviewOlder } from '../harness/review-list.ts';
@@ -126,7 +126,7 @@ describe('an order that its sender cancels', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'U-1').waitFor();
       // The page counts the time to undo too.
-      await page.clock.setFixedTime(new Date());
+      await stopTime(page);
       await page.keyboard.press('j');
       await page.keyboard.press('c');
       await extendUndoOf(apps.stack, shop);

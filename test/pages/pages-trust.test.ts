@@ -64,7 +64,7 @@ describeWith('chromium')('in a browser', () => {
     expect(await focused(page)).toBe('How long the old key still works');
     await page.keyboard.press('Enter');
     await page.getByText('This is shown once').waitFor();
-    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
     await page.getByRole('link', { name: 'Webhook', exact: true }).click();
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     expect(await focused(page)).toBe('How long the old secret is still accepted');

@@ -148,6 +148,7 @@ const PAGES: Record<string, OfferedPage> = {
     viewer: [],
     develop: [
       ...[
+        'Change the prefix of Shop',
         'Copy',
         'Connect a platform',
         'Edit the mapping',

@@ -428,11 +428,12 @@ describe('small things', () => {
 
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
     const { account, person, review } = await openShop();
-    const { page, complaints } = await openPage();
+    const { page, complaints } = await openPage({ isHurried: true });
     await page.clock.install();
     await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').getByRole('link').focus();
     await page.keyboard.press('j');
+    await page.clock.fastForward(500);
     await page.keyboard.press('c');
     const undo = page.locator('.notice').getByRole('button', { name: 'Undo' });
     await undo.waitFor();

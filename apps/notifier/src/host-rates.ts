@@ -94,10 +94,7 @@ export function createHostRates(perSecond: number, now: () => number = () => per
       host.tokens -= granted;
       account.tokens -= granted;
       const enough = Math.min(wanted, burst);
-      const waitMs =
-        granted > 0
-          ? 0
-          : Math.ceil((1000 * (enough - Math.min(host.tokens, account.tokens))) / share);
+      const waitMs = granted > 0 ? 0 : Math.ceil((1000 * (enough - Math.min(host.tokens, account.tokens))) / share);
       account.activeUntil = at + waitMs + ACTIVE_MS;
       return { granted, waitMs };
     },
