@@ -23,6 +23,8 @@ const paneOf = (page: Page, number: string) =>
   page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const confirmOf = (page: Page, number: string) =>
   page.locator('.order-pane').getByRole('button', { name: `Confirm order ${number}`, exact: true });
+/** Confirm and Reject wait until the whole order is shown. */
+const untilLoaded = (page: Page) => page.locator('.order-pane[aria-busy="false"]').waitFor();
 const isConfirmed = (shop: ReviewedShop, number: string) => becomes(apps.stack, shop, number, 'confirmed');
 
 interface Hurry {
@@ -44,6 +46,7 @@ async function hurry(
   if (opened !== undefined) {
     await rowOf(page, opened).getByRole('link').click();
     await confirmOf(page, opened).waitFor();
+    await untilLoaded(page);
   }
   await work({ page, pass, decisions: watchDecisions(page) });
   expect(complaints).toEqual([]);
@@ -181,6 +184,7 @@ describe('a decision', () => {
         await confirmOf(page, 'H-3').focus();
         await page.keyboard.down('Enter');
         await confirmOf(page, 'H-2').waitFor();
+        await untilLoaded(page);
         await pass(600);
         await page.keyboard.down('Enter');
         await page.keyboard.up('Enter');
@@ -204,6 +208,7 @@ describe('a decision', () => {
         await page.evaluate(`document.body.dispatchEvent(
           new KeyboardEvent('keydown', { key: 'j', code: 'KeyJ', bubbles: true, cancelable: true, repeat: true }))`);
         await confirmOf(page, 'H-2').waitFor();
+        await untilLoaded(page);
         await pass(600);
         await page.mouse.up();
         await afterKeys(page);
@@ -225,6 +230,7 @@ describe('a decision', () => {
         await pass(500);
         await click('H-3');
         await confirmOf(page, 'H-2').waitFor();
+        await untilLoaded(page);
         await click('H-2');
         await isConfirmed(shop, 'H-3');
         await afterKeys(page);
