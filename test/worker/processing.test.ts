@@ -161,7 +161,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     await stack.database.knex('outbox').delete();
     await stack.database
       .knex('outbox')
-      .insert({ batch_id: first, receipt_ids: [third, second, first], due_at: new Date(0) });
+      .insert({ batch_id: first, receipt_ids: [third, second, first], account_ids: [account.id], due_at: new Date(0) });
     worker = await stack.worker(THREE_ATTEMPTS);
     expect((await final(second)).status).toBe('written');
     for (const other of [first, third]) {
