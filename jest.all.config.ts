@@ -4,7 +4,7 @@ import config from './jest.config.ts';
 process.env.TEST_ALL = 'on';
 
 /** They take minutes, and run with `npm run test:full`. */
-const LONG = ['<rootDir>/test/deploy/kubernetes-guide', '<rootDir>/test/resilience/fault-detection', '<rootDir>/test/resilience/killed'];
+const LONG = ['<rootDir>/test/deploy/kubernetes-guide', '<rootDir>/test/resilience/fault-detection'];
 
 /** `npm run test:all`: also pages in a browser, faults and floods, deployments, and the guides as they are pasted. */
 export default {

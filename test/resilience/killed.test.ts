@@ -39,11 +39,14 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
     const { body } = await intake.api.batch(account, orders);
     const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
     const settings = { ...stack.env, LEASE: '1500ms' };
+    // Not overdue, or the sweeper of the first worker would claim it under a lease.
+    await knex('outbox').update({ due_at: new Date(Date.now() + 3_600_000) });
     const killedFirst = await startApp('worker', settings);
     await untilOrdersAreBeingWritten(knex);
     const leased = () => knex('receipts').whereIn('receipt_id', receiptIds).whereNotNull('lease_id');
     expect(await leased()).toEqual([]);
     await killedFirst.stop('SIGKILL');
+    await knex('outbox').update({ due_at: new Date() });
     const killedSecond = await startApp('worker', settings);
     await until('a batch is claimed', async () => (await leased()).length > 0);
     await killedSecond.stop('SIGKILL');
