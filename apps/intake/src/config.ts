@@ -43,7 +43,7 @@ export interface IntakeConfig
   DRAIN_DELAY: number;
   /** Default for accounts without a limit of their own. */
   RATE_LIMIT?: RateLimit;
-  /** Age at which the sweeper sends a wake-up for a receipt whose first one was lost. */
+  /** Age at which the sweeper takes a receipt whose wake-up was lost. */
   SWEEP_AFTER: number;
 }
 

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   claimRequest,
   type EarlierRequest,
+  isRolledBack,
   releaseRequest,
   seal,
   settleRequest,
-  sqlstateOf,
   tryToUnseal,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
@@ -36,7 +36,7 @@ const STILL_RUNNING = 'This request is still being carried out. Send it again in
  * `begin` needs the person and the raw body. `fail` comes after the routes.
  *
  * @throws {Problem} `invalid_idempotency_key`, also for a key with which something else was requested; `already_done` if the response is
- * too old or too long to be kept; `outcome_unknown`.
+ * too old or too long to be kept; `outcome_unknown`; `overloaded` while the first one is still carried out.
  */
 export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; fail: ErrorRequestHandler } {
   const { knex, config, logger, runShortFairly } = deps;
@@ -134,11 +134,6 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
       next(error);
     },
   };
-}
-
-/** Postgres cancelled the statement, or could not carry it out: 57014, 55P03, and the classes 40 and 53. */
-function isRolledBack(error: unknown): boolean {
-  return /^(57014|55P03|40...|53...)$/.test(sqlstateOf(error) ?? '');
 }
 
 /** Keyed, as a hash of a body with a password could be searched for it. */

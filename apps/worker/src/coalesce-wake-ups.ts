@@ -21,7 +21,7 @@ export function coalesceWakeUps(
   const add = createMicroBatcher<Waiting>({
     maxConcurrent: MAX_CONCURRENT_BATCHES,
     whenSlow: WHEN_SLOW,
-    nextBatchSize: (waiting) => chunkLength(waiting, countReceipts, { size: MAX_RECEIPTS }),
+    nextBatchSize: (waiting) => chunkLength(waiting, ({ wakeUps }) => countReceipts(wakeUps), { size: MAX_RECEIPTS }),
     async work(batch) {
       try {
         await processWakeUps(batch.flatMap(({ wakeUps }) => wakeUps));
@@ -34,6 +34,6 @@ export function coalesceWakeUps(
   return (wakeUps) => new Promise((resolve, reject) => add({ wakeUps, resolve, reject }));
 }
 
-function countReceipts({ wakeUps }: Waiting): number {
+export function countReceipts(wakeUps: readonly WakeUp[]): number {
   return wakeUps.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
 }

@@ -23,7 +23,7 @@ export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, T
   RETRY_BASE: number;
   RETRY_CAP: number;
   SWEEP_INTERVAL: number;
-  /** How long receipts wait before the sweeper sends another wake-up. */
+  /** How long receipts wait before the sweeper takes them. */
   SWEEP_AFTER: number;
   RECEIPT_RETENTION: number;
   IDEMPOTENCY_TTL: number;

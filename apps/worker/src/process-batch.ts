@@ -163,7 +163,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
 
 /**
  * Whether all receipts can be read without a lease. All or none, as of several orders with the same `source_order_id` the first received
- * must be written first. Not several chunks: these may take so long that the sweeper sends a wake-up, and other workers must find a lease.
+ * must be written first. Not several chunks: these may take so long that a sweeper takes the receipts, and it must find a lease.
  */
 function areNewAndShort(wakeUps: readonly WakeUp[]): boolean {
   return wakeUps.reduce((sum, { newBytes }) => sum + (newBytes ?? Number.POSITIVE_INFINITY), 0) <= CHUNK_BYTES;

@@ -1,7 +1,7 @@
 import { type Database, isReachable, settleBatch, sweepOutbox } from '@orders/database';
 import { LANES, type Producer, type WakeUp } from '@orders/queue';
 import { chunkBySize, type Logger, type OutageLog } from '@orders/runtime';
-import { MAX_RECEIPTS } from './coalesce-wake-ups.ts';
+import { countReceipts, MAX_RECEIPTS } from './coalesce-wake-ups.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** Max outbox rows that are taken at once. */
@@ -62,10 +62,6 @@ async function processChunks(
     }
   }
   if (failures.length > 0) throw failures[0];
-}
-
-function countReceipts(wakeUps: readonly WakeUp[]): number {
-  return wakeUps.reduce((sum, { receiptIds }) => sum + receiptIds.length, 0);
 }
 
 async function isQueueLong({ producer, queueOutage }: SweepDeps): Promise<boolean> {

@@ -86,7 +86,7 @@ export function createWriteBatch(deps: {
 
   /**
    * Writes orders whose cancellation is held. If it no longer is, as another receipt of the order was faster, the receipt is released
-   * instead, and the sweeper sends a wake-up.
+   * instead, and the sweeper finds it.
    */
   async function moveCancelled(
     batch: WorkerBatch,

@@ -35,6 +35,13 @@ export function isDamage(error: unknown): boolean {
   return isOfClass(error, [CLASS.systemError, CLASS.internalError]);
 }
 
+/** Whether Postgres ended the statement without a change: it was cancelled, got no lock or no resources, or conflicted with another one. */
+export function isRolledBack(error: unknown): boolean {
+  const sqlstate = sqlstateOf(error);
+  const isEnded = sqlstate === SQLSTATE.queryCanceled || sqlstate === SQLSTATE.lockNotAvailable;
+  return isEnded || isOfClass(error, [CLASS.transactionRollback, CLASS.insufficientResources]);
+}
+
 /**
  * Whether a row was routed to a default partition while its partition was being attached; a retry succeeds. Postgres reports the table but,
  * unlike for our check constraints, no constraint.

@@ -44,7 +44,7 @@ export { type ChainEnd, type ChainedEvent, findChainEnd, readChain, verifyChain 
 export { type NamedEvent, nameSubjects } from './audit-subjects.ts';
 export { closeRequests } from './cancellations/close-requests.ts';
 export { closeDatabase, connect, type Database, knexPoolState, openDatabase, openKnex, poolState } from './connect.ts';
-export { faultOf, isDamage, isPoolBusy, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
+export { faultOf, isDamage, isPoolBusy, isRolledBack, isStorageUnavailable, sqlstateOf } from './database-errors.ts';
 export {
   createEndpoint,
   type DeliveryAttempt,

@@ -44,7 +44,7 @@ export interface ProducerOptions {
 }
 
 const COMMAND_TIMEOUT_MS = 2000;
-/** Max jobs being sent. A job beyond this is dropped and counted as lost; the sweeper sends its wake-ups later. */
+/** Max jobs being sent. A job beyond this is dropped and counted as lost; the sweeper finds its receipts. */
 const MAX_JOBS_IN_FLIGHT = 1000;
 
 /** `orders migrate` must prepare the queue on Postgres. */

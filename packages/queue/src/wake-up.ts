@@ -21,7 +21,7 @@ export interface WakeUpJob {
 
 /**
  * Workers process the lanes independently, so a backlog in one does not delay the other. `prompt` is for accounts within their fair share;
- * `bulk` is for accounts above it, retries and the sweeper.
+ * `bulk` is for accounts above it and further attempts.
  */
 export const LANES = ['prompt', 'bulk'] as const;
 export type Lane = (typeof LANES)[number];
@@ -33,7 +33,7 @@ export const JOB_NAME = 'wake-up';
 const OUTAGE_BACKOFF = 'outage';
 
 /**
- * A wake-up fails only in an outage. It is retried for some minutes; after that the sweeper sends a new one. Finished jobs are removed, as
+ * A wake-up fails only in an outage. It is retried for some minutes; after that the sweeper finds its receipts. Finished jobs are removed, as
  * the receipts store the outcome.
  */
 export const JOB_OPTIONS: JobsOptions = {

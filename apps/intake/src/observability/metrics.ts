@@ -110,7 +110,7 @@ export function createMetrics({ slots, bytes }: Admission): IntakeMetrics {
     }),
     lostWakeUps: new Counter({
       name: 'intake_lost_wake_ups_total',
-      help: 'Jobs with wake-ups that did not reach the queue; the sweeper sends their wake-ups again',
+      help: 'Jobs with wake-ups that did not reach the queue; the sweeper takes their receipts',
       registers,
     }),
     droppedConnections: new Counter({

@@ -33,7 +33,7 @@ const MAX_CONCURRENT = 2;
  * Writes receipts in batches without waiting for one to fill: a batch is what arrived while the previous ones were being written. After
  * the commit it sends a wake-up, which no request waits for. Deliveries whose idempotency key is taken go to the replay queue.
  *
- * @param deps.graceMs time in milliseconds after which the sweeper sends a wake-up itself.
+ * @param deps.graceMs time in milliseconds after which the sweeper takes the receipts itself.
  * @param deps.fingerprint `contentFingerprint` of a body, in this thread or another.
  */
 export function createReceiptWriter(deps: {

@@ -6,7 +6,7 @@ import { mapUnmapped } from '../sources/map-unmapped.ts';
 import { ascending, idIn } from './uuids.ts';
 
 /**
- * Redrives dead receipts with all their attempts; the sweeper sends the wake-up. It is audited if there is an actor. Deliveries that could
+ * Redrives dead receipts with all their attempts; the sweeper finds them. It is audited if there is an actor. Deliveries that could
  * not be mapped are mapped again first: those still without a `source_order_id` stay dead, and cancellations are carried out here.
  *
  * @param by `accountId`: only receipts of this account.

@@ -59,8 +59,6 @@ interface CallOptions {
   body?: unknown;
   query?: Query;
   signal?: AbortSignal;
-  /** Only the same content in the same submission is a repetition. Without it, the same content within ten minutes is one. */
-  submission?: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -133,7 +131,7 @@ async function sendOnce(method: Method, path: string, options: CallOptions): Pro
   }
   const address = `/api${path}${search.size > 0 ? `?${search}` : ''}`;
   const body = options.body === undefined ? null : JSON.stringify(options.body);
-  const content = `${options.submission ?? ''} ${method} ${address} ${body}`;
+  const content = `${method} ${address} ${body}`;
   const headers = new Headers(body === null ? {} : { 'Content-Type': 'application/json' });
   if (method !== 'GET') headers.set('Idempotency-Key', idOf(content));
   const response = await fetch(address, { method, signal: options.signal ?? null, headers, body }).catch(

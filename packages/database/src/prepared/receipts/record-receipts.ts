@@ -109,7 +109,7 @@ select receipt_id from replays`,
  * Stores receipts, bodies, idempotency keys and an outbox row, atomically in one statement.
  *
  * @param batchId id of the outbox row.
- * @param graceMs milliseconds until the sweeper sends a wake-up if this process's wake-up is lost.
+ * @param graceMs milliseconds until the sweeper takes the receipts if this process's wake-up is lost.
  * @param batch without two receipts of the same account and idempotency key.
  * @returns the stored ids, ascending; the idempotency key of a missing one was used before.
  */

@@ -67,7 +67,7 @@ select receipt_id as "receiptId" from accepted`,
  * Stores mismatches of one account as new receipts, atomically in one statement: resends with an outbox row, the others as dead.
  *
  * @param batchId id of the outbox row, if there is one.
- * @param graceMs milliseconds until the sweeper sends a wake-up if this process's wake-up is lost.
+ * @param graceMs milliseconds until the sweeper takes the receipts if this process's wake-up is lost.
  * @returns the ids of the stored receipts. A missing one has content that was stored before, or that occurs twice in `mismatches`.
  */
 export async function storeMismatches(
