@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeSent } from '@orders/domain';
 import { createDeliveries } from '../../apps/cli/src/listen/deliveries.ts';
 import { until } from '../harness/until.ts';
 import { endListeners, startListener } from './listen-process.ts';
@@ -73,7 +73,7 @@ test('of tens of thousands of cancelled ids the oldest are forgotten', () => {
   const ids = Array.from({ length: 10_001 }, (_, index) => `id-${index}`);
   deliveries.cancel(ids.map((sourceOrderId) => ({ sourceOrderId, reason: null })));
   const stateOf = (id: string) => {
-    const normalized = normalizeOrder({ source_order_id: id });
+    const normalized = normalizeSent({ source_order_id: id });
     const incoming = { ...normalized, channel: 'rest', idempotencyKey: null, body: Buffer.from('{}') } as const;
     return deliveries.accept(incoming).orderState;
   };

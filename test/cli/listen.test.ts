@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createApiKey, createSigningSecret, normalizeOrder } from '@orders/domain';
+import { createApiKey, createSigningSecret, normalizeSent } from '@orders/domain';
 import { createDeliveries } from '../../apps/cli/src/listen/deliveries.ts';
 import { parseFailures } from '../../apps/cli/src/listen/failures.ts';
 import { testWith } from '../harness/programs.ts';
@@ -343,7 +343,7 @@ describe('a duplicate', () => {
     const deliveries = createDeliveries();
     const accept = (id: string) =>
       deliveries.accept({
-        ...normalizeOrder({ source_order_id: id }),
+        ...normalizeSent({ source_order_id: id }),
         channel: 'rest',
         idempotencyKey: `key ${id}`,
         body: Buffer.from('{}'),

@@ -13,6 +13,8 @@ import {
 
 /** A delivery that passed every check. */
 interface Incoming extends NormalizedOrder {
+  /** See `absentFields`. */
+  absent: readonly string[];
   channel: Channel;
   idempotencyKey: string | null;
   body: Buffer;
@@ -93,7 +95,7 @@ export function createDeliveries() {
       state,
       orderId: state === 'written' ? orders : null,
       original,
-      changes: original ? compareResent(original.order, incoming.order) : [],
+      changes: original ? compareResent(original.order, incoming) : [],
       error,
     };
     stored.push(receipt);

@@ -7,7 +7,7 @@ import {
   hashApiKey,
   isSignedWith,
   MAX_CANCEL_BYTES,
-  normalizeOrder,
+  normalizeSent,
   Problem,
   parseBody,
   readCancellations,
@@ -101,7 +101,12 @@ function acceptOrder({ setup, request, response, arrival, body }: Exchange, chan
     response.setHeader('Preference-Applied', 'handling=strict');
     validateStrictly(payload);
   } else validateOrder(payload);
-  const accepted = setup.deliveries.accept({ ...normalizeOrder(payload), channel, idempotencyKey, body });
+  const accepted = setup.deliveries.accept({
+    ...normalizeSent(payload),
+    channel,
+    idempotencyKey,
+    body,
+  });
   arrival.outcome = accepted;
   const { receipt, replayed, kept } = accepted;
   const { receiptId: id, state, orderId } = receipt;

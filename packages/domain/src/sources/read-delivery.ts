@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { sourceOrderIdErrors } from '../validate-order.ts';
 import { storedOrderId } from './id-prefix.ts';
 import { valueAt } from './json-pointer.ts';
-import { type MappedPayload, mapOrder } from './map-order.ts';
+import { type MappedPayload, mapWithEmpty } from './map-order.ts';
 import type { OrderMapping } from './mapping.ts';
 import { parseDelivery } from './parse-delivery.ts';
 import type { DeliveryValue, SourceSettings } from './settings.ts';
@@ -73,7 +73,7 @@ function mapDelivery(
   mapping: OrderMapping,
   idPrefix: string,
 ): ReadDelivery['payload'] {
-  const mapped = mapOrder(document, mapping);
+  const mapped = mapWithEmpty(document, mapping);
   const { source_order_id: platformId } = mapped;
   if (typeof platformId !== 'string' || sourceOrderIdErrors(platformId, '').length > 0) return null;
   const source_order_id = storedOrderId(idPrefix, platformId);
