@@ -128,6 +128,7 @@ begin
   grant select (expires_at), delete on user_verifications to orders_worker;
   grant select (expires_at), delete on invitations, password_resets to orders_worker;
   grant select (at), delete on unconfirmed_sign_ins to orders_worker;
+  grant select (at, reply), update (reply), delete on portal_requests to orders_worker;
 
   -- The portal: people, their accounts, keys and secrets, reviews, redrives and test orders. It adds to the audit trail and changes
   -- nothing in it, and erases nothing.
@@ -158,6 +159,7 @@ begin
   grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, password_resets,
     sign_in_attempts to orders_portal;
   grant insert, delete on unconfirmed_sign_ins to orders_portal;
+  grant select, insert, update (status, reply), delete on portal_requests to orders_portal;
   grant insert on receipts, receipt_payloads to orders_portal;
   -- The other grants are for the dry run of a redrive, which claims and writes the receipt and is rolled back.
   grant update (state, attempts, crashes, runs_alone, error_code, history, normalized_at, updated_at, order_id, warnings, lease_id,

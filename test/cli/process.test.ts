@@ -34,23 +34,20 @@ test('exit codes and streams are those of a real process, which ends', async () 
   expect(await runProcess(['accounts', 'list'], {})).toMatchObject({ code: 2 });
 });
 
-test.each(['send', 'listen', 'events'])(
-  '%s, for senders, loads no driver of a database or a queue',
-  async (command) => {
-    const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
-    const list = join(directory, 'modules');
-    const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
-    const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
-      env: { ...baseEnvironment(), LOADED_MODULES: list },
-      stdio: 'ignore',
-    });
-    expect(await once(child, 'close')).toEqual([0, null]);
-    const loaded = await readFile(list, 'utf8');
-    await rm(directory, { recursive: true });
-    expect(loaded).toContain('/commander/');
-    expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
-  },
-);
+test.each(['send', 'events'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
+  const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
+  const list = join(directory, 'modules');
+  const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
+  const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
+    env: { ...baseEnvironment(), LOADED_MODULES: list },
+    stdio: 'ignore',
+  });
+  expect(await once(child, 'close')).toEqual([0, null]);
+  const loaded = await readFile(list, 'utf8');
+  await rm(directory, { recursive: true });
+  expect(loaded).toContain('/commander/');
+  expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
+});
 
 test('knex prints nothing if the database is unreachable', async () => {
   const env = { DATABASE_URL: `postgres://me:passw0rd@127.0.0.1:${await freePort()}/orders` };

@@ -1,4 +1,3 @@
-// cspell:ignore custmer
 import { beforeEach, expect, test } from '@jest/globals';
 import { unseal } from '@orders/database';
 import { PRESETS } from '@orders/domain';

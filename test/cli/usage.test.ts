@@ -16,7 +16,6 @@ const VERBS = {
     'cancel',
     'events',
     'endpoints',
-    'listen',
   ],
   accounts: ['create', 'list', 'show', 'suspend', 'resume', 'limit', 'signed-only'],
   keys: ['create', 'list', 'update', 'replace', 'revoke'],

@@ -175,6 +175,24 @@ test('remove ends the access of a user, with sessions and links', async () => {
   );
 });
 
+test.each([[[]], [['--account', 'Corner Bakery']]])(
+  'remove withdraws the invitation of somebody who has not joined (%j)',
+  async (only) => {
+    const address = `invited${only.length}@example.com`;
+    const link = await cli.json('users', 'invite', address, '--account', String(accountId));
+    expect(await cli.run('users', 'remove', address, ...only)).toMatchObject({
+      code: 0,
+      stdout: `${address} is not a user yet; the invitation is withdrawn.\n`,
+    });
+    expect(await findInvitation(cli.knex, tokenOf(link))).toBeNull();
+    expect((await auditOf(address)).at(-1)).toMatchObject({
+      action: 'invitation_withdrawn',
+      account_id: accountId,
+    });
+    await cli.refused(1, 'users', 'remove', address, ...only);
+  },
+);
+
 describe('a member', () => {
   const rolesOf = async (email: string) =>
     (await cli.json('users', 'list')).find((user: { email: string }) => user.email === email)?.memberships;

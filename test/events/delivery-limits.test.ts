@@ -11,7 +11,9 @@ import {
   removeOrphanedDeliveries,
   requestTest,
 } from '@orders/database';
+import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
+import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -124,6 +126,37 @@ test('one account uses at most a part of the capacity, also if it removes and cr
     await requestTest(db, honest.endpoint);
     await until('the test of another account arrives', async () => honest.receiver.received.length === 1);
     expect(hostile.receiver.received.length).toBeLessThanOrEqual(3);
+  });
+});
+
+test('a host gets at most the rate, however many endpoints it has, and nothing is lost', async () => {
+  await withStack('postgres', async (limited) => {
+    const db = limited.database.knex;
+    const letGo = stopClock();
+    const { adminUrl } = await limited.notifier({ CALLBACK_RATE: '5' });
+    const { receiver, account } = await subscribeTo(limited);
+    closes.push(receiver.close);
+    for (let more = 0; more < 3; more += 1)
+      await createEndpoint(db, limited.secretsKey, { accountId: account.id, url: receiver.url, types: null });
+    await db.raw(
+      `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
+       select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'order-' || n, n, '{"warnings": []}' from generate_series(1, 4) n`,
+      [account.id],
+    );
+    const delayed = async () => gaugeOf(await readMetrics(adminUrl), 'notifier_delayed_rounds_total') ?? 0;
+    /** What has arrived when every endpoint was told to wait once more. */
+    const arrived = async (count: number) => {
+      await until(`${count} arrive`, async () => receiver.received.length >= count);
+      const before = await delayed();
+      await until('all wait', async () => (await delayed()) >= before + 8);
+      return receiver.received.length;
+    };
+    expect(await arrived(5)).toBe(5);
+    await moveClock(0.6);
+    expect(await arrived(8)).toBe(8);
+    letGo();
+    await until('each endpoint has got each event', async () => receiver.received.length >= 16);
+    expect(new Set(receiver.received.map(({ event }) => event.id)).size).toBe(4);
   });
 });
 

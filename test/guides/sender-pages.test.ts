@@ -8,7 +8,6 @@ import { readSenderPages } from '@orders/intake';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { packClient } from '../harness/pack-client.ts';
-import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startReply } from '../harness/reply.ts';
 import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
@@ -91,7 +90,7 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(20);
+  expect(settings).toHaveLength(17);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
@@ -189,31 +188,6 @@ describeWith(
       expect(await ordersOf(account)).toEqual(ORDERS[name]);
     },
   );
-
-  test('orders listen shows what the examples send, and the cause of a wrong signature', async () => {
-    const account = await stack.account({ signing: true });
-    const page = markdownOf('webhooks');
-    expect(page).toContain('```shell\norders listen\n```');
-    const { ORDERS_URL: _, ...secrets } = variables(account);
-    const listener = await startApp('cli', secrets, { args: ['listen', '--port', '0'], output: 'pipe' });
-    let shown = '';
-    listener.process.stdout?.on('data', (chunk) => {
-      shown += chunk;
-    });
-    try {
-      const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
-      const examples = scriptsOf(page);
-      for (const example of examples) await paste(example, { ...secrets, ORDERS_URL: url });
-      await until('each is shown', async () => shown.match(/202 accepted/g)?.length === examples.length);
-      for (const id of Object.keys({ ...ORDERS.webhooks })) expect(shown).toContain(id);
-      await paste(examples[0] ?? [], { ...secrets, ORDERS_URL: url, ORDERS_SIGNING_SECRET: account.key });
-      await until('the cause is shown', async () => /401 invalid_signature[\s\S]*API key/.test(shown));
-      expect(shown).not.toContain(account.key);
-    } finally {
-      await listener.stop();
-    }
-    expect(await ordersOf(account)).toEqual({});
-  });
 
   test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };

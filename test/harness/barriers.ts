@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { closeAtEnd } from './close-at-end.ts';
-import { gaugeOf, readMetrics } from './read-metrics.ts';
+import { readGauge } from './read-metrics.ts';
 import { until } from './until.ts';
 
 /** Where a test can make a statement wait: at its end, when all its rows are written and locked but not committed. */
@@ -78,6 +78,6 @@ export function untilOrdersAreBeingWritten(knex: Knex): Promise<unknown> {
 /** Waits until a worker has put off a duplicate, as it found its order locked. */
 export async function untilPostponed({ adminUrl }: { adminUrl: string }): Promise<void> {
   await until('a duplicate is put off', async () => {
-    return (gaugeOf(await readMetrics(adminUrl), 'worker_postponed_duplicates_total') ?? 0) > 0;
+    return (await readGauge(adminUrl, 'worker_postponed_duplicates_total')) > 0;
   });
 }

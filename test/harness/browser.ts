@@ -20,6 +20,9 @@ async function launch(): Promise<Browser> {
   return closeAtEnd(await chromium.launch({ executablePath, args, timeout: HANG_MS }));
 }
 
+/** Whoever uses the page takes half a second before each key and click: by `performance.now` it tells what is done in a hurry. */
+const UNHURRIED = 'let passed = 1000; performance.now = () => (passed += 500);';
+
 /** Opens a page with a new profile. `complaints` collects its console errors, exceptions and requests to other hosts; tests expect none. */
 export async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
   launching ??= launch();
@@ -30,6 +33,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   });
   context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
+  await page.addInitScript(UNHURRIED);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
@@ -63,6 +67,16 @@ export async function holdRequests(page: Page, address: RegExp): Promise<() => v
     await route.continue();
   });
   return resolve;
+}
+
+/**
+ * Stops `performance.now` of a page from its next address on, so that all that follows is done in a hurry. Timers go on.
+ *
+ * @returns moves it on by so many milliseconds.
+ */
+export async function stopPageClock(page: Page): Promise<(ms: number) => Promise<void>> {
+  await page.addInitScript('let stoppedAt = performance.now(); performance.now = (by = 0) => (stoppedAt += by);');
+  return (ms) => page.evaluate<void>(`void performance.now(${ms})`);
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

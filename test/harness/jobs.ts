@@ -1,7 +1,6 @@
 import { LANES, openQueueStats } from '@orders/queue';
 
 /** The payloads of the waiting jobs in the prompt lane, oldest first. */
-// cspell:ignore rings
 export async function listJobs(url: string): Promise<{ rings: unknown[] }[]> {
   const watch = openQueueStats(url);
   const queues = await watch.queues();

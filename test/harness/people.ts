@@ -36,7 +36,7 @@ export async function createPerson(
 export interface PortalClient {
   /** `path` is below `/api`. */
   get(path: string): Promise<Reply>;
-  post(path: string, body?: object): Promise<Reply>;
+  post(path: string, body?: object, idempotencyKey?: string): Promise<Reply>;
   put(path: string, body: object): Promise<Reply>;
   patch(path: string, body: object): Promise<Reply>;
   delete(path: string): Promise<Reply>;
@@ -48,8 +48,10 @@ export function openPortalClient(portal: RunningPortal): PortalClient {
     method: 'get' | 'post' | 'put' | 'patch' | 'delete',
     path: string,
     body?: object,
+    idempotencyKey?: string,
   ): Promise<Reply> => {
     const request = agent[method](`/api${path}`);
+    if (idempotencyKey !== undefined) request.set('Idempotency-Key', idempotencyKey);
     if (method !== 'get') request.set('Origin', portal.url);
     const { status, headers, body: reply, text } = await (body === undefined ? request : request.send(body));
     const isJson = /json/.test(headers['content-type'] ?? '') && text;
@@ -57,7 +59,7 @@ export function openPortalClient(portal: RunningPortal): PortalClient {
   };
   return {
     get: (path) => send('get', path),
-    post: (path, body) => send('post', path, body),
+    post: (path, body, idempotencyKey) => send('post', path, body, idempotencyKey),
     put: (path, body) => send('put', path, body),
     patch: (path, body) => send('patch', path, body),
     delete: (path) => send('delete', path),

@@ -38,3 +38,8 @@ export async function readMetrics(adminUrl: string): Promise<Map<string, Metric>
 export function gaugeOf(metrics: Map<string, Metric>, name: string): number | undefined {
   return metrics.get(name)?.samples[0]?.value;
 }
+
+/** The value of a metric without labels at an admin port; NaN if it is absent. */
+export async function readGauge(adminUrl: string, name: string): Promise<number> {
+  return gaugeOf(await readMetrics(adminUrl), name) ?? Number.NaN;
+}

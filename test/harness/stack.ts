@@ -154,7 +154,12 @@ export async function startStack(
       return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
     },
     async notifier(settings = {}) {
-      const config = readNotifierConfig({ ...envOf('notifier'), CALLBACK_ALLOW: '127.0.0.1:*', ...settings });
+      const config = readNotifierConfig({
+        ...envOf('notifier'),
+        CALLBACK_ALLOW: '127.0.0.1:*',
+        CALLBACK_RATE: '1000',
+        ...settings,
+      });
       const log = memoryLog('notifier');
       const service = createNotifier(config, { logger: log.logger });
       const close = closeOnce(service);

@@ -32,6 +32,7 @@ const LENGTH = `Content-Length: ${BODY.length}`;
 test.each([
   ['two Host headers', '1.1', ['a', 'b'], LENGTH, BODY, 400],
   ['the same Host header twice', '1.1', ['a', 'a'], LENGTH, BODY, 400],
+  ['two Authorization headers', '1.1', ['a'], `Authorization: Bearer other\r\n${LENGTH}`, BODY, 400],
   ['a chunked body over HTTP/1.0', '1.0', ['a'], 'Transfer-Encoding: chunked', CHUNKED_BODY, 400],
   ['another transfer coding before chunked', '1.1', ['a'], 'Transfer-Encoding: gzip, chunked', CHUNKED_BODY, 501],
   ['HTTP/2.0', '2.0', ['a'], LENGTH, BODY, 505],

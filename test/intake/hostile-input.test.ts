@@ -11,7 +11,7 @@ import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
-import { readMetrics } from '../harness/read-metrics.ts';
+import { readGauge, readMetrics } from '../harness/read-metrics.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -395,8 +395,7 @@ describe('an intake process under hostile load', () => {
   });
 
   async function megabytesHeld(): Promise<number> {
-    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    return Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]) / 2 ** 20;
+    return (await readGauge(adminUrl, 'process_resident_memory_bytes')) / 2 ** 20;
   }
 
   test.each(['keep-alive', 'close'])(
@@ -442,6 +441,19 @@ describe('an intake process under hostile load', () => {
     expect((await api.order(account, { source_order_id: 'beside a flood' })).status).toBe(202);
     await Promise.all(flood.map(({ closed }) => closed));
     expect((await answered()) - before).toBeLessThan(1000);
+  });
+
+  test('accepts an order although more connections than allowed have sent half a head', async () => {
+    const bounded = await stack.intake({ MAX_CONNECTIONS: '20' });
+    const silent = Array.from({ length: 100 }, () => openRaw(bounded.api.url));
+    for (const { socket } of silent) socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    // As many as are allowed stay open: the others were closed.
+    await until('the server has seen them all', async () => {
+      return (await readGauge(bounded.adminUrl, 'intake_dropped_connections_total')) >= 80;
+    });
+    expect((await bounded.api.order(account, { source_order_id: 'beside half heads' })).status).toBe(202);
+    for (const { socket } of silent) socket.destroy();
+    await bounded.close();
   });
 
   test('replies to each of many pipelined requests that wait, and Node prints no warning', async () => {

@@ -12,6 +12,7 @@ import {
 } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
 import { countStored } from '../harness/count-stored.ts';
+import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -163,10 +164,7 @@ describe('forced races between requests', () => {
     test('during its body leaves nothing behind, and its bytes are released', async () => {
       account = await stack.account();
       const before = await countStored(stack.database.knex);
-      const bytes = async () => {
-        const metrics = await (await fetch(`${smallIntake.adminUrl}/metrics`)).text();
-        return Number(/^intake_body_bytes_in_flight (\d+)$/m.exec(metrics)?.[1]);
-      };
+      const bytes = () => readGauge(smallIntake.adminUrl, 'intake_body_bytes_in_flight');
       const socket = await post(BODY.slice(0, -1));
       await until('its bytes are counted', async () => (await bytes()) === BODY.length);
       await hangUp(socket);

@@ -11,6 +11,7 @@ import {
 import { REJECTIONS } from '@orders/domain';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
+import { readGauge } from '../harness/read-metrics.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -185,10 +186,7 @@ describe('a flood of rejections', () => {
     const replies = await Promise.all(Array.from({ length: count }, () => api.order(account, '{}')));
     expect(replies.map(({ status }) => status)).toEqual(Array(count).fill(422));
   }
-  const unrecorded = async ({ adminUrl }: RunningIntake) => {
-    const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
-    return Number(/^intake_unrecorded_rejections_total (\d+)/m.exec(metrics)?.[1]);
-  };
+  const unrecorded = ({ adminUrl }: RunningIntake) => readGauge(adminUrl, 'intake_unrecorded_rejections_total');
 
   test('stores ten rows at once and the number of the others, even if no rejection follows', async () => {
     const own = await stack.intake();

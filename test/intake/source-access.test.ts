@@ -167,6 +167,8 @@ test('unknown sources, other methods, suspended accounts and limits are rejected
   expect(await status(source, shopifyHeaders(long), long)).toBe(413);
   await setRateLimit(knex(), own.id, { requests: 1, seconds: 3600 });
   await moveClock(5);
+  // What is not authentic does not count.
+  for (let count = 0; count < 3; count++) expect(await status(source, shopifyHeaders('other'), order)).toBe(401);
   expect(await status(source, shopifyHeaders(order), order)).toBe(202);
   const limited = await deliver(intake.api, source, order, shopifyHeaders(order));
   expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });

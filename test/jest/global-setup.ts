@@ -71,8 +71,6 @@ async function startContainer<T>(
   }
 }
 
-// cspell:ignore bavail
-
 /** Where files are in memory: creating and dropping hundreds of databases on a disk takes a sixth of the time of a run. */
 async function memoryDirectory(): Promise<string> {
   const { bavail, bsize } = await statfs('/dev/shm').catch(() => ({ bavail: 0, bsize: 0 }));

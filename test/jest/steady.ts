@@ -23,7 +23,7 @@ interface Run {
   /** `<n> passed, <n> failed, <n> skipped`, or what ended it before. */
   summary: string;
   hasFailed: boolean;
-  /** The titles of the tests and files that failed. */
+  /** The tests and files that failed, each test with the first lines of its error. */
   failures: string[];
   /** The most that a worker process of Jest took, in MiB; 0 without /proc. */
   workerMiB: number;
@@ -38,7 +38,7 @@ async function runTests(all: boolean): Promise<Run> {
   }, SAMPLE_MS);
   const [stdout, stderr] = await Promise.all([text(jest.stdout), text(jest.stderr), once(jest, 'close')]);
   clearInterval(sampling);
-  const failures = new Set(stderr.match(/^(FAIL| {2}●) .*$/gm));
+  const failures = new Set(stderr.match(/^(FAIL .*| {2}● .*(\n|\n {4}.*){0,6})$/gm));
   const summary = SUMMARY.exec(stdout)?.[0] ?? stderr.trim().split('\n').at(-1) ?? '';
   return { summary, hasFailed: jest.exitCode !== 0, failures: [...failures], workerMiB };
 }

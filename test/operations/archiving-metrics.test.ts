@@ -1,7 +1,7 @@
 import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, openDatabase, readArchiving, readDatabaseSize } from '@orders/database';
+import { closeDatabase, openDatabase, readArchiving, readDatabaseUse } from '@orders/database';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { ARCHIVE_SETTINGS } from '../harness/restore.ts';
@@ -79,7 +79,10 @@ test('a role without grants can read all of these metrics', async () => {
   await fill(1);
   await until('all segments are archived', async () => (await readArchiving(database))?.waitingSegments === 0);
   expect(await readArchiving(database)).toMatchObject({ isFailing: false, ageSeconds: expect.any(Number) });
-  expect(await readDatabaseSize(database)).toBeGreaterThan(0);
+  const { bytes, idShare } = await readDatabaseUse(database);
+  expect(bytes).toBeGreaterThan(0);
+  expect(idShare).toBeGreaterThan(0);
+  expect(idShare).toBeLessThan(0.1);
   await closeDatabase(database);
 });
 

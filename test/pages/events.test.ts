@@ -214,9 +214,11 @@ describeWith('chromium')('in a browser', () => {
     await dialogButton(page, 'استبدال السر').click();
     const secret = (await page.locator('dialog pre.secret').textContent()) as string;
     expect(secret).not.toBe(endpoint.secret);
+    await page.keyboard.press('Escape');
+    await page.getByText('لن يُعرض مرة أخرى').waitFor();
     await expectAccessible(page);
     expect(await widthOf(page)).toBeLessThanOrEqual(390);
-    await page.keyboard.press('Escape');
+    await dialogButton(page, 'حفظته').click();
     await page.locator('dialog').waitFor({ state: 'detached' });
     await page.getByText('يوقّع السر القديم أيضًا حتى').waitFor();
     expect(await page.content()).not.toContain(secret);

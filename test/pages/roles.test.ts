@@ -145,9 +145,10 @@ const PAGES: Record<string, OfferedPage> = {
   sources: {
     path: tab('sources'),
     shows: 'Shopify',
-    viewer: ['Copy'],
+    viewer: [],
     develop: [
       ...[
+        'Copy',
         'Connect a platform',
         'Edit the mapping',
         'How to connect',
@@ -190,6 +191,17 @@ const PAGES: Record<string, OfferedPage> = {
 };
 
 describe('each role is offered what it permits, and nothing else', () => {
+  const opened = new Map<MemberRole, Awaited<ReturnType<typeof openPage>>>();
+
+  beforeAll(async () => {
+    for (const role of ROLES) {
+      const own = await openPage();
+      await stack.database.knex('unconfirmed_sign_ins').delete();
+      await visitAs(own.page, portal, people[role], `/accounts/${account.id}/review`);
+      opened.set(role, own);
+    }
+  });
+
   test.each(Object.keys(PAGES))('%s', async (name) => {
     const { path, shows, viewer, review = [], develop = [], either = [] } = PAGES[name] as OfferedPage;
     const offered: Record<MemberRole, string[]> = {
@@ -198,15 +210,16 @@ describe('each role is offered what it permits, and nothing else', () => {
       developer: [...viewer, ...develop, ...either],
       owner: [...viewer, ...review, ...develop, ...either],
     };
-    for (const role of ROLES)
-      await visit(people[role], path(), async (page) => {
-        await page.getByText(shows, { exact: true }).first().waitFor();
-        const expected = sorted(offered[role]);
-        // What is missing may still come.
-        await until('', async () => isDeepStrictEqual(await controlsOf(page), expected)).catch(() => {});
-        expect([role, await controlsOf(page)]).toEqual([role, expected]);
-        if (role === 'viewer') await expectAccessible(page);
-      });
+    for (const [role, { page, complaints }] of opened) {
+      await page.goto(`${portal.url}/accounts/${account.id}${path()}`);
+      await page.getByText(shows, { exact: true }).first().waitFor();
+      const expected = sorted(offered[role]);
+      // What is missing may still come.
+      await until('', async () => isDeepStrictEqual(await controlsOf(page), expected)).catch(() => {});
+      expect([role, await controlsOf(page)]).toEqual([role, expected]);
+      if (role === 'viewer') await expectAccessible(page);
+      expect(complaints).toEqual([]);
+    }
   });
 });
 
@@ -228,7 +241,7 @@ describe('a viewer', () => {
   test('opens the mapping of a source by its address, and sees the list of sources', async () => {
     await visit(people.viewer, '/integrations?tab=sources&show=mapping&source=1', async (page) => {
       await page.getByText('Shopify', { exact: true }).waitFor();
-      expect(await controlsOf(page)).toEqual(['Copy']);
+      expect(await controlsOf(page)).toEqual([]);
     });
   });
 });

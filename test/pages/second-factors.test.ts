@@ -64,7 +64,7 @@ async function keepRecoveryCodes(page: Page): Promise<string[]> {
   await dialog.waitFor();
   await expectAccessible(page);
   const codes = await dialog.getByRole('listitem').allTextContents();
-  await button(page, 'I have kept them').click();
+  await button(page, 'I have saved it').click();
   expect(codes).toHaveLength(10);
   return codes;
 }

@@ -71,12 +71,22 @@ describeWith('chromium')('in a browser', () => {
     await dialog.getByRole('button', { name: 'Use this prefix' }).click();
     await page.getByText('Order ids begin with lamps:').waitFor();
     const secret = '5f3c0a8d9e7b6c5d4e3f2a1b0c9d8e7f';
-    await page.getByLabel('Secret from the platform').fill(secret);
-    await page.getByRole('button', { name: 'Store the secret' }).click();
-    await page.getByText('The secret is stored.').waitFor();
-    expect(await page.content()).not.toContain(secret);
-    await page.getByRole('button', { name: 'Next: send a test' }).click();
+    const next = page.getByRole('button', { name: 'Next: send a test' });
+    await next.click();
+    await page.getByText('Without it, every delivery is rejected.').waitFor();
+    await page.getByRole('button', { name: 'Go on without the secret' }).waitFor();
+    await expectAccessible(page);
+    const field = page.getByLabel('Secret from the platform');
+    await field.fill(secret);
+    // What cannot be stored stays in the field.
+    await page.route('**/secret', (route) => route.abort());
+    await next.click();
+    await page.getByText('The portal cannot be reached').waitFor();
+    expect(await field.inputValue()).toBe(secret);
+    await page.unroute('**/secret');
+    await next.click();
     await page.getByText('Waiting for the first delivery').waitFor();
+    expect(await page.content()).not.toContain(secret);
     expect(await deliverTo(url, SHOPIFY_BODY, shopifyHeaders(SHOPIFY_BODY, 'orders/create', 'wrong'))).toMatchObject({
       status: 401,
     });
@@ -95,6 +105,52 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('Id on My Shopify').waitFor();
     await page.getByRole('heading', { name: '#1001' }).or(page.getByText('#1001')).first().waitFor();
     expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the steps to a source have addresses: Back makes no second source, and what was entered survives another page', async () => {
+    const { account, person, path } = await holder();
+    const { page } = await openPage();
+    await visitAs(page, portal, person, path);
+    await page.getByRole('link', { name: 'Connect a platform' }).click();
+    await page.getByRole('radio', { name: 'WooCommerce' }).check();
+    const name = page.getByLabel('Name', { exact: true });
+    await name.fill('First shop');
+    await page.getByRole('link', { name: 'All sources' }).click();
+    await page.getByRole('link', { name: 'Connect a platform' }).click();
+    expect(await name.inputValue()).toBe('First shop');
+    await page.getByRole('button', { name: 'Create the source' }).click();
+    const secret = (await page.locator('code.secret').textContent()) as string;
+    const shown = page.locator('code.secret', { hasText: secret });
+    await page.getByRole('button', { name: 'Next: send a test' }).click();
+    const waiting = page.getByText('Waiting for the first delivery');
+    await waiting.waitFor();
+    await page.goBack();
+    await shown.waitFor();
+    await page.goBack();
+    await page.getByText('The source for WooCommerce is created.').waitFor();
+    await expectAccessible(page);
+    await page.goBack();
+    await page.locator('.source-list').getByText('First shop').waitFor();
+    await page.goForward();
+    await page.getByRole('link', { name: 'Next: URL and secret' }).click();
+    await shown.waitFor();
+    await page.getByText('The platform has a secret of its own').click();
+    const pasted = page.getByLabel('Secret from the platform');
+    await pasted.fill('a secret of the shop itself');
+    await page.getByRole('link', { name: 'All sources' }).click();
+    await page.getByRole('link', { name: 'How to connect' }).click();
+    await shown.waitFor();
+    expect(await pasted.inputValue()).toBe('a secret of the shop itself');
+    await page.getByRole('button', { name: 'Next: send a test' }).click();
+    await waiting.waitFor();
+    await page.reload();
+    await waiting.waitFor();
+    expect(await stack.database.knex('sources').where({ account_id: account.id })).toHaveLength(1);
+    const body = '{"id":4711}';
+    const url = await stack.database.knex('sources').where({ account_id: account.id }).first('source_id');
+    const headers = wooCommerceHeaders(body, 'order.created', 'a secret of the shop itself');
+    expect(await deliver(intake.api, url, body, headers)).toMatchObject({ status: 202 });
     await page.context().close();
   });
 
@@ -126,6 +182,7 @@ describeWith('chromium')('in a browser', () => {
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(width).toBeLessThanOrEqual(390);
     await page.reload();
+    await page.getByRole('link', { name: 'Back to URL and secret' }).click();
     await page.getByText('The secret is stored and not shown again').waitFor();
     expect(await page.content()).not.toContain(secret);
     expect(complaints).toEqual([]);
@@ -247,7 +304,7 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال السر' }).click();
     await page.getByText('يظهر هذا السر مرة واحدة').waitFor();
-    await page.getByRole('dialog').getByRole('button', { name: 'إغلاق' }).last().click();
+    await page.getByRole('dialog').getByRole('button', { name: 'حفظته' }).click();
     await page.getByText('يُقبل السر القديم حتى').waitFor();
     await page.getByRole('button', { name: 'استبدال العنوان' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'استبدال العنوان' }).click();

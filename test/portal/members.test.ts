@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { listAudit, type MemberRole } from '@orders/database';
+import { createInvitation, findInvitation, listAudit, type MemberRole } from '@orders/database';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
@@ -98,6 +98,67 @@ describe('an owner', () => {
     ]);
     const again = await owner.client.post(`${owner.at}/users`, { email: 'lina@example.test', role: 'viewer' });
     expect(again.body.code).toBe('already_member');
+  });
+
+  test('sees who is invited, makes a new link, and withdraws it; both end the earlier link', async () => {
+    const owner = await member(await newAccount());
+    const stranger = await member(await newAccount());
+    const [at, accountId] = [`${owner.at}/invitations`, owner.accountId as number];
+    const email = `invited-${accountId}@example.test`;
+    const first = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'developer' }));
+    // The link of a member sets a new password; it is no invitation.
+    const link = { email: owner.email, role: 'account_holder', accountId, memberRole: 'owner' } as const;
+    await createInvitation(stack.database.knex, link, 'operator@example.test', 60_000);
+    const pendingOf = async () => (await owner.client.get(at)).body.invitations;
+    expect(await pendingOf()).toEqual([
+      {
+        invitation_id: expect.any(Number),
+        email,
+        role: 'developer',
+        invited_by: owner.email,
+        created_at: expect.any(String),
+        expires_at: expect.any(String),
+      },
+    ]);
+    const [{ invitation_id: firstId }] = await pendingOf();
+    expect((await stranger.client.get(at)).body.code).toBe('account_not_found');
+    const elsewhere = `${stranger.at}/invitations/${firstId}`;
+    expect((await stranger.client.delete(elsewhere)).body.code).toBe('invitation_not_found');
+    expect((await stranger.client.post(`${elsewhere}/again`)).body.code).toBe('invitation_not_found');
+
+    const again = await owner.client.post(`${at}/${firstId}/again`);
+    expect([again.status, again.body]).toMatchObject([201, { email, sets_new_password: false }]);
+    const second = tokenOf(again);
+    expect(await findInvitation(stack.database.knex, first)).toBeNull();
+    expect(await findInvitation(stack.database.knex, second)).toMatchObject({ email, memberRole: 'developer' });
+    const [{ invitation_id: secondId }] = await pendingOf();
+    expect((await owner.client.post(`${at}/${firstId}/again`)).body.code).toBe('invitation_not_found');
+
+    expect((await owner.client.delete(`${at}/${secondId}`)).status).toBe(204);
+    expect(await findInvitation(stack.database.knex, second)).toBeNull();
+    expect(await pendingOf()).toEqual([]);
+    expect((await owner.client.delete(`${at}/${secondId}`)).body.code).toBe('invitation_not_found');
+    const [invited, withdrawn] = ['user_invited', 'invitation_withdrawn'];
+    const changes = await changesOf(accountId);
+    expect(changes.map(({ action }) => action)).toEqual([invited, withdrawn, invited, withdrawn]);
+    expect(changes.at(-1)).toEqual({
+      actor: owner.email,
+      action: withdrawn,
+      subject: `user:${email}`,
+      details: { role: 'developer' },
+    });
+  });
+
+  test('does not see an invitation that has expired or was accepted', async () => {
+    const owner = await member(await newAccount());
+    const accountId = owner.accountId as number;
+    for (const email of [`late-${accountId}@example.test`, `joined-${accountId}@example.test`]) {
+      const token = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'viewer' }));
+      if (email.startsWith('late'))
+        await stack.database.knex('invitations').where({ email }).update({ expires_at: new Date() });
+      else await openPortalClient(portal).post('/invitations/accept', { token, name: 'Omar', password: PASSWORD });
+    }
+    expect((await owner.client.get(`${owner.at}/invitations`)).body.invitations).toEqual([]);
   });
 
   test.each([

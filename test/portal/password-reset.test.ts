@@ -4,7 +4,7 @@ import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { addTotp } from '../harness/second-factors.ts';
+import { addTotp, startSignIn } from '../harness/second-factors.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -83,6 +83,26 @@ describe('a link for a new password', () => {
     expect((await use(await tokenFor(person))).status).toBe(204);
     expect((await session.get('/session')).body.code).toBe('not_signed_in');
     expect((await theirs.get('/session')).status).toBe(200);
+  });
+
+  test('ends the lock after ten wrong codes, but not the one after fifty in a day', async () => {
+    const person = await newPerson();
+    const { app } = await addTotp(stack, await signIn(portal, person));
+    const code = '000000' === (await app.code()) ? '000001' : '000000';
+    const tryIn = async (given: string, password: string) => {
+      const { client: signingIn } = await startSignIn(portal, { ...person, password });
+      return (await signingIn.post('/session/second-factor', { code: given })).status;
+    };
+    for (let failure = 1; failure <= 10; failure += 1) expect(await tryIn(code, person.password)).toBe(401);
+    expect(await tryIn(await app.code(), person.password)).toBe(429);
+    expect((await use(await tokenFor(person))).status).toBe(204);
+    expect(await tryIn(code, NEW_PASSWORD)).toBe(401);
+    const ofDay = stack.database.knex('sign_in_attempts').whereLike('key', 'codes of a day of %');
+    // The attempt that met the lock was not counted for the day.
+    expect(await ofDay.clone().pluck('attempts')).toEqual([11]);
+    await ofDay.clone().update({ attempts: 50 });
+    expect((await use(await tokenFor(person), 'yet another one that is long')).status).toBe(204);
+    expect(await tryIn(await app.code(), 'yet another one that is long')).toBe(429);
   });
 
   test('is stored as its SHA-256 only, and is in no log line', async () => {

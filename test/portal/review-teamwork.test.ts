@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
+import { lockTables, whoWait } from '../harness/barriers.ts';
 import { erase } from '../harness/erasure.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { below, extendUndo, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
@@ -67,6 +68,37 @@ describe('a poll', () => {
     for (const id of ids) await colleague.post(`/orders/${id}/notes`, { text: 'Called' });
     const { edited, more_changes } = await poll(shop, `&event_after=${event_after}`);
     expect([edited.length, more_changes]).toEqual([50, true]);
+  });
+
+  test('a quarter of an hour behind reads none of what happened, and says so; the open order is still there', async () => {
+    const [edited, open] = [await insert(), await insert()];
+    await colleague.post(`/orders/${edited}/notes`, { text: 'Called' });
+    const { event_after } = await poll(shop);
+    const idsAfter = async (after: number) => {
+      const {
+        changed,
+        edited: orders,
+        more_changes,
+        event_after: next,
+      } = await poll(shop, `&event_after=${after}&open=${open}`);
+      expect([changed, next]).toEqual([expect.any(Array), expect.any(Number)]);
+      return { ids: orders.map(({ order_id }: { order_id: number }) => order_id), more_changes };
+    };
+    expect((await idsAfter(event_after)).ids).toContain(edited);
+    for (const after of [0, event_after - 16 * 60_000])
+      expect(await idsAfter(after)).toEqual({ ids: [open], more_changes: true });
+  });
+
+  test('waits for the earlier ones of its user, and those of others do not wait', async () => {
+    const locked = await lockTables(stack.database.knex, 'resends');
+    const first = poll(shop);
+    await whoWait(stack.database.knex, 1, 'relation');
+    const others = Array.from({ length: 10 }, () => poll(shop));
+    const ofColleague = poll(colleague);
+    expect(await whoWait(stack.database.knex, 2, 'relation')).toHaveLength(2);
+    await locked.release();
+    for (const { event_after } of await Promise.all([first, ofColleague, ...others]))
+      expect(event_after).toEqual(expect.any(Number));
   });
 
   test('has the other users of the list, and the orders that they have open', async () => {

@@ -200,7 +200,7 @@ describe('guessing codes', () => {
     const guess = '000000' === (await app.code()) ? '000001' : '000000';
     for (let round = 0; round < 10; round += 1) {
       const { client } = await startSignIn(portal, person);
-      expect(await secondStep(client, round % 2 === 0 ? { code: guess } : { recovery_code: 'guess' })).toEqual(WRONG);
+      expect(await secondStep(client, { code: guess })).toEqual(WRONG);
     }
     const { client } = await startSignIn(portal, person);
     const reply = await client.post('/session/second-factor', { code: await app.code() });
@@ -211,6 +211,20 @@ describe('guessing codes', () => {
     await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
     await forgetTimeSteps(stack);
     await signInWithCode(portal, person, app);
+  });
+
+  test.each(['code', 'recovery_code'])('with the kind "%s" leaves the user the other kind', async (kind) => {
+    const { person, app, recoveryCodes } = await enroll();
+    const code = '000000' === (await app.code()) ? '000001' : '000000';
+    const wrong = kind === 'code' ? { code } : { recovery_code: 'guess' };
+    for (let round = 0; round < 10; round += 1) {
+      const { client } = await startSignIn(portal, person);
+      expect(await secondStep(client, wrong)).toEqual(WRONG);
+    }
+    const { client } = await startSignIn(portal, person);
+    expect(await secondStep(client, wrong)).toEqual([429, 'too_many_attempts']);
+    const right = kind === 'code' ? { recovery_code: recoveryCodes[0] as string } : { code: await app.code() };
+    expect(await secondStep(client, right)).toBe(204);
   });
 
   test('in parallel is blocked after as many attempts, also when a session is confirmed', async () => {

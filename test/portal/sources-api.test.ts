@@ -37,6 +37,17 @@ const send = (url: string, order: object, secret: string) => {
 };
 
 describe('a source', () => {
+  test('shows its URL only to those who may develop', async () => {
+    const { account, client, base } = await holder();
+    await client.post(base, { name: 'shop', preset: 'shopify' });
+    const urlFor = async (role: 'viewer' | 'reviewer' | 'developer') => {
+      const member = await signIn(portal, await createPerson(stack, account.id, role));
+      return (await member.get(base)).body.sources[0].url;
+    };
+    expect([await urlFor('viewer'), await urlFor('reviewer')]).toEqual([null, null]);
+    expect(await urlFor('developer')).toMatch(/\/ingest\/sources\/src_/);
+  });
+
   test('is created with a secret that is shown once, takes deliveries, and is listed with its activity', async () => {
     const { client, base } = await holder();
     const created = await client.post(base, { name: ' My shop ', preset: 'woocommerce' });

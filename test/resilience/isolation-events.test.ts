@@ -25,7 +25,12 @@ beforeAll(async () => {
   intake = await stack.intake();
   await stack.worker();
   const adminPort = await freePort();
-  notifier = await startApp('notifier', { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1:*' });
+  notifier = await startApp('notifier', {
+    ...stack.env,
+    ADMIN_PORT: String(adminPort),
+    CALLBACK_ALLOW: '127.0.0.1:*',
+    CALLBACK_RATE: '1000',
+  });
   await untilReady(adminPort);
   const account = await stack.account();
   quiet = { account, receiver: await subscribe(account, 1) };

@@ -1,5 +1,3 @@
-// cspell:ignore rings
-
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';

@@ -22,7 +22,7 @@ const knex = () => stack.database.knex;
 
 async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
-  const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1:*' };
+  const env = { ...stack.env, ADMIN_PORT: String(adminPort), CALLBACK_ALLOW: '127.0.0.1:*', CALLBACK_RATE: '1000' };
   const notifier = await startApp('notifier', env);
   await untilReady(adminPort);
   return notifier;

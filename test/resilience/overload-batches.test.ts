@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import { readGauge } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -36,10 +37,7 @@ function begin(target: string, by: TestAccount, body: string, missing = 0): RawC
   return connection;
 }
 
-const metric = async (name: string) => {
-  const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(metrics)?.[1]);
-};
+const metric = (name: string) => readGauge(intake.adminUrl, name);
 
 const inFlight = (count: number) =>
   until(`${count} batches in flight`, async () => (await metric('intake_batches_in_flight')) === count);

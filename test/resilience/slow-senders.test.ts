@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
+import { readGauge } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -122,10 +123,7 @@ describe('a sender of single bytes', () => {
 
 test('the bytes of a body are released when a connection with several pipelined requests breaks', async () => {
   intake = await stack.intake();
-  const bytes = async () => {
-    const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-    return Number(/^intake_body_bytes_in_flight (\d+)$/m.exec(metrics)?.[1]);
-  };
+  const bytes = () => readGauge(intake.adminUrl, 'intake_body_bytes_in_flight');
   const broken = open();
   sendOrder(broken, '{"source_order_id":"waits"}', ['Prefer', 'wait=30']);
   await until('the first is accepted', async () =>
@@ -195,8 +193,7 @@ test('above MAX_CONNECTIONS is closed at once and counted, and a free place is u
     sendOrder(connection, `{"source_order_id":"inside ${index}"}`);
     expect((await connection.reply())?.status).toBe(202);
   }
-  const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
-  expect(Number(/^intake_dropped_connections_total (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThanOrEqual(20);
+  expect(await readGauge(intake.adminUrl, 'intake_dropped_connections_total')).toBeGreaterThanOrEqual(20);
   inside[0]?.socket.destroy();
   await until('a connection is free', () => isServed(open()));
 });

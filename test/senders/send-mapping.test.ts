@@ -1,4 +1,3 @@
-// cspell:ignore custmer
 import { expect, test } from '@jest/globals';
 import { send, useDirectory } from '../harness/send.ts';
 

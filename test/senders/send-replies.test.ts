@@ -4,8 +4,6 @@ import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { createApiKey, createSigningSecret } from '@orders/domain';
 import { baseEnvironment } from '@orders/test-services';
 import { MAIN, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
@@ -135,37 +133,6 @@ test('a service that rejects the request for outcomes has not rejected the order
   expect(stdout.split('\n').at(-2)).toBe(
     'All orders were sent, but the outcome of 2 could not be retrieved. The service rejected the request (404 overloaded): Later. Run the same command again later, or give --no-wait not to ask.',
   );
-});
-
-test('orders listen, which has no outcomes, accepts orders sent with --no-wait', async () => {
-  const [key, secret] = [createApiKey(), createSigningSecret()];
-  const interrupted = Promise.withResolvers<void>();
-  let shown = '';
-  const ended = runCli(['listen', '--port', '0'], {
-    stdout: { write: (text) => (shown += text) },
-    stderr: { write: (text) => (shown += text) },
-    env: { ORDERS_API_KEY: key, ORDERS_SIGNING_SECRET: secret },
-    untilInterrupted: () => interrupted.promise,
-  });
-  try {
-    const [, url = ''] = await until('it listens', async () => /Listening on (\S+)\/ingest\/webhook/.exec(shown));
-    const listener = { url, key, secret };
-    const file = await files.write('listen.ndjson', ORDERS);
-    const args = [file, '--webhook', '--json'];
-    const { code, stdout } = await send(listener, args);
-    expect([code, JSON.parse(stdout)]).toMatchObject([
-      1,
-      {
-        refused: 0,
-        statuses: { pending: 2 },
-        not_asked: expect.stringMatching(/^The service rejected the request \(404 /),
-      },
-    ]);
-    expect(await send(listener, [...args, '--no-wait'])).toMatchObject({ code: 0 });
-  } finally {
-    interrupted.resolve();
-    await ended;
-  }
 });
 
 describe('an order whose key was already used for other content', () => {

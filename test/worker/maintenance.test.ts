@@ -124,11 +124,24 @@ describeAlone('dropping a partition', () => {
     }
   });
 
+  test('counts from the newest receipt, so that a clock far ahead drops nothing', async () => {
+    const { knex } = stack.database;
+    for (const daysAgo of [200, 150]) await createPartitions(knex, startOfWeek(daysAgo));
+    await storeFinal(10, startOfWeek(200), 1000);
+    await storeFinal(10, startOfWeek(150), 1000);
+    // The clock seems to be 150 days ahead of the newest receipt.
+    expect((await dropOldPartitions(knex, 100 * DAY)).dropped).toEqual([]);
+    await storeFinal(1, Date.now(), 1);
+    await dropOldPartitions(knex, 100 * DAY);
+    expect(await knex('receipts').pluck('receipt_id')).toHaveLength(1);
+  });
+
   test('does not read the dropped week', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
     await createPartitions(knex, then);
     await storeFinal(50_000, then, WEEK / 2);
+    await storeFinal(1, Date.now(), 1);
     const rowsRead = async () => {
       await knex.raw('select pg_stat_force_next_flush()');
       const { rows } = await knex.raw(
@@ -149,6 +162,7 @@ describeAlone('dropping a partition', () => {
     const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
     const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
     const drop = () => dropOldPartitions(knex, keptSince(then + WEEK));
+    await storeFinal(1, Date.now(), 1);
     // The id of its batch is later than that of the receipt, as after a long pause of the intake process.
     await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from('{}') }]);
     for (const state of ['received', 'normalized', 'failed']) {
@@ -195,6 +209,7 @@ describeAlone('the default partition', () => {
     const then = startOfWeek(50);
     const rows = 51_000;
     await storeFinal(rows, then, WEEK);
+    await storeFinal(1, Date.now(), 1);
     const before = await names('receipts\\_2%');
     let isOver = false;
     const making = createPartitions(knex).finally(() => (isOver = true));

@@ -15,7 +15,7 @@ import { memoryLog } from '../harness/log.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
 
-const NO_QUEUE = { wakeUp: () => {} };
+const NO_QUEUE = { wakeUpLater: () => {} };
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -176,6 +176,7 @@ describe('migrations', () => {
           'operator_changes',
           'password_resets',
           'unconfirmed_sign_ins',
+          'portal_requests',
           'user_passkeys',
           'user_second_factors',
           'workers',

@@ -8,7 +8,7 @@ import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 
-const NO_QUEUE = { wakeUp: () => {} };
+const NO_QUEUE = { wakeUpLater: () => {} };
 
 let testDatabase: TestDatabase;
 let database: Database;

@@ -163,16 +163,3 @@ function wholeNumber(text: string, message: string, max = Number.MAX_SAFE_INTEGE
   if (value < 1 || value > max) throw new UsageError(message);
   return value;
 }
-
-/** A port to listen on; 0 means any free port. */
-export function port(text: string): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= 65_535)) throw new UsageError('--port takes a whole number from 0 to 65535.');
-  return value;
-}
-
-/** A prefix of paths. */
-export function basePath(text: string): string {
-  if (!/^(\/[\w.~-]+)+$/.test(text)) throw new UsageError('--base-path takes a path such as /api.');
-  return text;
-}

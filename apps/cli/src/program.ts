@@ -19,13 +19,12 @@ const COMMANDS: Record<string, () => Promise<AddCommand>> = {
   audit: async () => (await import('./commands/audit.ts')).addAuditCommands,
   events: async () => (await import('./commands/events.ts')).addEventCommands,
   endpoints: async () => (await import('./commands/endpoints.ts')).addEndpointCommands,
-  listen: async () => (await import('./commands/listen.ts')).addListenCommand,
   send: async () => (await import('./commands/send.ts')).addSendCommand,
   cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
 };
 
 const EPILOGUE = `
-For operators, with a database; send, cancel, events follow and listen are for senders and need none.
+For operators, with a database; send, cancel and events follow are for senders and need none.
 An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
 
 Environment:
@@ -36,7 +35,7 @@ Environment:
   INTAKE_URL    intake's address for senders, for sources
   CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
   ORDERS_URL    the service, for send, cancel and events follow
-  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same and listen
+  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
 

@@ -1,4 +1,3 @@
-import { isApiKey } from '@orders/domain';
 import {
   ConfigurationError,
   processEnvironment,
@@ -6,9 +5,7 @@ import {
   type SenderEnvironment,
   senderEnvironment,
 } from '@orders/runtime';
-import Joi from 'joi';
 import { localDirectoryOf, readLocalJson } from './config.ts';
-import { UsageError } from './errors.ts';
 
 export interface SenderConfig {
   /** Without a trailing slash. */
@@ -16,9 +13,6 @@ export interface SenderConfig {
   apiKey: string;
   signingSecret: string | undefined;
 }
-
-/** A sender's credentials, if set. */
-export type SenderSecrets = Partial<Pick<SenderEnvironment, 'ORDERS_API_KEY' | 'ORDERS_SIGNING_SECRET'>>;
 
 /** The variables of `readSenderConfig`, for the help of a command. */
 export const SENDER_ENVIRONMENT_HELP = `\
@@ -29,46 +23,9 @@ Environment:
   Each may come from a file: ORDERS_API_KEY_FILE is the path of a file with ORDERS_API_KEY.
   Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.`;
 
-const MIN_SECRET_LENGTH = 8;
-const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4}){6,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-const SECRET_RULE = 'must be the secret of an endpoint, whsec_ and base64';
-
 type Environment = Partial<SenderEnvironment> & { NODE_ENV: string };
 
 const SCHEMA = { NODE_ENV: processEnvironment.NODE_ENV, ...senderEnvironment };
-
-/**
- * Reads the key and the secret for a listener, if set.
- *
- * @throws {ConfigurationError} with one line that says what is wrong.
- */
-export function readSenderSecrets(env: NodeJS.ProcessEnv): SenderSecrets {
-  const { ORDERS_API_KEY, ORDERS_SIGNING_SECRET } = senderEnvironment;
-  const secrets = readEnvironment<SenderSecrets>({ ORDERS_API_KEY, ORDERS_SIGNING_SECRET }, env);
-  if (secrets.ORDERS_API_KEY !== undefined && !isApiKey(secrets.ORDERS_API_KEY))
-    throw new ConfigurationError('Configuration: ORDERS_API_KEY must be a whole API key, oik_ and 49 characters.');
-  // A shorter one could not be redacted reliably from the output.
-  if (secrets.ORDERS_SIGNING_SECRET !== undefined && secrets.ORDERS_SIGNING_SECRET.length < MIN_SECRET_LENGTH)
-    throw new ConfigurationError(
-      `Configuration: ORDERS_SIGNING_SECRET must have ${MIN_SECRET_LENGTH} characters at least.`,
-    );
-  return secrets;
-}
-
-/**
- * Reads the secret of an endpoint, if set.
- *
- * @param given overrides `ORDERS_ENDPOINT_SECRET`.
- * @throws {ConfigurationError}, or {UsageError} if the given one is wrong; it is not repeated.
- */
-export function readEndpointSecret(env: NodeJS.ProcessEnv, given: string | undefined): string | undefined {
-  if (given !== undefined && !STANDARD_SECRET.test(given)) throw new UsageError(`--secret ${SECRET_RULE}.`);
-  const { ORDERS_ENDPOINT_SECRET } = readEnvironment<{ ORDERS_ENDPOINT_SECRET?: string }>(
-    { ORDERS_ENDPOINT_SECRET: Joi.string().pattern(STANDARD_SECRET).message(`{{#label}} ${SECRET_RULE}`) },
-    given === undefined ? env : {},
-  );
-  return given ?? ORDERS_ENDPOINT_SECRET;
-}
 
 /**
  * Reads a sender's settings; in development, those of the first account of `npm start` are the default. That account's key is used only

@@ -145,10 +145,11 @@ export function createApp(deps: AppDeps): RequestListener {
   route(SOURCE_ROUTE, {
     post: [
       deps.sources.findSource,
-      rateLimits.limit,
       body,
       replyToPing(activity),
       verifyDelivery(secretsKeysOf(config), activity),
+      // Anybody who knows the URL could otherwise use up the account's rate.
+      rateLimits.limit,
       postDelivery({ database, parser, writer, cancel, activity, metrics, logger, basePath }),
     ],
   });

@@ -54,7 +54,7 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
     }
     // An endpoint may have been allowed when it was created.
     if (url.protocol !== 'https:') throw new AddressRefused('not https');
-    const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    const host = hostOf(url);
     if (isBlocked(host)) throw new AddressRefused('blocked address');
     if (config.CALLBACK_PROXY && isIP(host) !== 0)
       throw new AddressRefused('an IP address cannot be called through the proxy');
@@ -69,7 +69,7 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
         const error = errorOfStatus(status);
         return { status, error, retryAfterMs: error === null ? 0 : parseRetryAfter(retryAfter, Date.now()) };
       } catch (error) {
-        return { status: null, error: errorOf(error), retryAfterMs: 0 };
+        return { status: null, error: errorOf(error, endpointUrl), retryAfterMs: 0 };
       }
     },
     close() {
@@ -137,6 +137,11 @@ function discard(response: http.IncomingMessage): void {
     .on('error', () => {});
 }
 
+/** The host of a URL, an IPv6 address without its brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
 function errorOfStatus(status: number): DeliveryError | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return 'gone';
@@ -146,11 +151,14 @@ function errorOfStatus(status: number): DeliveryError | null {
 // ETIMEOUT is the time limit of c-ares; ETIMEDOUT below is that of a connection.
 const HOST_NOT_FOUND = /^(ENOTFOUND|ENODATA|EBADNAME|ESERVFAIL|EAI_|ETIMEOUT|EREFUSED|EFORMERR)/;
 
-function errorOf(error: unknown): DeliveryError {
+/** A name that has a private address looks like one that does not exist: otherwise an endpoint could tell which internal names exist. */
+function errorOf(error: unknown, endpointUrl: string): DeliveryError {
   const { code = '', name, message = '' } = error as { code?: string; name?: string; message?: string };
   if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'timeout';
   if (error instanceof ProxyFailed) return 'proxy_failed';
-  if (error instanceof AddressRefused || /is not allowed/.test(message)) return 'address_refused';
+  if (error instanceof AddressRefused) return 'address_refused';
+  if (/is not allowed/.test(message))
+    return isIP(hostOf(new URL(endpointUrl))) === 0 ? 'host_not_found' : 'address_refused';
   if (HOST_NOT_FOUND.test(code)) return 'host_not_found';
   if (/^(HPE_|ERR_HTTP)/.test(code)) return 'invalid_response';
   if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code)) return 'tls_failed';

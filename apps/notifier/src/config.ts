@@ -23,6 +23,8 @@ export interface NotifierConfig extends ProcessEnvironment, DatabaseEnvironment,
   CALLBACK_PROXY?: string;
   /** Addresses of DNS servers in place of the system's, for hosts that are called directly and are not in `CALLBACK_ALLOW`. */
   CALLBACK_DNS: string[];
+  /** Max requests a second of this process to one host. */
+  CALLBACK_RATE: number;
   /** Max endpoints that are served at the same time. */
   NOTIFIER_CONCURRENCY: number;
 }
@@ -66,6 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv): NotifierConfig {
       CALLBACK_DENY: ranges,
       CALLBACK_PROXY: proxy,
       CALLBACK_DNS: dnsServers,
+      CALLBACK_RATE: wholeNumber(50, 1, 100_000),
       NOTIFIER_CONCURRENCY: wholeNumber(64, 2, 1000),
     },
     env,

@@ -26,6 +26,7 @@ import {
 import { createEndpointCaller } from './call-endpoint.ts';
 import type { NotifierConfig } from './config.ts';
 import { createDeliverRound } from './deliver-round.ts';
+import { createHostRates } from './host-rates.ts';
 import { createMetrics } from './metrics.ts';
 
 export interface NotifierService extends Service {
@@ -65,7 +66,15 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const secretsKeys = secretsKeysOf(config);
   const caller = createEndpointCaller(config);
-  const deliverRound = createDeliverRound({ database, caller, secretsKeys, metrics, logger });
+  const deliverRound = createDeliverRound({
+    database,
+    caller,
+    rates: createHostRates(config.CALLBACK_RATE),
+    msPerRequest: 1000 / config.CALLBACK_RATE,
+    secretsKeys,
+    metrics,
+    logger,
+  });
   const failures = createFailureLog(database, logger, 'delivering events', 'deliveries wait for the next round');
   const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
   const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };

@@ -12,16 +12,15 @@ import { eventId, eventJson, retryDelay, TEST_EVENT, testEventJson } from '@orde
 import type { Logger } from '@orders/runtime';
 import { Webhook } from 'standardwebhooks';
 import type { EndpointCaller } from './call-endpoint.ts';
+import { BURST, type HostRates } from './host-rates.ts';
 import type { NotifierMetrics } from './metrics.ts';
 
-/** Max attempts of a round, which are made at the same time. If as many retries are due, there is one new event as well. */
-const MAX_ATTEMPTS = 10;
 /** A round that takes longer makes an endpoint slow. */
 const SLOW_MS = 2000;
 
 /**
- * Delivers to a leased endpoint: its test event, or retries that are due and new events. A failing endpoint gets one event a round,
- * a retry or a new one.
+ * Delivers to a leased endpoint: its test event, or retries that are due and new events, as many as its host may get now. A failing endpoint
+ * gets one event a round, a retry or a new one.
  *
  * @throws when Postgres is unavailable or the endpoint's secret cannot be unsealed; the lease then expires and everything is tried again.
  */
@@ -33,11 +32,14 @@ type Message = Pick<Attempt, 'eventUuid' | 'type' | 'sequence' | 'attempt'> & { 
 export function createDeliverRound(deps: {
   database: Database;
   caller: EndpointCaller;
+  rates: HostRates;
+  /** Also for one endpoint: whichever notifier serves it, its next round begins no sooner than its requests of this round are worth. */
+  msPerRequest: number;
   secretsKeys: SecretsKeys;
   metrics: NotifierMetrics;
   logger: Logger;
 }): DeliverRound {
-  const { database, caller, secretsKeys, metrics, logger } = deps;
+  const { database, caller, rates, msPerRequest, secretsKeys, metrics, logger } = deps;
 
   async function attempt(url: string, webhooks: readonly Webhook[], message: Message) {
     const { body, happenedAt, ...event } = message;
@@ -62,24 +64,38 @@ export function createDeliverRound(deps: {
     return { ...event, at, durationMs, status, error, nextAttemptInMs, retryAfterMs };
   }
 
-  /** The events of a round. A failing endpoint gets a retry or a new event, by chance. */
-  async function readMessages(endpoint: ClaimedEndpoint) {
-    const { isFailing } = endpoint;
-    const limit = isFailing ? 1 : MAX_ATTEMPTS;
-    const prefersNew = isFailing && Math.random() < 0.5;
-    const { deliveries, ...read } = await readDeliveries(database, endpoint, limit, prefersNew);
+  /** The events of a round of at most `count` attempts. A round of one has a retry or a new event, by chance. */
+  async function readMessages(endpoint: ClaimedEndpoint, count: number) {
+    const isSingle = count === 1;
+    const prefersNew = isSingle && Math.random() < 0.5;
+    const { deliveries, ...read } = await readDeliveries(database, endpoint, isSingle ? 1 : count - 1, prefersNew);
     return { messages: deliveries.map(toMessage), ...read };
   }
 
+  /** The messages of a round; none if the host of the endpoint may get none for `waitMs`. */
+  async function nextMessages(endpoint: ClaimedEndpoint) {
+    const { accountId, url, testEventId, isFailing, cursor } = endpoint;
+    const host = URL.parse(url)?.hostname ?? url;
+    // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
+    if (testEventId !== null) {
+      rates.force(host, accountId);
+      return { messages: [testMessage(testEventId)], removed: [], cursor, waitMs: 0 };
+    }
+    const { granted, waitMs } = rates.take(host, accountId, isFailing ? 1 : BURST);
+    if (granted === 0) {
+      metrics.delayedRounds.inc();
+      return { messages: [], removed: [], cursor, waitMs };
+    }
+    const read = await readMessages(endpoint, granted);
+    rates.giveBack(host, accountId, granted - read.messages.length);
+    return { ...read, waitMs: read.messages.length * msPerRequest };
+  }
+
   return async (endpoint, leaseId) => {
-    const { accountId, url, sealed, previousSealed, testEventId } = endpoint;
+    const { accountId, url, sealed, previousSealed } = endpoint;
     const secrets = [sealed, ...(previousSealed ? [previousSealed] : [])];
     const webhooks = secrets.map((secret) => new Webhook(unseal(secretsKeys, accountId, secret)));
-    // A round for a test event delivers nothing else, because the endpoint may be disabled, or have asked for a pause.
-    const { messages, removed, cursor } =
-      testEventId === null
-        ? await readMessages(endpoint)
-        : { messages: [testMessage(testEventId)], removed: [], cursor: endpoint.cursor };
+    const { messages, removed, cursor, waitMs } = await nextMessages(endpoint);
     const startedAt = performance.now();
     const attempts = await Promise.all(messages.map((message) => attempt(url, webhooks, message)));
     const disabledReason = await settleDeliveries(database, endpoint, {
@@ -88,7 +104,7 @@ export function createDeliverRound(deps: {
       removed,
       cursor,
       tookLong: performance.now() - startedAt > SLOW_MS,
-      minNextRoundInMs: Math.max(0, ...attempts.map(({ retryAfterMs }) => retryAfterMs)),
+      minNextRoundInMs: Math.max(waitMs, ...attempts.map(({ retryAfterMs }) => retryAfterMs)),
     });
     const fields = { account_id: accountId, endpoint_id: endpoint.endpointId };
     if (logger.isDebugEnabled()) {

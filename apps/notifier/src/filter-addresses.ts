@@ -13,7 +13,7 @@ const BLOCKED = [
   '168.63.129.16/32',
 ];
 
-/** The host has an address that is not called. */
+/** The URL cannot be called, whatever its host resolves to. */
 export class AddressRefused extends Error {
   readonly code = 'EADDRREFUSED';
 }
@@ -23,7 +23,7 @@ const TIMEOUT_MS = 3000;
 /** Blocks addresses in addition to the private ones, which request-filtering-agent refuses when it connects. */
 export interface AddressFilter {
   isBlocked(address: string): boolean;
-  /** Resolves a host. Fails with `AddressRefused` if one of its addresses is blocked. */
+  /** Resolves a host. One with a blocked address is not found. */
   lookup: LookupFunction;
 }
 
@@ -45,7 +45,9 @@ export function createAddressFilter(options: { servers: readonly string[]; denie
     );
     const [first] = addresses;
     if (!first) throw found[0].status === 'rejected' ? found[0].reason : new Error('no address');
-    if (addresses.some(({ address }) => isBlocked(address))) throw new AddressRefused('blocked address');
+    if (addresses.some(({ address }) => isBlocked(address))) {
+      throw Object.assign(new Error('not a public address'), { code: dns.NOTFOUND });
+    }
     return { first, addresses };
   };
   return {

@@ -7,6 +7,7 @@ export interface NotifierMetrics {
   deliveredSeconds: Histogram<never>;
   disabledEndpoints: Counter<'reason'>;
   failedRounds: Counter<never>;
+  delayedRounds: Counter<never>;
 }
 
 /** @param countActive the number of endpoints that are served now. */
@@ -52,6 +53,11 @@ export function createMetrics(countActive: () => number): NotifierMetrics {
       registers,
     }),
     disabledEndpoints,
+    delayedRounds: new Counter({
+      name: 'notifier_delayed_rounds_total',
+      help: 'Rounds that delivered nothing, because the host of the endpoint had got CALLBACK_RATE requests a second',
+      registers,
+    }),
     failedRounds: new Counter({
       name: 'notifier_failed_rounds_total',
       help: 'Rounds whose outcome was not stored, most often in an outage of Postgres; they are repeated once the lease expires',

@@ -8,13 +8,14 @@ const REQUIRED = {
 const read = (settings: Record<string, string>) => readConfig({ ...REQUIRED, ...settings });
 
 test('without settings, events are delivered to public addresses alone, without a proxy', () => {
-  const { CALLBACK_ALLOW, CALLBACK_DENY, CALLBACK_DNS, CALLBACK_PROXY } = read({});
+  const { CALLBACK_ALLOW, CALLBACK_DENY, CALLBACK_DNS, CALLBACK_PROXY, CALLBACK_RATE } = read({});
   expect({ CALLBACK_ALLOW, CALLBACK_DENY, CALLBACK_DNS }).toEqual({
     CALLBACK_ALLOW: [],
     CALLBACK_DENY: [],
     CALLBACK_DNS: [],
   });
   expect(CALLBACK_PROXY).toBeUndefined();
+  expect(CALLBACK_RATE).toBe(50);
 });
 
 test('lists are read', () => {

@@ -11,6 +11,7 @@ import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 import type { PortalDeps } from './deps.ts';
 import { enforcePermissions } from './enforce-permissions.ts';
 import { helpPages } from './help/help-pages.ts';
+import { idempotentRequests } from './idempotent-requests.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
 import { memberRoutes } from './members/member-routes.ts';
 import { secondFactorRoute } from './members/second-factor-route.ts';
@@ -85,10 +86,13 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     { path: '', router: signInRoutes(deps, metrics) },
   ];
   checkRoutes(ROUTES, mounts);
+  const idempotent = idempotentRequests(deps);
+  api.use(idempotent.begin);
   for (const { path, router } of mounts) api.use(path || '/', router);
   api.use(() => {
     throw new Problem('not_found');
   });
+  api.use(idempotent.fail);
 
   const app = express();
   app.disable('x-powered-by').disable('etag').set('trust proxy', config.TRUST_PROXY);

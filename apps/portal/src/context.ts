@@ -1,6 +1,12 @@
-import type { Membership, Role } from '@orders/database';
+import type { Membership, PortalRequest, Role } from '@orders/database';
 import { requestContext } from '@orders/http';
 import type { Request } from 'express';
+
+/**
+ * What a person may do in an account: `read` it, `review` orders, `develop` its integrations, `manage` its members and security. Only
+ * operators may `operate` the service.
+ */
+export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
 
 /** The signed-in user. */
 export interface Person {
@@ -31,6 +37,12 @@ export interface RequestContext {
   person?: Person;
   /** The account that the request concerns; the person's access to it was checked. */
   accountId?: number;
+  /** What the person may do in that account. */
+  permissions?: readonly Permission[];
+  /** Whether a repetition of the request must not be carried out again. */
+  isChange?: boolean;
+  /** The key of a change, until its outcome is stored. */
+  claim?: PortalRequest;
   /** The receipt that the request concerns. */
   receiptId?: string;
   problem?: string;
@@ -59,6 +71,11 @@ export function personOf(request: Request): Person {
   const { person } = contextOf(request);
   if (!person) throw new Error('a route without sign-in');
   return person;
+}
+
+/** Whether the person may do this in the account that the request concerns. */
+export function may(request: Request, permission: Permission): boolean {
+  return contextOf(request).permissions?.includes(permission) ?? false;
 }
 
 /** Only for routes below `/api/accounts/:accountId`. */

@@ -46,7 +46,11 @@ async function enforce(deps: PortalDeps, rule: RouteRule, request: Request, resp
     throw new Problem('second_factor_required');
   if (account) requirePermission(rule, person, account);
   if (rule.recent && !isRecent(person.authenticatedAt)) throw new Problem('authentication_required');
-  if (account) contextOf(request).accountId = account.accountId;
+  const context = contextOf(request);
+  context.isChange = rule.method !== 'get' && !rule.repeatable;
+  if (!account) return;
+  context.accountId = account.accountId;
+  context.permissions = permissionsIn(person, account);
 }
 
 /** Another account gives the same response as one that does not exist. */

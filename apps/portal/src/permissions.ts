@@ -1,11 +1,5 @@
 import type { AccountState, MemberRole } from '@orders/database';
-import type { Person } from './context.ts';
-
-/**
- * What a person may do in an account: `read` it, `review` orders, `develop` its integrations, `manage` its members and security. Only
- * operators may `operate` the service.
- */
-export type Permission = 'read' | 'review' | 'develop' | 'manage' | 'operate';
+import type { Permission, Person } from './context.ts';
 
 /** Who may use a route of the API. */
 export interface RouteRule {
@@ -18,6 +12,8 @@ export interface RouteRule {
   recent?: true;
   /** Also in a session without the second factor that the account or the service requires. */
   withoutSecondFactor?: true;
+  /** Not a GET, but it changes nothing, or nothing that a repetition would make twice. */
+  repeatable?: true;
 }
 
 const ALL: readonly Permission[] = ['read', 'review', 'develop', 'manage', 'operate'];
@@ -41,7 +37,8 @@ const account = (path: string) => `/accounts/:accountId${path}`;
 
 /**
  * Every route of the API. What is not here is not found. Where two paths of a method match the same request, both have the same rule.
- * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people.
+ * `recent` are the routes that give or change access: secrets, keys, addresses that send or receive orders, and people; and those that make
+ * many requests to others.
  */
 export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: '/session', who: 'session', withoutSecondFactor: true },
@@ -52,13 +49,20 @@ export const ROUTES: readonly RouteRule[] = [
   // With a session, only for the passkeys of its user.
   { method: 'post', path: '/session/passkey/options', who: 'public' },
   { method: 'post', path: '/session/passkey', who: 'public' },
-  { method: 'post', path: '/session/confirm', who: 'session', withoutSecondFactor: true },
+  { method: 'post', path: '/session/confirm', who: 'session', withoutSecondFactor: true, repeatable: true },
   { method: 'get', path: '/sessions', who: 'session', withoutSecondFactor: true },
   { method: 'delete', path: '/sessions/:sessionId', who: 'session', withoutSecondFactor: true },
   { method: 'post', path: '/password', who: 'session', withoutSecondFactor: true },
   // If the user has a second factor, changes of the factors also need it in the session.
   { method: 'get', path: '/second-factors', who: 'session', withoutSecondFactor: true },
-  { method: 'post', path: '/second-factors/passkeys/options', who: 'session', recent: true, withoutSecondFactor: true },
+  {
+    method: 'post',
+    path: '/second-factors/passkeys/options',
+    who: 'session',
+    recent: true,
+    withoutSecondFactor: true,
+    repeatable: true,
+  },
   { method: 'post', path: '/second-factors/passkeys', who: 'session', recent: true, withoutSecondFactor: true },
   {
     method: 'delete',
@@ -94,6 +98,9 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/users'), who: ['manage'], recent: true },
   { method: 'patch', path: account('/users/:userId'), who: ['manage'], recent: true },
   { method: 'delete', path: account('/users/:userId'), who: ['manage'], recent: true },
+  { method: 'get', path: account('/invitations'), who: ['manage'] },
+  { method: 'post', path: account('/invitations/:invitationId/again'), who: ['manage'], recent: true },
+  { method: 'delete', path: account('/invitations/:invitationId'), who: ['manage'], recent: true },
 
   { method: 'get', path: account('/orders'), who: ['read'] },
   { method: 'get', path: account('/orders/ids'), who: ['read'] },
@@ -101,7 +108,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/orders/updates'), who: ['read'] },
   { method: 'get', path: account('/orders/:orderId'), who: ['read'] },
   { method: 'patch', path: account('/orders/:orderId'), who: ['review'] },
-  { method: 'post', path: account('/orders/export'), who: ['review'] },
+  { method: 'post', path: account('/orders/export'), who: ['review'], repeatable: true },
   { method: 'post', path: account('/orders/review'), who: ['review'] },
   { method: 'post', path: account('/orders/review/undo'), who: ['review'] },
   { method: 'post', path: account('/orders/cancellations/close'), who: ['review'] },
@@ -115,10 +122,15 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/receipts'), who: ['read'] },
   { method: 'get', path: account('/receipts/search'), who: ['read'] },
   { method: 'get', path: account('/receipts/:receiptId'), who: ['read'] },
-  { method: 'post', path: account('/receipts/:receiptId/redrive-preview'), who: ['review', 'develop'] },
+  {
+    method: 'post',
+    path: account('/receipts/:receiptId/redrive-preview'),
+    who: ['review', 'develop'],
+    repeatable: true,
+  },
   { method: 'post', path: account('/receipts/:receiptId/redrive'), who: ['review', 'develop'] },
   { method: 'get', path: account('/dead-letters/counts'), who: ['read'] },
-  { method: 'post', path: account('/dead-letters/redrive-preview'), who: ['review', 'develop'] },
+  { method: 'post', path: account('/dead-letters/redrive-preview'), who: ['review', 'develop'], repeatable: true },
   { method: 'post', path: account('/dead-letters/redrive'), who: ['review', 'develop'] },
 
   { method: 'get', path: account('/setup'), who: ['read'] },
@@ -131,14 +143,14 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/keys/:keyId/revoke'), who: ['develop'], recent: true },
   { method: 'get', path: account('/signing'), who: ['read'] },
   { method: 'put', path: account('/signing/signed-only'), who: ['develop'], recent: true },
-  { method: 'post', path: account('/signing/reveal'), who: ['develop'], recent: true },
+  { method: 'post', path: account('/signing/reveal'), who: ['develop'], recent: true, repeatable: true },
   { method: 'post', path: account('/signing/rotate'), who: ['develop'], recent: true },
   { method: 'get', path: account('/resends'), who: ['read'] },
   { method: 'put', path: account('/resends'), who: ['develop'] },
 
   { method: 'get', path: account('/sources'), who: ['read'] },
   { method: 'post', path: account('/sources'), who: ['develop'], recent: true },
-  { method: 'post', path: account('/sources/preview'), who: ['develop'] },
+  { method: 'post', path: account('/sources/preview'), who: ['develop'], repeatable: true },
   { method: 'post', path: account('/sources/:number/secret'), who: ['develop'], recent: true },
   { method: 'post', path: account('/sources/:number/replace-url'), who: ['develop'], recent: true },
   { method: 'put', path: account('/sources/:number/id-prefix'), who: ['develop'], recent: true },
@@ -156,7 +168,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/endpoints/:endpointId/enable'), who: ['develop'], recent: true },
   { method: 'delete', path: account('/endpoints/:endpointId'), who: ['develop'], recent: true },
   { method: 'post', path: account('/endpoints/:endpointId/test'), who: ['develop'] },
-  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'] },
+  { method: 'post', path: account('/endpoints/:endpointId/resend'), who: ['develop'], recent: true },
   { method: 'get', path: account('/endpoints/:endpointId/attempts'), who: ['read'] },
 
   { method: 'get', path: '/operator/accounts', who: ['operate'] },

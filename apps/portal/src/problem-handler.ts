@@ -25,7 +25,8 @@ export function problemHandler(logger: Logger): ErrorRequestHandler {
   };
 }
 
-function asProblem(error: unknown): Problem {
+/** The problem that a client sees for a thrown error. */
+export function asProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   // From the body parser: too long, cut short, nested too deep, or in another charset or encoding.
   const status = (error as { status?: unknown }).status;

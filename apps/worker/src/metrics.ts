@@ -8,6 +8,7 @@ export const MAINTENANCE_STEPS = [
   'count_default_partitions',
   'prune_rejected_deliveries',
   'remove_sign_ins',
+  'remove_portal_requests',
   'remove_held_cancellations',
   'prune_source_activity',
   'prune_events',

@@ -1,19 +1,30 @@
-import type { Producer } from '@orders/queue';
+import type { Producer, WakeUp } from '@orders/queue';
 import type { WorkerBatch } from './worker-batch.ts';
 
-/** Sends wake-ups for some receipts of a batch, which are due in `delayMs` milliseconds. If one is lost, the sweeper finds them. */
+/**
+ * Sends the wake-ups of some receipts of a batch, due in `delayMs` milliseconds, as one job. If it is lost, the sweeper finds them.
+ *
+ * @param postponements for each of them.
+ */
 export function wakeUpLater(
-  producer: Pick<Producer, 'wakeUp'>,
+  producer: Pick<Producer, 'wakeUpLater'>,
   { wakeUps }: Pick<WorkerBatch, 'wakeUps'>,
   receiptIds: readonly string[],
   delayMs: number,
+  postponements = 0,
 ): void {
   const wanted = new Set(receiptIds);
+  const due: WakeUp[] = [];
   for (const { batchId, receiptIds: all, traces = {} } of wakeUps) {
-    const due = all.filter((receiptId) => wanted.has(receiptId));
-    if (due.length === 0) continue;
+    const ids = all.filter((receiptId) => wanted.has(receiptId));
+    if (ids.length === 0) continue;
     const traced = Object.entries(traces).filter(([receiptId]) => wanted.has(receiptId));
-    const trace = traced.length > 0 ? { traces: Object.fromEntries(traced) } : {};
-    producer.wakeUp('bulk', { batchId, receiptIds: due, ...trace }, delayMs);
+    due.push({
+      batchId,
+      receiptIds: ids,
+      ...(traced.length > 0 && { traces: Object.fromEntries(traced) }),
+      ...(postponements > 0 && { postponements }),
+    });
   }
+  producer.wakeUpLater('bulk', due, delayMs);
 }

@@ -11,7 +11,7 @@ import {
   writeOrders,
 } from '@orders/database';
 import type { Producer } from '@orders/queue';
-import { type Logger, withSpan } from '@orders/runtime';
+import { backoff, type Logger, withSpan } from '@orders/runtime';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-receipts.ts';
@@ -33,12 +33,12 @@ export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Pr
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
 
-/** How long a duplicate waits if its order is being changed by others, in milliseconds. */
-const POSTPONE_MS = 100;
+/** How long a duplicate waits if its order is being changed by others, in milliseconds; longer each time, as each try reads its content. */
+const POSTPONE_MS = { base: 100, cap: 5000 };
 
 export function createWriteBatch(deps: {
   database: Database;
-  producer: Pick<Producer, 'wakeUp'>;
+  producer: Pick<Producer, 'wakeUpLater'>;
   recordFailure: RecordFailure;
   metrics: WorkerMetrics;
   logger: Logger;
@@ -126,7 +126,8 @@ export function createWriteBatch(deps: {
     if (locked.length > 0) {
       await releaseLease(database, locked, batch.leaseId);
       metrics.postponedDuplicates.inc(locked.length);
-      wakeUpLater(producer, batch, locked, POSTPONE_MS);
+      const times = Math.max(...batch.wakeUps.map(({ postponements = 0 }) => postponements));
+      wakeUpLater(producer, batch, locked, backoff(times, POSTPONE_MS), times + 1);
     }
     return [...movedIds];
   }

@@ -86,19 +86,10 @@ export const CEILING: Contestant = {
   worker: null,
   prepare: async () => ({ env: {}, apiKeys: ['none'], accountIds: [] }),
 };
-/** Checks every field, and those of each item. Measured only by `npm run bench -- large`. */
-export const CEILING_WITH_ITEMS: Contestant = {
-  ...CEILING,
-  name: 'ceiling-with-items',
-  prepare: async () => ({ env: { CHECKS_ITEMS: 'yes' }, apiKeys: ['none'], accountIds: [] }),
-};
 export const OBVIOUS = peer('obvious', 'obvious');
-export const PEERS = [
-  peer('fastify+pg-boss', 'fastify-pg-boss'),
-  peer('fastify+graphile-worker', 'fastify-graphile-worker'),
-];
+export const PEER = peer('fastify+pg-boss', 'fastify-pg-boss');
 export const OURS = ours('ours', ({ redisUrl }) => redisUrl);
 /** Measured only by `npm run bench -- events`. */
 export const OURS_WITH_EVENTS = ours('ours-with-events', ({ redisUrl }) => redisUrl, { hasEvents: true });
 export const OURS_ON_POSTGRES = ours('ours-on-postgres', ({ databaseUrl }) => databaseUrl);
-export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, ...PEERS, OURS, OURS_ON_POSTGRES];
+export const ALL: readonly Contestant[] = [CEILING, OBVIOUS, PEER, OURS, OURS_ON_POSTGRES];

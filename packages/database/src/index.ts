@@ -27,7 +27,7 @@ export {
 export { type AccountWithCounts, COUNTED_TO, listAccountsWithCounts } from './accounts/list-accounts-with-counts.ts';
 export { type BusyAccount, listBusyAccounts } from './accounts/list-busy-accounts.ts';
 export { type Resealed, resealSecrets } from './accounts/reseal-secrets.ts';
-export { fingerprintOf, type SecretsKeys, tryToUnseal, unseal } from './accounts/seal.ts';
+export { fingerprintOf, type SecretsKeys, seal, tryToUnseal, unseal } from './accounts/seal.ts';
 export {
   disableSigning,
   enableSigning,
@@ -148,7 +148,7 @@ export {
   type Written,
   writeOrders,
 } from './prepared/orders/write-orders.ts';
-export { type Archiving, readArchiving, readDatabaseSize } from './prepared/read-archiving.ts';
+export { type Archiving, readArchiving, readDatabaseUse } from './prepared/read-archiving.ts';
 export { claimAlone, claimReceipts, findSuspects, releaseLease } from './prepared/receipts/claim-receipts.ts';
 export { dryRunReceipt } from './prepared/receipts/dry-run-receipt.ts';
 export { failReceipt } from './prepared/receipts/fail-receipt.ts';
@@ -247,7 +247,7 @@ export {
 } from './sources/sources.ts';
 export { SQLSTATE } from './sqlstates.ts';
 export { type AuthSecret, authSecretsOf } from './users/auth-secrets.ts';
-export { codeCounterKey, forgetCodeAttempts } from './users/code-attempts.ts';
+export { type CodeKind, codeCounterKeys, forgetCodeAttempts } from './users/code-attempts.ts';
 export { type Identity, resolveIdentity, unbindUser } from './users/identities.ts';
 export {
   acceptInvitation,
@@ -256,7 +256,7 @@ export {
   type Invitation,
   joinAccount,
 } from './users/invitations.ts';
-export { type CreatedInvitation, inviteMember, inviteUser } from './users/invite-user.ts';
+export { type CreatedInvitation, inviteAgain, inviteMember, inviteUser } from './users/invite-user.ts';
 export {
   type AccountState,
   changeMemberRole,
@@ -287,6 +287,15 @@ export {
   replacePasswordHash,
   setPassword,
 } from './users/passwords.ts';
+export { listPendingInvitations, type PendingInvitation, withdrawInvitations } from './users/pending-invitations.ts';
+export {
+  claimRequest,
+  type EarlierRequest,
+  type PortalRequest,
+  releaseRequest,
+  removeOldRequests,
+  settleRequest,
+} from './users/portal-requests.ts';
 export { recordOfUser } from './users/record-of-user.ts';
 export { type ResealedTotp, resealTotpSecrets } from './users/reseal-totp-secrets.ts';
 export {

@@ -55,5 +55,7 @@ export const LANDED: Record<string, string> = {
   '053-trigger-functions': 'e492cbe4cb03ab3ca97210ebfec5a7a417529ef29aa54e50704dff8b5de2fcf9',
   '054-order-compression': '3473a599f6382726e941e7046e41c2bf794117eb1d7555ddd0f3f442dcb42f97',
   '055-receipt-compression': 'be2d790bd56e644d625c2cfcf1f576b69f5813af26dd70d978c5595211f5e0b3',
+  '056-portal-requests': 'e60b51f6734b5ea60da4496f480d42065033d50cb063c7a23a35d5f36ab52e33',
   '057-source-prefixes': 'fa91604374633eed59f4ddd457b41b1350ce5a1eb697e16b96f7de79c7a0f534',
+  '058-recent-confirmations': '04c2ed1064e432723b8e0c008f7243a7c9035f061793cba82bc9f61abfc796c7',
 };

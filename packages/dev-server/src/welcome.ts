@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { type DevFile, LOCAL_DIRECTORY } from './local-state.ts';
 
@@ -31,7 +32,7 @@ The order ingestion service is running. Press Ctrl-C to stop it; its data stays 
 
 curl -si -w '\\n' ${intakeUrl}/ingest/orders \\
   -H 'Authorization: Bearer ${kitchen?.apiKey}' \\
-  -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-1' \\
+  -H 'Content-Type: application/json' -H 'Idempotency-Key: demo-1-${contentHash(order)}' \\
   -d '${order}' | tee '${reply}'
 
 2. Send one as a signed webhook:
@@ -50,4 +51,9 @@ curl -s -w '\\n' ${intakeUrl}/ingest/status/$(grep -o '"receipt_id":"[^"]*' '${r
 
 The portal lists the orders for review, with 60 samples; or: npm run --silent orders -- orders list --needs-review
 `;
+}
+
+/** As docs/senders/retries.md derives keys: one for each content of an order. */
+function contentHash(body: string): string {
+  return createHash('sha256').update(body).digest('hex').slice(0, 16);
 }

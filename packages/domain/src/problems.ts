@@ -323,6 +323,16 @@ export const PORTAL_PROBLEMS = {
     title: 'Invalid request',
     detail: 'The request breaks the rules listed in "errors".',
   },
+  already_done: {
+    status: 409,
+    title: 'Already done',
+    detail: 'This was sent before and is done. Reload the page to see it.',
+  },
+  outcome_unknown: {
+    status: 409,
+    title: 'Outcome unknown',
+    detail: 'This was sent before, and it is not known whether it was done. Look, and send it again if it was not.',
+  },
   conflicting_state: {
     status: 409,
     title: 'Conflicting state',

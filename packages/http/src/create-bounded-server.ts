@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { boundPipelining } from '@orders/runtime';
 
 /** Limits of a server; times in milliseconds. */
@@ -17,7 +18,8 @@ const POLL_INTERVAL_MS = 500;
 
 /**
  * An HTTP server that stays bounded however slow or numerous its clients are. A request that is too slow gets Node's plain 408. A
- * connection beyond `MAX_CONNECTIONS` is closed immediately, with the event `drop`.
+ * connection beyond `MAX_CONNECTIONS` is closed immediately, with the event `drop`; when few are left, first those that wait longest for
+ * the head of a first request.
  *
  * @param options.maxPipelined unanswered requests of one connection; one that sends more is closed.
  */
@@ -36,5 +38,30 @@ export function createBoundedServer(
   });
   server.timeout = idleTimeout;
   server.maxConnections = config.MAX_CONNECTIONS;
+  closeSilentFirst(server, config.MAX_CONNECTIONS);
   return boundPipelining(server, maxPipelined);
+}
+
+/** The share of connections above which those without a request are closed for new ones. */
+const NEARLY_FULL = 0.9;
+
+/** Otherwise connections that send half a head would keep all others out until their time-out. */
+function closeSilentFirst(server: Server, maxConnections: number): void {
+  let open = 0;
+  // In the order in which they were opened.
+  const silent = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open += 1;
+    if (open > maxConnections * NEARLY_FULL) {
+      const [longest] = silent;
+      longest?.destroy();
+      if (longest) server.emit('drop');
+    }
+    silent.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      silent.delete(socket);
+    });
+  });
+  server.prependListener('request', ({ socket }: IncomingMessage) => silent.delete(socket));
 }

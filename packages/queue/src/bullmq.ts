@@ -80,7 +80,6 @@ export function createBullWorker(
   };
   const concurrency = createAdaptiveConcurrency(options.concurrency);
   const processJob = async (job: { data: WakeUpJob; attemptsStarted: number }) => {
-    // cspell:ignore rings
     // A job that this service did not write must not end the process.
     if (!Array.isArray(job.data.rings)) throw new UnrecoverableError('not a job of this service');
     // A probe.

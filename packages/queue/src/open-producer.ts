@@ -9,12 +9,10 @@ import { JOB_NAME, JOB_OPTIONS, LANES, type Lane, type WakeUp, type WakeUpJob } 
 
 /** The producer's side of the queue. */
 export interface Producer {
-  /**
-   * Sends a wake-up in the background. It never fails: the sweeper replaces a lost wake-up.
-   *
-   * @param delayMs milliseconds until the receipts are due.
-   */
-  wakeUp(lane: Lane, wakeUp: WakeUp, delayMs?: number): void;
+  /** Sends a wake-up in the background. It never fails: the sweeper finds the receipts of a lost one. */
+  wakeUp(lane: Lane, wakeUp: WakeUp): void;
+  /** Like `wakeUp`, with some as one job, in `delayMs` milliseconds. */
+  wakeUpLater(lane: Lane, wakeUps: WakeUp[], delayMs: number): void;
   /**
    * Number of jobs that wait in a lane.
    *
@@ -86,7 +84,6 @@ export function openProducer(options: ProducerOptions): Producer {
     if (inFlight.size >= MAX_JOBS_IN_FLIGHT) throw new QueueUnavailableError('too many jobs in flight');
     const queue = await readyQueue(lane);
     const options = delayMs > 0 ? { ...JOB_OPTIONS, delay: Math.ceil(delayMs) } : JOB_OPTIONS;
-    // cspell:ignore rings
     await queue.add(JOB_NAME, { rings: wakeUps }, options);
   }
 
@@ -98,9 +95,11 @@ export function openProducer(options: ProducerOptions): Producer {
   }
 
   return {
-    wakeUp(lane, wakeUp, delayMs = 0) {
-      if (delayMs > 0) send(lane, [wakeUp], delayMs);
-      else coalescers[lane].add(wakeUp);
+    wakeUp(lane, wakeUp) {
+      coalescers[lane].add(wakeUp);
+    },
+    wakeUpLater(lane, wakeUps, delayMs) {
+      send(lane, wakeUps, delayMs);
     },
     async depth(lane) {
       return (await countJobs(lane, await readyQueue(lane))).waiting;
@@ -108,7 +107,6 @@ export function openProducer(options: ProducerOptions): Producer {
     async probe() {
       const add = async (lane: Lane) => {
         const queue = await readyQueue(lane);
-        // cspell:ignore rings
         await queue.add(JOB_NAME, { rings: [] }, { ...JOB_OPTIONS, deduplication: { id: 'probe' } });
       };
       await Promise.all(LANES.map(add)).catch((error) => {

@@ -8,6 +8,8 @@ export interface WakeUp {
   receiptIds: string[];
   /** Set by intake for new receipts: the length of their bodies. `createBullWorker` removes it when a job is delivered again. */
   newBytes?: number | undefined;
+  /** How often in a row its receipts were put off, as their orders were being changed by others. */
+  postponements?: number;
   /** By receipt id, the `traceparent` of its request (W3C Trace Context, 55 characters); only for traced receipts. */
   traces?: Record<string, string>;
 }
@@ -15,7 +17,6 @@ export interface WakeUp {
 /** Payload of the only job type. */
 export interface WakeUpJob {
   /** The former name: workers of the previous version read these jobs, and this version reads theirs. */
-  // cspell:ignore rings
   rings: WakeUp[];
 }
 

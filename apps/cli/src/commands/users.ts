@@ -5,11 +5,13 @@ import {
   inviteUser,
   listUsers,
   MEMBER_ROLES,
+  type Member,
   type MemberRole,
   removeMember,
   removeUser,
   resetSecondFactors,
   type User,
+  withdrawInvitations,
 } from '@orders/database';
 import { ConfigurationError } from '@orders/runtime';
 import { Argument, type Command, Option } from 'commander';
@@ -105,19 +107,23 @@ export function addUserCommands(program: Command, context: Context): void {
 
   users
     .command('remove')
-    .description('end the access of a user at once, with all sessions and links')
-    .argument('<email>', 'as users list shows it', email)
+    .description(
+      'end the access of a user at once, with all sessions and links; withdraw the invitation of somebody else',
+    )
+    .argument('<email>', 'their e-mail address', email)
     .option('--account <account>', 'only the access to this account (id or exact name)')
     .addOption(json())
     .action(async (address: string, options) => {
-      if (options.account === undefined) {
-        const user = await context.withDatabase((knex) => remove(knex, address));
-        return context.print(options, user, () => `${user.email} is removed; all sessions have ended.`);
-      }
-      const removed = await context.withDatabase((knex) =>
-        withMember(knex, address, options.account, (member) => removeMember(knex, member)),
-      );
-      context.print(options, removed, () => `${removed.email} is no longer a member of the account.`);
+      const removed = await context.withDatabase((knex) => remove(knex, address, options.account));
+      if (removed === 'withdrawn')
+        return context.print(
+          options,
+          { email: address, invitation_withdrawn: true },
+          () => `${address} is not a user yet; the invitation is withdrawn.`,
+        );
+      const effect =
+        options.account === undefined ? 'removed; all sessions have ended' : 'no longer a member of the account';
+      context.print(options, removed, () => `${removed.email} is ${effect}.`);
     });
 
   addUnlinkCommand(users, context);
@@ -148,10 +154,17 @@ async function invite(knex: Knex, address: string, options: InviteOptions): Prom
   return created;
 }
 
-async function remove(knex: Knex, address: string): Promise<User> {
-  const user = await removeUser(knex, address, whoami());
-  if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
-  return user;
+/** Removes a user, or a member of one account, or withdraws what invites the address. */
+async function remove(knex: Knex, address: string, account: string | undefined): Promise<User | Member | 'withdrawn'> {
+  if (account === undefined) {
+    const user = await removeUser(knex, address, whoami());
+    if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
+    return user;
+  }
+  const { account_id } = await requireAccount(knex, account);
+  const withdrawn = await withdrawInvitations(knex, { account_id, email: address.toLowerCase() }, whoami());
+  if (withdrawn.length > 0) return 'withdrawn';
+  return withMember(knex, address, account, (member) => removeMember(knex, member));
 }
 
 /** Changes a member of an account. Only this command line and operators may leave an account without an owner. */

@@ -1,12 +1,12 @@
-import { type Archiving, type Database, readArchiving, readDatabaseSize } from '@orders/database';
+import { type Archiving, type Database, readArchiving, readDatabaseUse } from '@orders/database';
 import { cachedRead, type Registry } from '@orders/runtime';
 import { exposeGauge } from './expose-gauge.ts';
 
 /** Rare because Postgres calls stat on every file of the database to sum up its size. */
-const SIZE_REFRESH_MS = 60_000;
+const USE_REFRESH_MS = 60_000;
 
 /**
- * Gauges of the database's size and of WAL archiving. Those of archiving are absent if `archive_mode` is off.
+ * Gauges of the database's size and transaction ids, and of WAL archiving. Those of archiving are absent if `archive_mode` is off.
  */
 export function exposeArchiving(
   registry: Registry,
@@ -14,7 +14,7 @@ export function exposeArchiving(
   { everyMs, timeoutMs }: { everyMs: number; timeoutMs: number },
 ): void {
   const getArchiving = cachedRead(() => readArchiving(database), { everyMs, timeoutMs });
-  const getSize = cachedRead(() => readDatabaseSize(database), { everyMs: SIZE_REFRESH_MS, timeoutMs });
+  const getUse = cachedRead(() => readDatabaseUse(database), { everyMs: USE_REFRESH_MS, timeoutMs });
   const gauge = exposeGauge.bind(null, registry);
   const archivingValue = (read: (archiving: Archiving) => number | null) => async () => {
     const archiving = await getArchiving();
@@ -36,5 +36,10 @@ export function exposeArchiving(
     'Complete segments of the write-ahead log that are not archived',
     archivingValue(({ waitingSegments }) => waitingSegments),
   );
-  gauge('postgres_database_bytes', 'Size of the database', getSize);
+  gauge('postgres_database_bytes', 'Size of the database', async () => (await getUse())?.bytes ?? null);
+  gauge(
+    'postgres_transaction_id_share',
+    'Share of the transaction ids that Postgres can give before it must freeze old ones; at 1 it accepts no more writes',
+    async () => (await getUse())?.idShare ?? null,
+  );
 }

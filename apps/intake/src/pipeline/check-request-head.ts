@@ -29,14 +29,17 @@ function framingError({ httpVersion, headers, rawHeaders }: IncomingMessage): nu
     if (httpVersion === '1.0') return 400;
     if (coding.trim().toLowerCase() !== 'chunked') return 501;
   }
-  // Section 3.2: more than one Host header.
-  let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at] as string)) hosts += 1;
-  return hosts > 1 ? 400 : null;
+  return isRepeated(rawHeaders, 'host') || isRepeated(rawHeaders, 'authorization') ? 400 : null;
 }
 
-function isHost(name: string): boolean {
-  return name.length === 4 && name.toLowerCase() === 'host';
+/** Of these headers only one may be sent: a proxy may read another one than Node, which takes the first (RFC 9110, section 5.3). */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const header = rawHeaders[at] as string;
+    if (header.length === name.length && header.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
 }
 
 /** Express splits or rewrites a target at these characters and then routes by the rest. */

@@ -37,7 +37,17 @@ export function createSourceFinder(database: Database, basePath: string): Source
     },
     cachedAccount({ url = '' }) {
       const [path = ''] = url.split('?');
-      return path.startsWith(prefix) ? sources.cached(path.slice(prefix.length))?.accountId : undefined;
+      return path.startsWith(prefix) ? sources.cached(decoded(path.slice(prefix.length)))?.accountId : undefined;
     },
   };
+}
+
+/** As Express decodes it; a malformed one stays as it is, and is no source's. */
+function decoded(sourceId: string): string {
+  if (!sourceId.includes('%')) return sourceId;
+  try {
+    return decodeURIComponent(sourceId);
+  } catch {
+    return sourceId;
+  }
 }

@@ -10,19 +10,28 @@ import { idOf, MAX_SMALL_ID } from '../read-request.ts';
 export interface SourceJson
   extends Pick<
     Source,
-    'source_number' | 'name' | 'preset' | 'settings' | 'mapping_version' | 'created_at' | 'id_prefix' | 'previous_until'
+    | 'source_number'
+    | 'name'
+    | 'preset'
+    | 'settings'
+    | 'mapping_version'
+    | 'created_at'
+    | 'id_prefix'
+    | 'secret_replaced'
+    | 'previous_until'
   > {
   /** Whether it took an order or a cancellation; its prefix stays from then on. */
   is_used: boolean;
-  /** The address to paste into the platform. */
-  url: string;
+  /** The address to paste into the platform; null for those who may not develop, as anybody who knows it can send to it. */
+  url: string | null;
 }
 
 export function sourceJson(source: Source, intakeUrl: string): SourceJson {
-  const { source_number, name, preset, settings, mapping_version, created_at, id_prefix, previous_until } = source;
+  const { source_number, name, preset, settings, mapping_version, created_at, id_prefix } = source;
+  const { secret_replaced, previous_until, used_at } = source;
   const url = `${intakeUrl}/ingest/sources/${source.source_id}`;
   const about = { source_number, name, preset, url, settings, mapping_version, created_at };
-  return { ...about, id_prefix, is_used: source.used_at !== null, previous_until };
+  return { ...about, id_prefix, is_used: used_at !== null, secret_replaced, previous_until };
 }
 
 /** The number of the source in the path. @throws {Problem} `source_not_found` if it is not a valid one. */

@@ -23,7 +23,7 @@ import { secretsKeysOf } from '@orders/runtime';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { NO_TRANSFORM } from '../compress-responses.ts';
-import { accountIdOf, personOf } from '../context.ts';
+import { accountIdOf, may, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf, plainText } from '../read-request.ts';
@@ -58,7 +58,8 @@ export function sourceRoutes(deps: PortalDeps): Router {
       sources: sources.map((source) => {
         const found = activity.find(({ source_number }) => source_number === source.source_number);
         const dead = unmapped.get(source.source_number) ?? 0;
-        return { ...jsonOf(source), last_at: found?.last_at ?? null, counts: found?.counts ?? {}, dead };
+        const json = may(request, 'develop') ? jsonOf(source) : { ...jsonOf(source), url: null };
+        return { ...json, last_at: found?.last_at ?? null, counts: found?.counts ?? {}, dead };
       }),
     });
   });

@@ -1,12 +1,15 @@
 import {
   changeMemberRole,
+  inviteAgain,
   inviteMember,
   listMembers,
+  listPendingInvitations,
   MEMBER_ROLES,
   type Member,
   type MemberRefusal,
   type MemberRole,
   removeMember,
+  withdrawInvitations,
 } from '@orders/database';
 import { Problem } from '@orders/domain';
 import { type Request, Router } from 'express';
@@ -15,14 +18,14 @@ import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate } from '../paginate.ts';
-import { bodyOf, plainText, queryOf, textIdOf } from '../read-request.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, textIdOf } from '../read-request.ts';
 import { emailAddress, INVITATION_TTL_MS, invitationJson } from './invitation-json.ts';
 
 const PAGE_SIZE = 100;
 
 const memberRole = Joi.valid(...MEMBER_ROLES).required();
 
-/** The members of an account, for its owners. Only an operator may leave an account without an owner. */
+/** The members of an account, and who is invited, for its owners. Only an operator may leave an account without an owner. */
 export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Router {
   const router = Router();
 
@@ -62,7 +65,39 @@ export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Rout
     response.status(204).end();
   });
 
+  router.get('/invitations', async (request, response) => {
+    const pending = await runShortFairly(request, () => listPendingInvitations(knex, accountIdOf(request)));
+    response.json({ invitations: pending });
+  });
+
+  router.post('/invitations/:invitationId/again', async (request, response) => {
+    const which = invitationOf(request);
+    const again = await runShortFairly(request, () =>
+      inviteAgain(knex, which, personOf(request).email, INVITATION_TTL_MS),
+    );
+    if (again === 'not_pending') throw new Problem('invitation_not_found');
+    if (again === 'already_member') throw new Problem('already_member');
+    response
+      .status(201)
+      .set(NO_TRANSFORM)
+      .json(invitationJson(config.PORTAL_URL, { ...again, setsNewPassword: false }));
+  });
+
+  router.delete('/invitations/:invitationId', async (request, response) => {
+    const { accountId, invitationId } = invitationOf(request);
+    const which = { account_id: accountId, invitation_id: invitationId };
+    const withdrawn = await runShortFairly(request, () => withdrawInvitations(knex, which, personOf(request).email));
+    if (withdrawn.length === 0) throw new Problem('invitation_not_found');
+    response.status(204).end();
+  });
+
   return router;
+}
+
+function invitationOf(request: Request) {
+  const invitationId = idOf(request.params.invitationId, MAX_SMALL_ID);
+  if (invitationId === null) throw new Problem('invitation_not_found');
+  return { accountId: accountIdOf(request), invitationId };
 }
 
 function changeOf(request: Request) {

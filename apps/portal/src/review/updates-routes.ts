@@ -8,10 +8,11 @@ import {
   removeOldPresence,
   seeReviewers,
 } from '@orders/database';
+import { createFairQueue } from '@orders/runtime';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';
-import { accountIdOf, personOf } from '../context.ts';
+import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes } from '../paginate.ts';
 import { queryOf } from '../read-request.ts';
@@ -27,9 +28,10 @@ interface UpdatesQuery extends FilterQuery {
   open?: number;
 }
 
-/** One poll of all that a reviewer's page keeps current. */
+/** One poll of all that a reviewer's page keeps current. Polls of one user wait for each other, whatever the number of tabs and sessions. */
 export function updatesRoutes(deps: PortalDeps): Router {
   const { database, runFairly, runShortFairly } = deps;
+  const takeTurn = createFairQueue<string>(Number.POSITIVE_INFINITY, 1);
   const router = Router();
 
   router.get('/orders/updates', recordRead(deps, 'orders'), async (request, response) => {
@@ -43,38 +45,44 @@ export function updatesRoutes(deps: PortalDeps): Router {
     const userId = personOf(request).userId;
     const presence = { accountId, userId, open: open ?? null };
     const isFirst = event_after === undefined;
-    const { updates, counts, requests, viewers } = await runShortFairly(request, async () => {
-      if (isFirst) await removeOldPresence(database, accountId);
+    const poll = async () => {
+      const { updates, counts, requests, viewers } = await runShortFairly(request, async () => {
+        if (isFirst) await removeOldPresence(database, accountId);
+        return {
+          updates: await listUpdates(database, accountId, event_after ?? null),
+          counts: await countNeedingReview(database, accountId),
+          requests: await listOpenRequests(database, accountId),
+          viewers: await seeReviewers(database, presence),
+        };
+      });
+      // New orders are read after the updates, so that a change of one of them is not lost.
+      const { fresh, edited } = await runFairly(request, async () => {
+        const filter = toFilter(accountId, query);
+        const { orders, more } = await listReviewSince(database, filter, { after, limit: MAX_NEW });
+        const shown = limitPageBytes(await markListed(database, accountId, orders));
+        const matching = similar === 'yes' ? shown.filter((order) => order.similar) : shown;
+        // What was not read may concern the open order.
+        const unread = updates.more && open !== undefined ? [open] : [];
+        const orderIds = [...new Set([...unread, ...updates.editedIds])];
+        const changed = { accountId, orderIds, state: query.state, open: open ?? null };
+        return {
+          fresh: { orders: matching, more: more || shown.length < orders.length },
+          edited: await markListed(database, accountId, await listById(database, changed)),
+        };
+      });
+      const fitting = limitPageBytes(edited);
       return {
-        updates: await listUpdates(database, accountId, event_after ?? null),
-        counts: await countNeedingReview(database, accountId),
-        requests: await listOpenRequests(database, accountId),
-        viewers: await seeReviewers(database, presence),
+        new: fresh,
+        changed: updates.changed,
+        edited: fitting,
+        more_changes: updates.more || fitting.length < edited.length,
+        event_after: updates.now,
+        counts: { needs_review: counts.count, capped: counts.capped },
+        cancellation_requests: requests,
+        viewers,
       };
-    });
-    // New orders are read after the updates, so that a change of one of them is not lost.
-    const { fresh, edited } = await runFairly(request, async () => {
-      const filter = toFilter(accountId, query);
-      const { orders, more } = await listReviewSince(database, filter, { after, limit: MAX_NEW });
-      const shown = limitPageBytes(await markListed(database, accountId, orders));
-      const matching = similar === 'yes' ? shown.filter((order) => order.similar) : shown;
-      const changed = { accountId, orderIds: updates.editedIds, state: query.state, open: open ?? null };
-      return {
-        fresh: { orders: matching, more: more || shown.length < orders.length },
-        edited: await markListed(database, accountId, await listById(database, changed)),
-      };
-    });
-    const fitting = limitPageBytes(edited);
-    response.json({
-      new: fresh,
-      changed: updates.changed,
-      edited: fitting,
-      more_changes: updates.more || fitting.length < edited.length,
-      event_after: updates.now,
-      counts: { needs_review: counts.count, capped: counts.capped },
-      cancellation_requests: requests,
-      viewers,
-    });
+    };
+    response.json(await takeTurn(userId, poll, contextOf(request).closed));
   });
 
   return router;

@@ -1,6 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createOTP } from '@better-auth/utils/otp';
-import { codeCounterKey, findTotp, forgetCodeAttempts, takeSignInAttempt, takeTimeStep } from '@orders/database';
+import {
+  type CodeKind,
+  codeCounterKeys,
+  findTotp,
+  forgetCodeAttempts,
+  takeSignInAttempt,
+  takeTimeStep,
+} from '@orders/database';
 import { Problem } from '@orders/domain';
 import { symmetricDecrypt } from 'better-auth/crypto';
 import type { Request } from 'express';
@@ -11,13 +18,13 @@ import { TOTP } from './second-factor-plugins.ts';
 import { tooManyAttempts } from './too-many-attempts.ts';
 
 /**
- * Max failures of one user, from all networks: only somebody who has the password, or an open session, can make them. Three of a million codes
- * are right: the one of now and its neighbors in time.
+ * Max failures of one user and one kind, from all networks: only somebody who has the password, or an open session, can make them. Three of a
+ * million codes of an app are right: the one of now and its neighbors in time.
  */
-const BOUNDS = [
-  { name: 'codes', failures: 10, windowMs: 15 * 60_000 },
-  { name: 'codes of a day', failures: 50, windowMs: 24 * 3_600_000 },
-] as const;
+const BOUNDS = {
+  short: { failures: 10, windowMs: 15 * 60_000 },
+  day: { failures: 50, windowMs: 24 * 3_600_000 },
+};
 
 /** Whose code is checked. */
 export interface CodeOwner {
@@ -37,11 +44,13 @@ export async function tryCode(
   { knex, record }: Pick<CodeDeps, 'knex' | 'record'>,
   request: Request,
   { user_id, email }: CodeOwner,
+  kind: CodeKind,
   isRight: () => Promise<boolean>,
 ): Promise<void> {
-  const counters = BOUNDS.map((bound) => ({ ...bound, key: codeCounterKey(bound.name, user_id) }));
-  for (const { key, failures, windowMs } of counters) {
-    const { attempts, msLeft } = await takeSignInAttempt(knex, key, windowMs);
+  const keys = codeCounterKeys(kind, user_id);
+  for (const span of ['short', 'day'] as const) {
+    const { failures, windowMs } = BOUNDS[span];
+    const { attempts, msLeft } = await takeSignInAttempt(knex, keys[span], windowMs);
     if (attempts <= failures) continue;
     if (attempts === failures + 1) await record.codesLocked(request, email);
     throw tooManyAttempts(msLeft);

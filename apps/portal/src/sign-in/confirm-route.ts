@@ -70,7 +70,8 @@ export function confirmRoute(deps: PortalDeps, record: SignInRecord, throttle: T
       return hash !== null && hasher.verify({ hash, password });
     });
     if (!needsCode) return false;
-    await tryCode({ knex, record }, request, { user_id: userId, email }, () =>
+    const kind = code === undefined ? 'recovery codes' : 'codes';
+    await tryCode({ knex, record }, request, { user_id: userId, email }, kind, () =>
       code === undefined
         ? takeRecoveryCode(deps, request, recovery ?? '')
         : takeTotpCode({ ...deps, record }, userId, code),

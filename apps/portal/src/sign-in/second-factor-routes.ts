@@ -101,7 +101,7 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
     if (pending === null) throw new Problem('second_factor_not_found');
     const owner = { user_id: person.userId, email: person.email };
     let step: number | null = null;
-    await tryCode({ knex, record }, request, owner, async () => {
+    await tryCode({ knex, record }, request, owner, 'codes', async () => {
       step = await findTimeStep(auth, pending, code);
       return step !== null;
     });

@@ -38,7 +38,8 @@ export function secondStepRoutes(deps: PortalDeps, record: SignInRecord): Router
     if (!user) throw new Problem('sign_in_expired');
     const { headers } = challenge;
     let cookies = new Headers();
-    await tryCode({ knex, record }, request, user, async () => {
+    const kind = code === undefined ? 'recovery codes' : 'codes';
+    await tryCode({ knex, record }, request, user, kind, async () => {
       if (code !== undefined && !(await takeTotpCode({ ...deps, record }, user.user_id, code))) return false;
       const found = await openByCode(headers, code, recovery_code);
       if (found) cookies = found;

@@ -9,6 +9,7 @@ import {
   removeHeldCancellations,
   removeLeftovers,
   removeOldIdempotencyKeys,
+  removeOldRequests,
   removeOldSignIns,
   removeOrphanedDeliveries,
 } from '@orders/database';
@@ -28,7 +29,7 @@ const SOURCE_ACTIVITY_DAYS = 30;
 
 /**
  * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, delivery attempts,
- * rejected deliveries, counts of deliveries to sources and expired sign-in data.
+ * rejected deliveries, counts of deliveries to sources, expired sign-in data and the requests of the portal's users.
  *
  * @param config retention times in milliseconds.
  */
@@ -55,6 +56,7 @@ export async function retain(
   await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
   await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
   await step('remove_sign_ins', () => removeOldSignIns(knex));
+  await step('remove_portal_requests', () => removeOldRequests(knex));
 }
 
 /** @param idempotencyTtl milliseconds. */

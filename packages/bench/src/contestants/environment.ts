@@ -1,6 +1,3 @@
-/** Whether the contestant also validates the other fields and the items. */
-export const checksItems = process.env.CHECKS_ITEMS === 'yes';
-
 /** @throws {Error} one line with the missing variable. */
 export function readSetting(name: 'DATABASE_URL' | 'QUEUE_URL' | 'PORT'): string {
   const value = process.env[name];

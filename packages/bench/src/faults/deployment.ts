@@ -148,6 +148,7 @@ async function start(
         QUEUE_URL: redis.url,
         SECRETS_KEY: secretsKey.toString('base64'),
         CALLBACK_ALLOW: '127.0.0.1:*',
+        CALLBACK_RATE: '100000',
         ...(port && { PORT: String(port) }),
       },
       log: join(logs, `${name}.log`),

@@ -4,15 +4,18 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_LENGTH = 12;
 const TAG_LENGTH = 16;
 
+/** An account, or a request of a user to the portal. */
+export type SealOwner = number | `request ${string}`;
+
 /**
- * Encrypts a signing secret at rest: nonce, tag and ciphertext of AES-256-GCM. The account id is authenticated data, so a row that is
- * copied to another account cannot be decrypted.
+ * Encrypts a secret at rest: nonce, tag and ciphertext of AES-256-GCM. Its owner is authenticated data, so a row that is copied to another
+ * owner cannot be decrypted.
  *
  * @param keys each 32 bytes.
  */
-export function seal(keys: SecretsKeys, accountId: number, secret: string): Buffer {
+export function seal(keys: SecretsKeys, owner: SealOwner, secret: string): Buffer {
   const nonce = randomBytes(NONCE_LENGTH);
-  const cipher = createCipheriv(ALGORITHM, currentOf(keys), nonce).setAAD(Buffer.from(`account ${accountId}`));
+  const cipher = createCipheriv(ALGORITHM, currentOf(keys), nonce).setAAD(authenticatedData(owner));
   const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]);
 }
@@ -23,15 +26,15 @@ export type SecretsKeys = Buffer | readonly [current: Buffer, previous: Buffer];
 /**
  * Decrypts a result of `seal`.
  *
- * @throws {Error} when the key, the bytes or the account are not those that were used for sealing.
+ * @throws {Error} when the key, the bytes or the owner are not those that were used for sealing.
  */
-export function unseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string {
-  if (Buffer.isBuffer(keys)) return open(keys, accountId, sealed);
+export function unseal(keys: SecretsKeys, owner: SealOwner, sealed: Buffer): string {
+  if (Buffer.isBuffer(keys)) return open(keys, owner, sealed);
   const [current, previous] = keys;
   try {
-    return open(current, accountId, sealed);
+    return open(current, owner, sealed);
   } catch {
-    return open(previous, accountId, sealed);
+    return open(previous, owner, sealed);
   }
 }
 
@@ -40,9 +43,9 @@ export function isSealedWithCurrentKey(keys: SecretsKeys, accountId: number, sea
 }
 
 /** As `unseal`, but null when no key decrypts it. */
-export function tryToUnseal(keys: SecretsKeys, accountId: number, sealed: Buffer): string | null {
+export function tryToUnseal(keys: SecretsKeys, owner: SealOwner, sealed: Buffer): string | null {
   try {
-    return unseal(keys, accountId, sealed);
+    return unseal(keys, owner, sealed);
   } catch {
     return null;
   }
@@ -59,9 +62,13 @@ function currentOf(keys: SecretsKeys): Buffer {
   return Buffer.isBuffer(keys) ? keys : keys[0];
 }
 
-function open(key: Buffer, accountId: number, sealed: Buffer): string {
+function authenticatedData(owner: SealOwner): Buffer {
+  return Buffer.from(typeof owner === 'number' ? `account ${owner}` : owner);
+}
+
+function open(key: Buffer, owner: SealOwner, sealed: Buffer): string {
   const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_LENGTH), { authTagLength: TAG_LENGTH })
-    .setAAD(Buffer.from(`account ${accountId}`))
+    .setAAD(authenticatedData(owner))
     .setAuthTag(sealed.subarray(NONCE_LENGTH, NONCE_LENGTH + TAG_LENGTH));
   return decipher.update(sealed.subarray(NONCE_LENGTH + TAG_LENGTH), undefined, 'utf8') + decipher.final('utf8');
 }

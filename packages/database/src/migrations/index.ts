@@ -53,7 +53,9 @@ import * as unconfirmedSignIns from './052-unconfirmed-sign-ins.ts';
 import * as triggerFunctions from './053-trigger-functions.ts';
 import * as orderCompression from './054-order-compression.ts';
 import * as receiptCompression from './055-receipt-compression.ts';
+import * as portalRequests from './056-portal-requests.ts';
 import * as sourcePrefixes from './057-source-prefixes.ts';
+import * as recentConfirmations from './058-recent-confirmations.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -122,7 +124,9 @@ export const MIGRATIONS: readonly Migration[] = [
   triggerFunctions,
   orderCompression,
   receiptCompression,
+  portalRequests,
   sourcePrefixes,
+  recentConfirmations,
 ];
 
 /** The schema is what this version needs once this one has run. */

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { RETENTION_LOCK } from '../advisory-locks.ts';
-import { firstUuidAt } from '../receipts/uuids.ts';
+import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
+import { removeChunks } from '../remove-chunks.ts';
 import { removeOldResends } from '../resends/remove-old-resends.ts';
 import { firstInDefault } from './default-partitions.ts';
 import { listPartitions, type Partition } from './list-partitions.ts';
@@ -17,8 +18,8 @@ export interface Retention {
 }
 
 /**
- * Drops each partition of receipts when all its receipts are final and older than `retention` milliseconds by Postgres' clock, and all
- * older partitions are dropped. Then drops the partitions of bodies that have no receipts left. Each drop is its own transaction: intake
+ * Drops each partition of receipts when all its receipts are final and `retention` milliseconds older than the newest receipt and Postgres'
+ * clock, and all older partitions are dropped. Then drops the partitions of bodies that have no receipts left. Each drop is its own transaction: intake
  * locks bodies before receipts, so a transaction that drops both would deadlock with it. An interrupted run is completed by the next one.
  *
  * @param signal stops it between two partitions.
@@ -26,8 +27,7 @@ export interface Retention {
  */
 export async function dropOldPartitions(knex: Knex, retention: number, signal?: AbortSignal): Promise<Retention> {
   const result: Retention = { dropped: [], kept: [] };
-  const { rows } = await knex.raw<{ rows: { now: Date }[] }>('select now() as now');
-  const horizon = (rows[0]?.now.getTime() ?? 0) - retention;
+  const horizon = (await timeOfNewest(knex)) - retention;
   const partitions = await listPartitions(knex);
   const receipts = partitions.filter(({ table }) => table === 'receipts');
   const bodies = partitions.filter(({ table }) => table === 'receipt_payloads');
@@ -50,6 +50,15 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
     result.dropped.push(name);
   }
   return result;
+}
+
+/** Now, or the time of the newest receipt if that is earlier, in Unix milliseconds: a clock that is far ahead must not drop what is new. */
+async function timeOfNewest(knex: Knex): Promise<number> {
+  const { rows } = await knex.raw<{ rows: { now: Date; newest: string | null }[] }>(
+    'select now() as now, (select receipt_id from receipts order by receipt_id desc limit 1) as newest',
+  );
+  const { now = new Date(0), newest = null } = rows[0] ?? {};
+  return Math.min(now.getTime(), newest === null ? Number.POSITIVE_INFINITY : timeOf(newest));
 }
 
 /** @returns whether it is dropped; false when a receipt in it is not final. */
@@ -112,6 +121,13 @@ function idsWithin(column: string, { from, to }: Partition) {
   };
 }
 
+const CHUNK_ROWS = 5000;
+
+async function removeActivity(knex: Knex, before: Date): Promise<number> {
+  const chunk = knex('activity').where('bucket_start', '<', before).select('ctid').limit(CHUNK_ROWS);
+  return knex('activity').whereRaw('ctid = any(array(?))', [chunk]).delete();
+}
+
 /**
  * Removes activity and resends of receipts whose partitions were dropped. It scans both tables, so it only runs after a drop. If a worker
  * stops in between, it runs after the next drop.
@@ -122,9 +138,6 @@ export async function removeLeftovers(knex: Knex, signal?: AbortSignal): Promise
   const [first] = (await listPartitions(knex)).filter(({ table }) => table === 'receipts');
   const start = Math.min(first?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(knex));
   if (!Number.isFinite(start)) return;
-  await knex.transaction(async (trx) => {
-    await trx.raw('set local statement_timeout = 0');
-    await trx('activity').where('bucket_start', '<', new Date(start)).delete();
-  });
+  await removeChunks(CHUNK_ROWS, () => removeActivity(knex, new Date(start)), signal);
   await removeOldResends(knex, firstUuidAt(start), signal);
 }

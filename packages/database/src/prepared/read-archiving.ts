@@ -29,12 +29,25 @@ from pg_stat_archiver, pg_size_bytes(current_setting('wal_segment_size')) as seg
 where current_setting('archive_mode') <> 'off' and not pg_is_in_recovery()`,
 };
 
-const READ_SIZE = { name: 'read-size', text: 'select pg_database_size(current_database())::float8 as bytes' };
+/** What the database has used of its limits. */
+export interface DatabaseUse {
+  /** Its size. */
+  bytes: number;
+  /** The share of transaction ids, or of multixact ids if that is more, after which Postgres accepts no more writes. */
+  idShare: number;
+}
 
-/** @returns the size of the database in bytes. @throws {pg.DatabaseError} or the connection's error. */
-export async function readDatabaseSize(database: Database): Promise<number> {
-  const [size] = await run<{ bytes: number }>(database, READ_SIZE, []);
-  return (size as { bytes: number }).bytes;
+const READ_USE = {
+  name: 'read-database-use',
+  text: `
+select pg_database_size(current_database())::float8 as bytes,
+       (select max(greatest(age(datfrozenxid), mxid_age(datminmxid))) / 2147483648.0::float8 from pg_database) as "idShare"`,
+};
+
+/** @throws {pg.DatabaseError} or the connection's error. */
+export async function readDatabaseUse(database: Database): Promise<DatabaseUse> {
+  const [use] = await run<DatabaseUse>(database, READ_USE, []);
+  return use as DatabaseUse;
 }
 
 /** @returns null when `archive_mode` is off. @throws {pg.DatabaseError} or the connection's error. */

@@ -25,6 +25,8 @@ export interface Source {
   mapping: OrderMapping;
   mapping_version: number;
   created_at: Date;
+  /** Whether its secret is another one than the one it was created with. */
+  secret_replaced: boolean;
   /** See `storedOrderId`. */
   id_prefix: string;
   /** When it first took an order or a cancellation; null before. Its prefix stays from then on. */
@@ -55,6 +57,8 @@ const COLUMNS = [
   'used_at',
 ];
 const PREVIOUS_UNTIL = 'case when previous_until > now() then previous_until end as previous_until';
+// The previous secret stays stored after its end.
+const SECRET_REPLACED = 'previous_sealed is not null as secret_replaced';
 const MAX_SOURCES = 50;
 /** Versions kept of each mapping. */
 const KEPT_VERSIONS = 50;
@@ -86,7 +90,7 @@ export async function findSourceOfReceipt(
 }
 
 function select(db: Knex): Knex.QueryBuilder<Source, Source[]> {
-  return db('sources').select(COLUMNS).select(db.raw(PREVIOUS_UNTIL));
+  return db('sources').select(COLUMNS).select(db.raw(SECRET_REPLACED), db.raw(PREVIOUS_UNTIL));
 }
 
 /** A new source. */

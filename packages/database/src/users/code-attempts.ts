@@ -1,17 +1,28 @@
 import type { Knex } from 'knex';
 import { forgetSignInAttempts } from './sign-in-attempts.ts';
 
-const COUNTERS = ['codes', 'codes of a day'] as const;
+/** Counted apart: who guesses codes of an app does not keep the user from the recovery codes. */
+export type CodeKind = 'codes' | 'recovery codes';
+const KINDS: readonly CodeKind[] = ['codes', 'recovery codes'];
 
-/** A counter of a user's wrong codes. */
-export type CodeCounter = (typeof COUNTERS)[number];
+const key = (kind: CodeKind, userId: string) => `${kind} of ${userId}`;
+const keyOfDay = (kind: CodeKind, userId: string) => `${kind} of a day of ${userId}`;
 
-/** The key of a counter for `takeSignInAttempt`. */
-export function codeCounterKey(counter: CodeCounter, userId: string): string {
-  return `${counter} of ${userId}`;
+/** The keys of a user's counters of wrong codes for `takeSignInAttempt`: of a short time, and of a day. */
+export function codeCounterKeys(kind: CodeKind, userId: string): { short: string; day: string } {
+  return { short: key(kind, userId), day: keyOfDay(kind, userId) };
 }
 
 /** Forgets the wrong codes of a user. */
 export async function forgetCodeAttempts(db: Knex, userId: string): Promise<void> {
-  for (const counter of COUNTERS) await forgetSignInAttempts(db, codeCounterKey(counter, userId));
+  for (const kind of KINDS) await forgetSignInAttempts(db, keyOfDay(kind, userId));
+  await forgetRecentCodeAttempts(db, userId);
+}
+
+/**
+ * Forgets the wrong codes of a user in a short time, after a new password by a link. Those of a day still count: somebody who reads the
+ * user's mail could otherwise guess without end.
+ */
+export async function forgetRecentCodeAttempts(db: Knex, userId: string): Promise<void> {
+  for (const kind of KINDS) await forgetSignInAttempts(db, key(kind, userId));
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { INVITATION_LOCK } from '../advisory-locks.ts';
+import { forgetRecentCodeAttempts } from './code-attempts.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
 import { createToken, hashToken } from './one-time-tokens.ts';
@@ -81,7 +82,7 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
 }
 
 /**
- * Uses an invitation once: creates its user, or sets the existing user's password, ends their sessions and removes their bindings to
+ * Uses an invitation once: creates its user, or sets the existing user's password, ends their sessions and the lock after wrong codes, and removes their bindings to
  * identity providers, and adds the membership. After a link that sets passwords, the others for the address that do so stop working.
  *
  * @param passwordHash in the authentication library's format.
@@ -114,6 +115,7 @@ export async function acceptInvitation(
     if ((await deleteBindings(trx, user.id)) > 0)
       await recordOfUser(trx, email, { actor: email, action: 'identity_unbound' });
     await setPassword(trx, user.id, passwordHash);
+    await forgetRecentCodeAttempts(trx, user.id);
     // By an operator's link the person can still prove the address after somebody else has opened an owner's link.
     if (setsPassword) await trx('invitations').where({ email, sets_password: true }).whereNull('accepted_at').delete();
     return { ...invitation, isNewOperator: role === 'operator' && !before };

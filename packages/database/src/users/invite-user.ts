@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { createInvitation, type Invitation } from './invitations.ts';
 import type { MemberRole } from './memberships.ts';
+import { withdrawInvitations } from './pending-invitations.ts';
 import { findUser, type Role } from './users.ts';
 
 /** A new one-time link; its `token` is not stored. */
@@ -63,5 +64,27 @@ export async function inviteMember(
     const details = { role: memberRole, sets_new_password: false };
     await recordAudit(trx, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
     return token;
+  });
+}
+
+/**
+ * Invites the address of a pending invitation to the account again, with audit. The earlier link stops working.
+ *
+ * @returns the address and the token of the new link; `not_pending` when the account has no such pending invitation; `already_member` when
+ * the address belongs to a member by now.
+ */
+export async function inviteAgain(
+  db: Knex,
+  { accountId, invitationId }: { accountId: number; invitationId: number },
+  actor: string,
+  validForMs: number,
+): Promise<{ email: string; token: string } | 'not_pending' | 'already_member'> {
+  return db.transaction(async (trx) => {
+    const which = { account_id: accountId, invitation_id: invitationId };
+    const [pending] = await withdrawInvitations(trx, which, actor);
+    if (!pending?.role) return 'not_pending';
+    const { email, role: memberRole } = pending;
+    const token = await inviteMember(trx, { email, accountId, memberRole }, actor, validForMs);
+    return token === null ? 'already_member' : { email, token };
   });
 }

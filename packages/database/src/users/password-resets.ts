@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { forgetRecentCodeAttempts } from './code-attempts.ts';
 import { createToken, hashToken } from './one-time-tokens.ts';
 import { setPassword } from './passwords.ts';
 import { proveAddress } from './prove-address.ts';
@@ -37,7 +38,7 @@ export async function findPasswordReset(db: Knex, token: string): Promise<Resett
 }
 
 /**
- * Uses a link once: sets the password of its user and ends all their sessions; the address is proved. Must be called in a transaction.
+ * Uses a link once: sets the password of its user, ends all their sessions and the lock after wrong codes; the address is proved. Must be called in a transaction.
  *
  * @param passwordHash in the authentication library's format.
  * @returns the user; null when the token is unknown, used, replaced or expired.
@@ -54,5 +55,6 @@ export async function usePasswordReset(trx: Knex, token: string, passwordHash: s
   // The link was mailed.
   await proveAddress(trx, found.userId);
   await setPassword(trx, found.userId, passwordHash);
+  await forgetRecentCodeAttempts(trx, found.userId);
   return found;
 }

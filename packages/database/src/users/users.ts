@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import type { MemberRole } from './memberships.ts';
+import { withdrawInvitations } from './pending-invitations.ts';
 
 /** An operator may use all accounts; an `account_holder` is a member of one or more. */
 export type Role = 'operator' | 'account_holder';
@@ -59,21 +60,24 @@ export async function noteSignIn(db: Knex, email: string): Promise<void> {
 }
 
 /**
- * Removes a user with all sessions and open invitations, of the user and made by them, with audit.
+ * Removes a user with all sessions and open invitations, of the user and made by them, with audit. Invitations of an address that nobody has
+ * accepted are withdrawn.
  *
- * @returns the removed user, or null when there is none.
+ * @returns the removed user; `withdrawn` when there is none, but there were pending invitations; otherwise null.
  */
-export async function removeUser(db: Knex, email: string, actor: string): Promise<User | null> {
+export async function removeUser(db: Knex, email: string, actor: string): Promise<User | 'withdrawn' | null> {
   return db.transaction(async (trx) => {
     // Invitations are locked before the user, as when one is accepted: another order could deadlock.
     const address = email.toLowerCase();
-    await trx('invitations')
+    const open = trx('invitations')
       .whereNull('accepted_at')
-      .where((either) => either.where({ email: address }).orWhere({ invited_by: address }))
-      .delete();
+      .where((either) => either.where({ email: address }).orWhere({ invited_by: address }));
+    await open.clone().forUpdate().select('invitation_id');
     await trx('users').where({ email: address }).forUpdate().select('id');
     const user = await findUser(trx, email);
-    if (!user) return null;
+    const withdrawn = user ? [] : await withdrawInvitations(trx, { email: address }, actor);
+    await open.delete();
+    if (!user) return withdrawn.length > 0 ? 'withdrawn' : null;
     await trx('users').where({ id: user.user_id }).delete();
     const accountIds = user.memberships.length > 0 ? user.memberships.map(({ account_id }) => account_id) : [null];
     const entry = { actor, action: 'user_removed', subject: `user:${user.email}` };

@@ -1,4 +1,3 @@
-// cspell:ignore ILPZ QUJDREVGR
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { authenticateDelivery, PRESETS, Problem, readSourceSecret, type SourceSettings } from '../../src/index.ts';

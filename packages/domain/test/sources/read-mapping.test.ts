@@ -1,4 +1,3 @@
-// cspell:ignore adress
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PRESETS, Problem, printMapping, readMapping } from '../../src/index.ts';

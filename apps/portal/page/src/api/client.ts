@@ -59,6 +59,8 @@ interface CallOptions {
   body?: unknown;
   query?: Query;
   signal?: AbortSignal;
+  /** Only the same content in the same submission is a repetition. Without it, the same content within ten minutes is one. */
+  submission?: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -96,23 +98,40 @@ function needsProof(code: string): code is ProofReason {
   return code === 'authentication_required' || code === 'second_factor_required';
 }
 
+/** In milliseconds; the portal keeps its response as long. */
+const REPEATED_WITHIN_MS = 10 * 60_000;
+
+/** Requests that are sent or whose outcome is unknown, by their content. */
+const unsettled = new Map<string, { id: string; at: number }>();
+
+/** The id with which the portal carries out a request and its repetitions once. */
+function idOf(content: string): string {
+  const sent = unsettled.get(content);
+  if (sent && Date.now() - sent.at < REPEATED_WITHIN_MS) return sent.id;
+  const id = crypto.randomUUID();
+  unsettled.set(content, { id, at: Date.now() });
+  return id;
+}
+
 /** @returns the response, or the problem of one other than 2xx. */
 async function sendOnce(method: Method, path: string, options: CallOptions): Promise<Response | ApiProblem> {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(options.query ?? {})) {
     if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
   }
-  const response = await fetch(`/api${path}${search.size > 0 ? `?${search}` : ''}`, {
-    method,
-    signal: options.signal ?? null,
-    ...(options.body !== undefined && {
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify(options.body),
-    }),
-  }).catch((error: unknown) => {
-    if (options.signal?.aborted) throw error;
-    throw new ApiProblem(0, {});
-  });
+  const address = `/api${path}${search.size > 0 ? `?${search}` : ''}`;
+  const body = options.body === undefined ? null : JSON.stringify(options.body);
+  const content = `${options.submission ?? ''} ${method} ${address} ${body}`;
+  const headers = new Headers(body === null ? {} : { 'Content-Type': 'application/json' });
+  if (method !== 'GET') headers.set('Idempotency-Key', idOf(content));
+  const response = await fetch(address, { method, signal: options.signal ?? null, headers, body }).catch(
+    (error: unknown) => {
+      if (options.signal?.aborted) throw error;
+      throw new ApiProblem(0, {});
+    },
+  );
+  // After a 5xx it may have been done, as after none.
+  if (response.status < 500) unsettled.delete(content);
   if (response.ok) return response;
   const problem = new ApiProblem(response.status, await response.json().catch(() => ({})));
   // A request for the session itself expects this answer.

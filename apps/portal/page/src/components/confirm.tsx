@@ -1,8 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Dialog } from './dialog.tsx';
 import { FormButtons } from './form-buttons.tsx';
 import { ProblemNote } from './problem-note.tsx';
+import { useAction } from './use-action.ts';
 
 /** Asks before a destructive action. If the action fails, it stays open and shows the error. */
 export function Confirm({
@@ -18,7 +18,7 @@ export function Confirm({
   action: () => Promise<unknown>;
   onClose: () => void;
 }): ReactNode {
-  const act = useMutation({ mutationFn: action, onSuccess: onClose });
+  const act = useAction({ mutationFn: action, onSuccess: onClose });
   return (
     <Dialog title={title} onClose={onClose}>
       <form

@@ -1,5 +1,5 @@
 import { X } from 'lucide-react';
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import './dialog.css';
 
@@ -8,6 +8,20 @@ const FIRST_FOCUS = [
   ':is(input:not([type="hidden"], [hidden], [readonly], [type="radio"]:not(:checked)), select, textarea):enabled',
   '[data-autofocus]',
 ];
+
+/** Asked before the dialog closes by Esc, the way back of a phone, or its button; false keeps it open. */
+type Guard = () => boolean;
+
+const GuardContext = createContext<(guard: Guard | null) => void>(() => {});
+
+/** Has the dialog around it ask `mayClose` before somebody closes it. */
+export function useCloseGuard(mayClose: Guard): void {
+  const setGuard = useContext(GuardContext);
+  useLayoutEffect(() => {
+    setGuard(mayClose);
+    return () => setGuard(null);
+  }, [setGuard, mayClose]);
+}
 
 /**
  * A modal dialog, open while rendered. Without a field or a safe button, the dialog itself has the focus, so that a second Enter neither
@@ -25,6 +39,11 @@ export function Dialog({
   const { t } = useTranslation();
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
+  const guard = useRef<Guard | null>(null);
+  const setGuard = useCallback((next: Guard | null) => {
+    guard.current = next;
+  }, []);
+  const mayClose = () => guard.current === null || guard.current();
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
@@ -40,15 +59,28 @@ export function Dialog({
       tabIndex={-1}
       aria-labelledby={titleId}
       // The event comes later: this dialog may be gone, and another one open.
-      onClose={({ currentTarget: { isConnected, open } }) => isConnected && !open && onClose()}
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.isConnected || currentTarget.open) return;
+        // A browser lets a page prevent that Esc closes a dialog only once.
+        if (mayClose()) onClose();
+        else currentTarget.showModal();
+      }}
+      onCancel={(event) => {
+        if (event.target === event.currentTarget && !mayClose()) event.preventDefault();
+      }}
     >
       <header>
         <h2 id={titleId}>{title}</h2>
-        <button type="button" className="icon-button" aria-label={t('action.close')} onClick={onClose}>
+        <button
+          type="button"
+          className="icon-button"
+          aria-label={t('action.close')}
+          onClick={() => mayClose() && onClose()}
+        >
           <X aria-hidden="true" size={18} />
         </button>
       </header>
-      {children}
+      <GuardContext value={setGuard}>{children}</GuardContext>
     </dialog>
   );
 }

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { LogOut, UserRound } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,6 +11,7 @@ import { useProblemText } from '../components/problem-note.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import { clearDrafts } from './review/drafts.ts';
 import './user-menu.css';
+import { useAction } from '../components/use-action.ts';
 
 /**
  * Ends the session and starts the portal afresh, so that nothing of the user stays in memory.
@@ -21,7 +21,7 @@ import './user-menu.css';
 export function useSignOut(next = '/'): () => void {
   const notices = useNotices();
   const textOf = useProblemText();
-  const { mutate } = useMutation({
+  const { mutate } = useAction({
     mutationFn: () => call('DELETE', '/session'),
     onSuccess: () => {
       clearDrafts();

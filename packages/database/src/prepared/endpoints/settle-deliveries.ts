@@ -29,7 +29,7 @@ export interface RoundOutcome {
   removed: readonly number[];
   cursor: number;
   tookLong: boolean;
-  /** The next round begins no sooner, because of `Retry-After`; 0 without one. */
+  /** The next round begins no sooner, because of `Retry-After` or the rate of its host. */
   minNextRoundInMs: number;
 }
 

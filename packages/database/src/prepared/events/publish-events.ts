@@ -13,7 +13,9 @@ with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
 ), dispatch_limit as materialized (
   select least(pg_snapshot_xmin(pg_current_snapshot()),
-               (select min(confirmed_xid) from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds')) as xid
+               (select min(confirmed_xid) from (
+                 select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
+               ) as recent)) as xid
 ), logs as materialized (
   select account_id from event_logs order by account_id <= $3::int, account_id
 ), due as materialized (

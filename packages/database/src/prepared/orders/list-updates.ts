@@ -17,7 +17,7 @@ export interface OrderUpdates {
   changed: ChangedOrder[];
   /** Ids of orders with other new content: edits, notes, resends, decisions about resends and erasures. Newest first. */
   editedIds: number[];
-  /** Whether there is more than was read. */
+  /** Whether there is more than was read, as after more than a quarter of an hour. */
   more: boolean;
   /** The time of this read by the clock of Postgres, in milliseconds: the next `since`. */
   now: number;
@@ -27,6 +27,9 @@ export interface OrderUpdates {
 const LATE_MS = 10_000;
 /** Later events were certainly not returned by the request before. */
 const SETTLE_MS = 2000;
+
+/** Who is further behind loads the list again, which costs less than all that happened meanwhile. */
+const MAX_BEHIND_MS = 15 * 60_000;
 
 const MAX_CHANGED = 1000;
 const MAX_RESENDS = 500;
@@ -90,6 +93,7 @@ const CLOCK = { name: 'read-clock', text: 'select floor(extract(epoch from clock
 export async function listUpdates(database: Database, accountId: number, since: number | null): Promise<OrderUpdates> {
   const [clock] = await run<{ now: number }>(database, CLOCK, []);
   const now = clock?.now ?? 0;
+  if (since !== null && now - since > MAX_BEHIND_MS) return { changed: [], editedIds: [], more: true, now };
   const from = new Date((since ?? now) - LATE_MS);
   const events = await newestEvents(database, accountId, from);
   const resends = await run<{ order_id: number; at: Date }>(database, RESENDS, [accountId, from]);

@@ -43,8 +43,9 @@ select case when sees_all then (
   select ${AGE("min(reviewed_at + interval '10 seconds')")} from (
     select reviewed_at from orders
     where review_state = 'confirmed' and confirmed_xid >= (
-      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from orders
-      where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds'
+      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from (
+        select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
+      ) as recent
     )
     order by confirmed_xid, order_id limit ${MAX_CONFIRMED}
   ) as hidden

@@ -2,14 +2,14 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES, updateKey } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { ShownOnce } from '../../components/shown-once.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { GraceChoice } from './grace-choice.tsx';
 import { addressesIn, areAddressesRefused, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
-import { useAction } from './use-action.ts';
 
 interface DialogProps {
   onClose: () => void;
@@ -21,16 +21,17 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const accountId = useAccountId();
   const [name, setName] = useState('');
   const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
-  const creating = useAction(async () =>
-    onDone(
-      await createKey(accountId, {
-        name,
-        scopes: access.scopes,
-        expires: access.expires ?? 'never',
-        addresses: addressesIn(access.addresses),
-      }),
-    ),
-  );
+  const creating = useAction({
+    mutationFn: async () =>
+      onDone(
+        await createKey(accountId, {
+          name,
+          scopes: access.scopes,
+          expires: access.expires ?? 'never',
+          addresses: addressesIn(access.addresses),
+        }),
+      ),
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     creating.mutate();
@@ -66,10 +67,12 @@ export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () =
   const accountId = useAccountId();
   const { key_id, name, last_four, scopes, addresses } = props.changed;
   const [access, setAccess] = useState<KeyAccess>({ scopes, expires: null, addresses: addresses.join('\n') });
-  const updating = useAction(async () => {
-    const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
-    await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
-    props.onDone();
+  const updating = useAction({
+    mutationFn: async () => {
+      const limits = { scopes: access.scopes, addresses: addressesIn(access.addresses) };
+      await updateKey(accountId, key_id, { ...limits, ...(access.expires && { expires: access.expires }) });
+      props.onDone();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -96,18 +99,12 @@ export function NewKeyDialog({ newKey, onClose }: DialogProps & { newKey: NewKey
   const { t } = useTranslation('integrations');
   return (
     <Dialog title={t('keys.made', { name: newKey.name })} onClose={onClose}>
-      <div className="stack">
+      <ShownOnce text={newKey.key} copy={t('keys.copy')} onClose={onClose}>
         <p className="note note-warn">{t('keys.once')}</p>
         <pre className="code secret" dir="ltr">
           {newKey.key}
         </pre>
-        <div className="row">
-          <CopyButton text={newKey.key} label={t('keys.copy')} isFirst />
-          <button type="button" className="button" onClick={onClose}>
-            {t('keys.kept')}
-          </button>
-        </div>
-      </div>
+      </ShownOnce>
     </Dialog>
   );
 }
@@ -117,7 +114,9 @@ export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: 
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [grace, setGrace] = useState<Grace>('24h');
-  const replacing = useAction(async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)));
+  const replacing = useAction({
+    mutationFn: async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)),
+  });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     replacing.mutate();

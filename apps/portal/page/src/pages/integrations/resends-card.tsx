@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ResendsChoice, saveResendsChoice, useResendsChoice } from '../../api/integrations.ts';
@@ -7,6 +7,7 @@ import { useAccountId } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
 
@@ -20,7 +21,7 @@ export function ResendsCard(): ReactNode {
   const id = useId();
   // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
   const [chosen, setChosen] = useState<ResendsChoice | null>(null);
-  const saving = useMutation({
+  const saving = useAction({
     mutationFn: (resends: ResendsChoice) => saveResendsChoice(accountId, resends),
     onSuccess: (_, resends) => void queryClient.setQueryData(['resends', accountId], resends),
     onSettled: () => setChosen(null),

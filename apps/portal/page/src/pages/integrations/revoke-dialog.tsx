@@ -6,8 +6,8 @@ import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { LastUse } from './keys-table.tsx';
-import { useAction } from './use-action.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -17,9 +17,11 @@ export function RevokeDialog(props: { revoked: Key; keys: Key[]; onDone: () => v
   const accountId = useAccountId();
   const [openedAt] = useState(Date.now);
   const { key_id, name, last_four, created_at, last_used_at } = props.revoked;
-  const revoking = useAction(async () => {
-    await revokeKey(accountId, key_id);
-    props.onDone();
+  const revoking = useAction({
+    mutationFn: async () => {
+      await revokeKey(accountId, key_id);
+      props.onDone();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

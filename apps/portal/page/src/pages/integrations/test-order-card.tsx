@@ -7,7 +7,7 @@ import { useReceipt } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
-import { useAction } from './use-action.ts';
+import { useAction } from '../../components/use-action.ts';
 
 /** Short, because somebody waits for the receipt, which is processed within moments. */
 const POLL_INTERVAL_MS = 400;
@@ -17,7 +17,7 @@ export function TestOrderCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [sent, setSent] = useState<string | null>(null);
-  const sending = useAction(async () => setSent((await sendTestOrder(accountId)).receipt_id));
+  const sending = useAction({ mutationFn: async () => setSent((await sendTestOrder(accountId)).receipt_id) });
   return (
     <section className="card stack" aria-labelledby="test-title">
       <header className="spread">

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import {
@@ -21,8 +21,8 @@ import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { Switch } from '../../components/switch.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { GraceChoice } from './grace-choice.tsx';
-import { useAction } from './use-action.ts';
 
 /** Intake's endpoints and the signing secrets. */
 export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
@@ -73,7 +73,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
     setShown(secrets);
     onSecret(secrets?.[0]?.secret ?? null);
   };
-  const revealing = useAction(async () => show(await revealSecrets(accountId)));
+  const revealing = useAction({ mutationFn: async () => show(await revealSecrets(accountId)) });
   const textOf = (row: SecretRow) => shown?.find(({ created_at }) => created_at === row.created_at)?.secret ?? null;
   return (
     <div className="stack">
@@ -130,7 +130,7 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
     await saveSignedOnly(accountId, value);
     await queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
   };
-  const turningOff = useMutation({ mutationFn: () => set(false) });
+  const turningOff = useAction({ mutationFn: () => set(false) });
   return (
     <div className="stack-tight">
       <div className="row">
@@ -197,9 +197,11 @@ function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => 
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [overlap, setOverlap] = useState<Grace>('24h');
-  const rotating = useAction(async () => {
-    await rotateSecret(accountId, overlap);
-    onDone();
+  const rotating = useAction({
+    mutationFn: async () => {
+      await rotateSecret(accountId, overlap);
+      onDone();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

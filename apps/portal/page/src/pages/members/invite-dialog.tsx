@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
@@ -9,6 +9,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 /** Invites a person to the account, with a role. */
@@ -19,7 +20,7 @@ export function InviteDialog(props: { onInvited: (link: InvitationLink) => void;
   const textOf = useProblemText();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<MemberRole | null>(null);
-  const invite = useMutation({
+  const invite = useAction({
     mutationFn: (chosen: MemberRole) => inviteMember(accountId, email, chosen),
     onSuccess: async (link) => {
       props.onInvited(link);

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { InvitationLink } from '../../api/operator.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { ShownOnce } from '../../components/shown-once.tsx';
 import { fullTime } from '../../components/time.tsx';
 import './members.css';
 
@@ -20,16 +20,13 @@ export function LinkDialog({
   const { t } = useTranslation('users');
   return (
     <Dialog title={t('link.title', { email: link.email })} onClose={onClose}>
-      <div className="stack">
+      <ShownOnce text={link.link} copy={t('link.copy')} onClose={onClose}>
         <p>{about}</p>
         <p className="one-time-link">
           <code dir="ltr">{link.link}</code>
         </p>
-        <div className="row">
-          <CopyButton text={link.link} label={t('link.copy')} isFirst />
-        </div>
         <p className="hint">{t('link.once', { time: fullTime(link.expires_at) })}</p>
-      </div>
+      </ShownOnce>
     </Dialog>
   );
 }

@@ -11,6 +11,7 @@ import { useNotices } from '../../components/notices.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { InvitationsCard } from './invitations-card.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { MembersTable } from './members-table.tsx';
@@ -58,6 +59,7 @@ export function MembersPage(): ReactNode {
           {t('common:action.more')}
         </button>
       )}
+      <InvitationsCard />
       <SecondFactorSwitch />
       {open?.what === 'invite' && (
         <InviteDialog onInvited={(link) => setOpen({ what: 'link', link })} onClose={close} />

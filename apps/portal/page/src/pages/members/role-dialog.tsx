@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Member, setMemberRole } from '../../api/members.ts';
@@ -6,6 +5,7 @@ import { useAccountId } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { RoleChoice } from './role-choice.tsx';
 
 /** Changes the role of a user in the account. */
@@ -20,7 +20,7 @@ export function RoleDialog(props: {
   const { t } = useTranslation('users');
   const accountId = useAccountId();
   const [role, setRole] = useState(member.role);
-  const change = useMutation({
+  const change = useAction({
     mutationFn: () => setMemberRole(accountId, member.user_id, role),
     onSuccess: async () => {
       onClose();

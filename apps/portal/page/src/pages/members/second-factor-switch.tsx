@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { SESSION_QUERY, useAccountId } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Switch } from '../../components/switch.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 /** Whether the users of the account need a second factor. */
 export function SecondFactorSwitch(): ReactNode {
@@ -16,7 +17,7 @@ export function SecondFactorSwitch(): ReactNode {
     queryKey: key,
     queryFn: ({ signal }) => call<{ second_factor_required: boolean }>('GET', `/accounts/${accountId}`, { signal }),
   });
-  const set = useMutation({
+  const set = useAction({
     mutationFn: (required: boolean) => call('PUT', `/accounts/${accountId}/second-factor`, { body: { required } }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: key });

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
@@ -6,6 +6,7 @@ import { type AccountPage, inviteUser, type Requested, type UserRole } from '../
 import { MEMBER_ROLES } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 
 /** Invites a user of an account, with a role, or an operator. */
@@ -23,7 +24,7 @@ export function InviteForm({
   const [role, setRole] = useState<UserRole | ''>('');
   const [chosen, setChosen] = useState(account ?? '');
   const roleId = useId();
-  const invite = useMutation({
+  const invite = useAction({
     mutationFn: (invited: UserRole) =>
       inviteUser(email, invited === 'operator' ? null : { account_id: Number(chosen), role: invited }),
     onSuccess: async (outcome) => {

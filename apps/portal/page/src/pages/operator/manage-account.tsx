@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 type Change = { suspended: boolean } | { signing: boolean } | { rate_limit: string };
 
@@ -23,7 +24,7 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
     await queryClient.invalidateQueries({ queryKey: ['operator', 'accounts'] });
     notices.show({ text: t('accounts.changed') });
   };
-  const change = useMutation({ mutationFn: apply });
+  const change = useAction({ mutationFn: apply });
   return (
     <Dialog title={account.name} onClose={onClose}>
       <div className="stack">
@@ -92,7 +93,7 @@ function RateLimitForm({
   const now: Kind = rate_limit === 'default' || rate_limit === 'none' ? rate_limit : 'own';
   const [kind, setKind] = useState<Kind>(now);
   const [own, setOwn] = useState(now === 'own' ? rate_limit : '100/1s');
-  const set = useMutation({ mutationFn: () => apply({ rate_limit: kind === 'own' ? own.trim() : kind }) });
+  const set = useAction({ mutationFn: () => apply({ rate_limit: kind === 'own' ? own.trim() : kind }) });
   const submit = (event: FormEvent) => {
     event.preventDefault();
     set.mutate();

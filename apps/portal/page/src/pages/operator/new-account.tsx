@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
@@ -8,6 +8,7 @@ import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 export function NewAccount(): ReactNode {
   const { t } = useTranslation('operator');
@@ -16,7 +17,7 @@ export function NewAccount(): ReactNode {
   const queryClient = useQueryClient();
   const [isOpen, setOpen] = useState(false);
   const [name, setName] = useState('');
-  const create = useMutation({
+  const create = useAction({
     mutationFn: () => call<AccountRow>('POST', '/operator/accounts', { body: { name } }),
     onSuccess: async ({ account_id }) => {
       setOpen(false);

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
@@ -7,6 +7,7 @@ import { useAccountId } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 /** Who may redrive: it writes orders, and repeats what a developer has corrected. */
 export const REDRIVE = ['review', 'develop'] as const;
@@ -38,7 +39,7 @@ export function RedriveDialog({
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
-  const redrive = useMutation({
+  const redrive = useAction({
     mutationFn: () => call<{ redriven?: number; left?: number }>('POST', `${path}/redrive`, { body }),
     onSuccess: ({ redriven = 1, left = 0 }) => {
       show({ text: t('redrive.done', { count: redriven }) });

@@ -1,8 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import type { Edits, Expected } from '../../api/review.ts';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import type { Draft, Drafts } from './drafts.ts';
 
 /** Editing state of the open order's fields. */
@@ -19,7 +19,7 @@ export interface Editing {
 
 /** Saves the edits of one editor, which stays open with the reason if they are not accepted. */
 export function useSave(editing: Editing) {
-  const mutation = useMutation({
+  const mutation = useAction({
     mutationFn: ({ edits, expected }: { edits: Edits; expected: Expected }) => editing.save(edits, expected),
   });
   return {

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCan } from '../../api/permissions.ts';
@@ -8,6 +7,7 @@ import { Actor } from '../../components/actor.tsx';
 import { FieldError } from '../../components/field-error.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { type Draft, NOTE } from './drafts.ts';
 
 /** The API's limit. */
@@ -31,7 +31,7 @@ export function OrderNotes(props: {
   const can = useCan();
   const id = useId();
   const text = draft?.text ?? '';
-  const annotation = useMutation({
+  const annotation = useAction({
     mutationFn: (note: string) => addNote(accountId, orderId, note),
     async onSuccess(changed) {
       keep(NOTE, null);

@@ -37,6 +37,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   movedTo: ReviewState | undefined;
   /** Other reviewers who have the order open. */
   viewers?: readonly string[] | undefined;
+  /** Whether the event that is handled was meant for what is shown. */
+  isDeliberate: () => boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
   onLoaded: (order: ListedOrder) => void;
@@ -89,6 +91,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     save,
   };
   const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
+    if (!props.isDeliberate()) return;
     // A resend must not overwrite a value that is typed but not saved.
     if (hasUnsavedEdit(orderId)) return notices.show({ kind: 'bad', text: t('notice.editing') });
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });

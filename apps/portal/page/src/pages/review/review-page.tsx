@@ -17,6 +17,7 @@ import { FIRST_WARNED, RESEND_PANEL } from './order-marks.ts';
 import { ReviewList } from './review-list.tsx';
 import { StateTabs } from './state-tabs.tsx';
 import { useDecisions } from './use-decisions.ts';
+import { useDeliberatePress } from './use-deliberate-press.ts';
 import { useExports } from './use-exports.ts';
 import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
 import { useLiveList } from './use-live-list.ts';
@@ -57,6 +58,7 @@ export function ReviewPage(): ReactNode {
   const isCovered = openId !== null && !isWide;
   const openFirst = useOpenFirst(live, filters, navigation.enter);
   const search = useRef<HTMLInputElement>(null);
+  const isDeliberate = useDeliberatePress(`${selection.ids.length > 0} ${navigation.currentId}`);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
@@ -101,6 +103,7 @@ export function ReviewPage(): ReactNode {
   const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
   const decisions = useDecisions(isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
+    if (!isDeliberate()) return;
     if (!mayReview || ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review')))
       return;
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
@@ -192,6 +195,7 @@ export function ReviewPage(): ReactNode {
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
           onLoaded={live.replace}
+          isDeliberate={isDeliberate}
           onReview={(to) => requestReview([openId], to)}
           onClose={navigation.close}
           onPrevious={index > 0 ? () => navigation.step(-1) : undefined}

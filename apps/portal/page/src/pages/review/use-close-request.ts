@@ -1,9 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
 import { closeCancellations } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 /** Marks the request to cancel an order as done. @param name of the order, for the notice. */
 export function useCloseRequest(orderId: number, name: string) {
@@ -12,7 +13,7 @@ export function useCloseRequest(orderId: number, name: string) {
   const textOf = useProblemText();
   const notices = useNotices();
   const queryClient = useQueryClient();
-  return useMutation({
+  return useAction({
     mutationFn: () => closeCancellations(accountId, [orderId]),
     onSuccess: () => notices.show({ text: t('notice.requestDone', { name }) }),
     onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),

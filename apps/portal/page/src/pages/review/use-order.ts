@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { decideResend, type ListedOrder, type OrderDetail, toListedOrder } from '../../api/review.ts';
 import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 const POLL_INTERVAL_MS = 5000;
 
@@ -37,7 +38,7 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
     await queryClient.invalidateQueries({ queryKey: keyOf(orderId) });
     return queryClient.getQueryData(keyOf(orderId));
   }
-  const decision = useMutation({
+  const decision = useAction({
     mutationFn: (choice: Parameters<typeof decideResend>[2]) => decideResend(accountId, orderId, choice),
     onSuccess: accept,
     async onError(error: unknown) {

@@ -111,7 +111,8 @@ export function useReview(
   }
 
   /** @param nameOf names an order in notices. */
-  function change(ids: number[], to: ReviewState, nameOf: (id: number) => string, reason?: string): void {
+  function change(wanted: number[], to: ReviewState, nameOf: (id: number) => string, reason?: string): void {
+    const ids = wanted.filter((id) => !pending.current.has(id));
     if (ids.length === 0) return;
     move(ids, to);
     const done = settle(ids, { to, before: null, nameOf }, () => review(accountId, ids, to, reason));

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Bookmark, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -7,6 +7,7 @@ import { deleteView, readViews, type SavedView, saveView } from '../../api/revie
 import { FieldError } from '../../components/field-error.tsx';
 import { Popover } from '../../components/popover.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';
 
@@ -39,7 +40,7 @@ function Views({ accountId, filters, onChange, onClose }: ViewsProps & { onClose
   const views = useQuery({ queryKey, queryFn: ({ signal }) => readViews(accountId, signal) });
   const change = (edit: (views: SavedView[]) => SavedView[]) =>
     queryClient.setQueryData<SavedView[]>(queryKey, (before) => edit(before ?? []));
-  const remove = useMutation({
+  const remove = useAction({
     mutationFn: (viewId: number) => deleteView(accountId, viewId),
     onSuccess: (_, viewId) => change((all) => all.filter(({ view_id }) => view_id !== viewId)),
   });
@@ -95,7 +96,7 @@ function SaveView({
   const { t } = useTranslation('review');
   const textOf = useProblemText();
   const [name, setName] = useState('');
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () => saveView(accountId, { name: name.trim(), query }),
     onSuccess(view) {
       setName('');

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
@@ -6,6 +5,7 @@ import { confirmByPasskey } from '../../api/passkeys.ts';
 import { useSession } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { CodeField, firstCode } from './code-field.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { useProofText } from './use-proof-text.ts';
@@ -20,7 +20,7 @@ export function ConfirmForm(props: { cancel?: string; onConfirmed: () => unknown
   const textOf = useProofText();
   const [password, setPassword] = useState('');
   const [code, setCode] = useState(() => firstCode(steps));
-  const confirm = useMutation({
+  const confirm = useAction({
     mutationFn: () => call('POST', '/session/confirm', { body: { password, ...code } }),
     onSuccess: props.onConfirmed,
   });

@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
@@ -7,6 +6,7 @@ import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { usePageTitle } from '../../components/title.ts';
+import { useAction } from '../../components/use-action.ts';
 import { LanguageChoice } from '../preferences.tsx';
 
 /** Asks for a link for a new password. It says the same for every address, as the portal does. */
@@ -14,7 +14,7 @@ export function ForgotPasswordPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const textOf = useProblemText();
   const [email, setEmail] = useState('');
-  const ask = useMutation({ mutationFn: () => call('POST', '/password-resets', { body: { email } }) });
+  const ask = useAction({ mutationFn: () => call('POST', '/password-resets', { body: { email } }) });
   usePageTitle(t('reset.title'), t('common:title'));
   const submit = (event: FormEvent) => {
     event.preventDefault();

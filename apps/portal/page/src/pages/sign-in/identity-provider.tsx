@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 /** Starts a sign-in by the identity provider, if there is one. `leavesWork` warns that what was typed on the open page is lost. */
 export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: boolean }): ReactNode {
@@ -12,7 +13,7 @@ export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: bo
     queryFn: ({ signal }) => call<{ name: string | null }>('GET', '/session/oidc', { signal }),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const start = useMutation({
+  const start = useAction({
     mutationFn: () =>
       call<{ url: string }>('POST', '/session/oidc/start', { body: { path: window.location.pathname } }),
     onSuccess: ({ url }) => window.location.assign(url),

@@ -1,10 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { SESSION_QUERY, useSessionQuery } from '../../api/session.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { rememberAccount } from '../home-account.ts';
 import { useSignOut } from '../user-menu.tsx';
 import { SignInForm } from './sign-in-form.tsx';
@@ -15,7 +16,7 @@ export function JoinAccount({ token, email }: { token: string; email: string }):
   const session = useSessionQuery();
   const queryClient = useQueryClient();
   const [, navigate] = useLocation();
-  const join = useMutation({
+  const join = useAction({
     mutationFn: () => call<{ account_id: number }>('POST', '/invitations/join', { body: { token } }),
     onSuccess: async ({ account_id }) => {
       rememberAccount(account_id);

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
@@ -8,6 +8,7 @@ import { SESSION_QUERY } from '../../api/session.ts';
 import { Field } from '../../components/field.tsx';
 import { NewPasswordField } from '../../components/new-password-field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { SecondStep } from './second-step.tsx';
 
 /** Accepts an invitation with a name and a new password. */
@@ -20,7 +21,7 @@ export function NewPasswordForm(props: { token: string; email: string; name: str
   const [name, setName] = useState(props.name);
   const [password, setPassword] = useState('');
   const [steps, setSteps] = useState<Step[] | null>(null);
-  const accept = useMutation({
+  const accept = useAction({
     mutationFn: () =>
       call<{ second_step: Step[] } | undefined>('POST', '/invitations/accept', { body: { token, name, password } }),
     onSuccess: (asked) => (asked ? setSteps(asked.second_step) : open()),

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
@@ -9,6 +9,7 @@ import { NewPasswordField } from '../../components/new-password-field.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { usePageTitle } from '../../components/title.ts';
+import { useAction } from '../../components/use-action.ts';
 import { LanguageChoice } from '../preferences.tsx';
 
 /** The target of a mailed link for a new password. The token is in the fragment, which browsers do not send to servers. */
@@ -25,7 +26,7 @@ export function NewPasswordPage(): ReactNode {
     queryKey: ['password-reset', token],
     queryFn: () => call<{ email: string }>('POST', '/password-resets/look', { body: { token } }),
   });
-  const use = useMutation({
+  const use = useAction({
     mutationFn: () => call('POST', '/password-resets/use', { body: { token, password } }),
     onSuccess: async () => {
       notices.show({ text: t('reset.done') });

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
@@ -10,6 +10,7 @@ import { useNotices } from '../../components/notices.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { fullTime } from '../../components/time.tsx';
 import './new-sign-in.css';
+import { useAction } from '../../components/use-action.ts';
 
 /** Asks whether a sign-in from an unknown device was the user's. */
 export function NewSignInQuestion({
@@ -22,7 +23,7 @@ export function NewSignInQuestion({
   const notices = useNotices();
   const textOf = useProblemText();
   const [, navigate] = useLocation();
-  const answer = useMutation({
+  const answer = useAction({
     mutationFn: (wasMe: boolean) => call('POST', `/new-sign-ins/${session_id}`, { body: { was_me: wasMe } }),
     onSuccess: async (_, wasMe) => {
       if (!wasMe) {

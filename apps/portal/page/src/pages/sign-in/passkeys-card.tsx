@@ -1,4 +1,3 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
@@ -7,6 +6,7 @@ import type { OwnSecondFactors } from '../../api/second-factors.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Field } from '../../components/field.tsx';
 import { fullTime } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { useProofText } from './use-proof-text.ts';
 
 type Passkey = OwnSecondFactors['passkeys'][number];
@@ -62,7 +62,7 @@ function AddPasskey({ onAdded }: { onAdded: (codes: string[] | null) => void }):
   const { t } = useTranslation('signIn');
   const textOf = useProofText();
   const [name, setName] = useState('');
-  const add = useMutation({
+  const add = useAction({
     // Recovery codes must not stay in the cache of mutations.
     mutationFn: async () => onAdded(await addPasskey(name)),
     onSuccess: () => setName(''),

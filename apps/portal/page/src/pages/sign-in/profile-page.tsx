@@ -1,5 +1,5 @@
 import type { UserSession } from '@orders/database';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
@@ -12,6 +12,7 @@ import { NewPasswordField } from '../../components/new-password-field.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { fullTime } from '../../components/time.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { SecondFactorCards } from './second-factor-cards.tsx';
 
 type OpenSession = Json<UserSession> & { current: boolean };
@@ -42,7 +43,7 @@ function Sessions(): ReactNode {
     queryKey: ['sessions'],
     queryFn: () => call<{ sessions: OpenSession[] }>('GET', '/sessions'),
   });
-  const end = useMutation({
+  const end = useAction({
     mutationFn: (id: string) => call('DELETE', `/sessions/${id}`),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
   });
@@ -93,7 +94,7 @@ function PasswordForm(): ReactNode {
   const queryClient = useQueryClient();
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
-  const change = useMutation({
+  const change = useAction({
     mutationFn: () => call('POST', '/password', { body: { current_password: current, new_password: next } }),
     onSuccess: async () => {
       setCurrent('');

@@ -1,8 +1,8 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { type SecondStep as Step, signInByPasskey } from '../../api/passkeys.ts';
+import { useAction } from '../../components/use-action.ts';
 import { CodeField, firstCode } from './code-field.tsx';
 import { PasskeyButton } from './passkey-button.tsx';
 import { useProofText } from './use-proof-text.ts';
@@ -14,7 +14,7 @@ export function SecondStep(props: { steps: Step[]; onSignedIn: () => unknown; on
   const textOf = useProofText();
   const form = useRef<HTMLFormElement>(null);
   const [code, setCode] = useState(() => firstCode(steps));
-  const signIn = useMutation({
+  const signIn = useAction({
     mutationFn: () => call('POST', '/session/second-factor', { body: code }),
     onSuccess: onSignedIn,
   });

@@ -1,10 +1,10 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { type SecondStep as Step, signInByPasskey } from '../../api/passkeys.ts';
 import { Field } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { PasskeyButton } from './passkey-button.tsx';
 import { SecondStep } from './second-step.tsx';
 
@@ -15,7 +15,7 @@ export function SignInForm(props: { email?: string; onSignedIn: () => unknown })
   const [email, setEmail] = useState(props.email ?? '');
   const [password, setPassword] = useState('');
   const [steps, setSteps] = useState<Step[] | null>(null);
-  const signIn = useMutation({
+  const signIn = useAction({
     mutationFn: () => call<{ second_step: Step[] } | undefined>('POST', '/session', { body: { email, password } }),
     onSuccess: (asked) => (asked ? setSteps(asked.second_step) : props.onSignedIn()),
   });

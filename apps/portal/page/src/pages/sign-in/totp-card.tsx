@@ -1,10 +1,10 @@
-import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import { startTotp } from '../../api/second-factors.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { TotpDialog } from './totp-dialog.tsx';
 
 /** Sets up, replaces and removes the authenticator app. */
@@ -13,7 +13,7 @@ export function TotpCard(props: { hasApp: boolean; onChanged: (codes?: string[] 
   const { t } = useTranslation('signIn');
   const [uri, setUri] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
-  const start = useMutation({ mutationFn: async () => setUri(await startTotp()) });
+  const start = useAction({ mutationFn: async () => setUri(await startTotp()) });
   return (
     <section className="card stack">
       <h2>{t('totp.title')}</h2>

@@ -1,9 +1,9 @@
-import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { verifyTotp } from '../../api/second-factors.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { AppCodeField } from './code-field.tsx';
 import { QrCode } from './qr-code.tsx';
 import { useProofText } from './use-proof-text.ts';
@@ -18,7 +18,7 @@ export function TotpDialog(props: {
   const { t } = useTranslation('signIn');
   const textOf = useProofText();
   const [code, setCode] = useState('');
-  const verify = useMutation({
+  const verify = useAction({
     mutationFn: async () => {
       const codes = await verifyTotp(code);
       onClose();

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Attempt, type Endpoint, resendEvents, useAttempts } from '../../../api/events.ts';
@@ -12,6 +12,7 @@ import { exactTime } from '../../../components/time.tsx';
 import { AttemptError } from './attempt-error.tsx';
 import { TypeName } from './type-name.tsx';
 import '../../../components/data-table.css';
+import { useAction } from '../../../components/use-action.ts';
 
 /** The recent attempts to deliver to an endpoint. */
 export function AttemptsCard({ endpoint: { endpoint_id } }: { endpoint: Endpoint }): ReactNode {
@@ -106,7 +107,7 @@ function ResendButton({ endpointId, sequence }: { endpointId: string; sequence: 
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const notices = useNotices();
-  const resending = useMutation({
+  const resending = useAction({
     mutationFn: () => resendEvents(accountId, endpointId, sequence, sequence),
     onSuccess: (count) => {
       notices.show(

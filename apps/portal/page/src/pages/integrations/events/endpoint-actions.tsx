@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
@@ -6,6 +6,7 @@ import { type Endpoint, removeEndpoint, switchEndpoint, testEndpoint } from '../
 import { useAccountId } from '../../../api/session.ts';
 import { Confirm } from '../../../components/confirm.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { ResendDialog } from './resend-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { TestOutcome } from './test-outcome.tsx';
@@ -23,13 +24,13 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
   const [open, setOpen] = useState<OpenDialog | null>(null);
   const [testId, setTestId] = useState<string | null>(null);
   const reload = () => queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
-  const testing = useMutation({
+  const testing = useAction({
     mutationFn: () => testEndpoint(accountId, endpoint_id),
     onMutate: () => setTestId(null),
     onSuccess: setTestId,
   });
-  const switching = useMutation({
-    mutationFn: () => switchEndpoint(accountId, endpoint_id, disabled === null ? 'pause' : 'enable'),
+  const switching = useAction({
+    mutationFn: (to: 'pause' | 'enable') => switchEndpoint(accountId, endpoint_id, to),
     onSuccess: reload,
   });
   const close = () => setOpen(null);
@@ -39,7 +40,12 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
         <button type="button" className="button" disabled={testing.isPending} onClick={() => testing.mutate()}>
           {t('action.test')}
         </button>
-        <button type="button" className="button" disabled={switching.isPending} onClick={() => switching.mutate()}>
+        <button
+          type="button"
+          className="button"
+          disabled={switching.isPending}
+          onClick={() => switching.mutate(disabled === null ? 'pause' : 'enable')}
+        >
           {t(disabled === null ? 'action.pause' : 'action.enable')}
         </button>
         <button type="button" className="button" onClick={() => setOpen('resend')}>

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type EventLogState, setEvents } from '../../../api/events.ts';
@@ -9,6 +9,7 @@ import { CopyButton } from '../../../components/copy-button.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { Switch } from '../../../components/switch.tsx';
+import { useAction } from '../../../components/use-action.ts';
 
 /** Whether events are recorded, and how a program reads them. */
 export function EventLogCard({ log }: { log: EventLogState }): ReactNode {
@@ -36,7 +37,7 @@ function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const set = async (value: boolean) => {
     queryClient.setQueryData(['events', accountId], await setEvents(accountId, value));
   };
-  const enabling = useMutation({ mutationFn: () => set(true) });
+  const enabling = useAction({ mutationFn: () => set(true) });
   return (
     <>
       <div className="row">

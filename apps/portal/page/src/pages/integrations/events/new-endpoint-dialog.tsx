@@ -10,7 +10,7 @@ import { FieldError } from '../../../components/field-error.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { Segments } from '../../../components/segments.tsx';
-import { useAction } from '../use-action.ts';
+import { useAction } from '../../../components/use-action.ts';
 import { NewSecret } from './new-secret.tsx';
 import { TypeName } from './type-name.tsx';
 
@@ -23,10 +23,12 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
   const [choice, setChoice] = useState<'all' | 'some'>('all');
   const [types, setTypes] = useState<EventType[]>([]);
   const [secret, setSecret] = useState<string | null>(null);
-  const creating = useAction(async () => {
-    const created = await createEndpoint(accountId, { url: url.trim(), types: choice === 'all' ? null : types });
-    setSecret(created.secret);
-    void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
+  const creating = useAction({
+    mutationFn: async () => {
+      const created = await createEndpoint(accountId, { url: url.trim(), types: choice === 'all' ? null : types });
+      setSecret(created.secret);
+      void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

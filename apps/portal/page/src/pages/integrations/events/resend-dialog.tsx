@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
@@ -9,6 +9,7 @@ import { Field } from '../../../components/field.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
+import { useAction } from '../../../components/use-action.ts';
 
 const NUMBER = /^\s*[1-9]\d{0,14}\s*$/;
 
@@ -21,8 +22,9 @@ export function ResendDialog({ endpoint, onClose }: { endpoint: Endpoint; onClos
   const log = useEventLog(accountId).data;
   const [range, setRange] = useState({ from: '', to: '' });
   const [isChecked, setChecked] = useState(false);
-  const resending = useMutation({
-    mutationFn: () => resendEvents(accountId, endpoint.endpoint_id, Number(range.from), Number(range.to)),
+  const resending = useAction({
+    mutationFn: (chosen: typeof range) =>
+      resendEvents(accountId, endpoint.endpoint_id, Number(chosen.from), Number(chosen.to)),
     onSuccess: (count) => {
       if (count === 0) return;
       notices.show({ text: t('resend.requested', { count }) });
@@ -41,7 +43,7 @@ export function ResendDialog({ endpoint, onClose }: { endpoint: Endpoint; onClos
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setChecked(true);
-    if (errors.from === null && errors.to === null) resending.mutate();
+    if (errors.from === null && errors.to === null) resending.mutate(range);
   };
   const field = (name: 'from' | 'to') => (
     <Field

@@ -7,8 +7,8 @@ import { useAccountId } from '../../../api/session.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { GraceChoice } from '../grace-choice.tsx';
-import { useAction } from '../use-action.ts';
 import { NewSecret } from './new-secret.tsx';
 
 /** Replaces the secret of an endpoint and shows the new one once. */
@@ -18,10 +18,12 @@ export function RotateDialog({ endpoint, onClose }: { endpoint: Endpoint; onClos
   const queryClient = useQueryClient();
   const [overlap, setOverlap] = useState<Grace>('24h');
   const [secret, setSecret] = useState<string | null>(null);
-  const rotating = useAction(async () => {
-    const rotated = await rotateEndpoint(accountId, endpoint.endpoint_id, overlap);
-    setSecret(rotated.secret);
-    void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
+  const rotating = useAction({
+    mutationFn: async () => {
+      const rotated = await rotateEndpoint(accountId, endpoint.endpoint_id, overlap);
+      setSecret(rotated.secret);
+      void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -8,7 +8,7 @@ import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/field.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
-import { useAction } from '../use-action.ts';
+import { useAction } from '../../../components/use-action.ts';
 
 /** What the order ids of a source begin with; until its first order, a person can change it. */
 export function IdPrefix({ source }: { source: Source }): ReactNode {
@@ -40,10 +40,12 @@ function PrefixDialog({ source, onClose }: { source: Source; onClose: () => void
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const [prefix, setPrefix] = useState(source.id_prefix);
-  const changing = useAction(async () => {
-    await setIdPrefix(accountId, source.source_number, prefix.trim());
-    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    onClose();
+  const changing = useAction({
+    mutationFn: async () => {
+      await setIdPrefix(accountId, source.source_number, prefix.trim());
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      onClose();
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();

@@ -5,12 +5,12 @@ import type { Grace } from '../../../api/integrations.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { removeSource, replaceSecret, replaceUrl, type Source } from '../../../api/sources.ts';
 import { Confirm } from '../../../components/confirm.tsx';
-import { CopyButton } from '../../../components/copy-button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
+import { ShownOnce } from '../../../components/shown-once.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { GraceChoice } from '../grace-choice.tsx';
-import { useAction } from '../use-action.ts';
 import { SecretField } from './secret-field.tsx';
 
 export type SourceAction = 'secret' | 'url' | 'remove';
@@ -54,12 +54,14 @@ function SecretDialog({ source, onClose }: DialogProps): ReactNode {
   const [secret, setSecret] = useState('');
   const [overlap, setOverlap] = useState<Grace>('24h');
   const [created, setCreated] = useState<string | null>(null);
-  const replacing = useAction(async () => {
-    const body = { overlap, ...(secret.trim() !== '' && { secret: secret.trim() }) };
-    const replaced = await replaceSecret(accountId, source.source_number, body);
-    void queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    if (replaced.secret === undefined) onClose();
-    else setCreated(replaced.secret);
+  const replacing = useAction({
+    mutationFn: async () => {
+      const body = { overlap, ...(secret.trim() !== '' && { secret: secret.trim() }) };
+      const replaced = await replaceSecret(accountId, source.source_number, body);
+      void queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      if (replaced.secret === undefined) onClose();
+      else setCreated(replaced.secret);
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -75,18 +77,12 @@ function SecretDialog({ source, onClose }: DialogProps): ReactNode {
           <FormButtons submit={t('secret.submit')} isBusy={replacing.isPending} onClose={onClose} />
         </form>
       ) : (
-        <div className="stack">
+        <ShownOnce text={created} copy={t('secret.copy')} onClose={onClose}>
           <p className="note note-warn">{t('secret.once')}</p>
           <pre className="code secret" dir="ltr">
             {created}
           </pre>
-          <div className="row">
-            <CopyButton text={created} label={t('secret.copy')} isFirst />
-            <button type="button" className="button" onClick={onClose}>
-              {t('common:action.close')}
-            </button>
-          </div>
-        </div>
+        </ShownOnce>
       )}
     </Dialog>
   );

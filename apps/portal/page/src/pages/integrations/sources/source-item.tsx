@@ -28,7 +28,7 @@ export function SourceItem(props: { source: Source; onAction: (action: SourceAct
         </strong>
         <span className="badge">{t(`preset.${preset}`)}</span>
       </p>
-      <SourceUrl url={url} />
+      {url !== null && <SourceUrl url={url} />}
       <IdPrefix source={source} />
       <Activity source={source} />
       {previous_until && <p className="hint">{t('secret.until', { time: fullTime(previous_until) })}</p>}

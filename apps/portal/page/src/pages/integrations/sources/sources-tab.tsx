@@ -1,5 +1,5 @@
 import { ArrowLeft } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useCan } from '../../../api/permissions.ts';
@@ -14,40 +14,26 @@ import { SourcesCard } from './sources-card.tsx';
 import { sourcesHref, useSourcesView } from './use-sources-view.ts';
 import './sources.css';
 
-/** The sources of the account; connections and mappings only for developers. The text of a new secret lives only in this component's state. */
+/** The sources of the account; connections and mappings only for developers. */
 export function SourcesTab(): ReactNode {
-  const { view, open } = useSourcesView();
+  const { show, sourceNumber } = useSourcesView();
   const mayChange = useCan()('develop');
-  const [created, setCreated] = useState<{ sourceNumber: number; secret: string } | null>(null);
-  if (view.show === 'list' || !mayChange) return <SourcesCard />;
-  if (view.show === 'new')
-    return (
-      <Page>
-        <NewSource
-          onCreated={({ source_number, secret }) => {
-            if (secret !== undefined) setCreated({ sourceNumber: source_number, secret });
-            open('connect', source_number);
-          }}
-        />
-      </Page>
-    );
-  const { sourceNumber } = view;
+  if (show === 'list' || !mayChange) return <SourcesCard />;
   return (
     <Page>
-      <Opened sourceNumber={sourceNumber} everyMs={view.show === 'connect' ? 2000 : 10_000}>
-        {(source) =>
-          view.show === 'mapping' ? (
-            <MappingEditor key={sourceNumber} source={source} />
-          ) : (
-            <ConnectSource
-              key={sourceNumber}
-              source={source}
-              secret={created?.sourceNumber === sourceNumber ? created.secret : null}
-              onSecret={(secret) => setCreated(secret === null ? null : { sourceNumber, secret })}
-            />
-          )
-        }
-      </Opened>
+      {show === 'new' && sourceNumber === null ? (
+        <NewSource />
+      ) : (
+        <Opened sourceNumber={sourceNumber} everyMs={show === 'test' ? 2000 : 10_000}>
+          {(source) =>
+            show === 'mapping' ? (
+              <MappingEditor key={sourceNumber} source={source} />
+            ) : (
+              <ConnectSource key={sourceNumber} source={source} step={show === 'new' ? 'platform' : show} />
+            )
+          }
+        </Opened>
+      )}
     </Page>
   );
 }
@@ -65,7 +51,11 @@ function Page({ children }: { children: ReactNode }): ReactNode {
   );
 }
 
-function Opened(props: { sourceNumber: number; everyMs: number; children: (source: Source) => ReactNode }): ReactNode {
+function Opened(props: {
+  sourceNumber: number | null;
+  everyMs: number;
+  children: (source: Source) => ReactNode;
+}): ReactNode {
   const { t } = useTranslation('sources');
   const sources = useSources(useAccountId(), props.everyMs);
   const source = sources.data?.find(({ source_number }) => source_number === props.sourceNumber);

@@ -1,11 +1,13 @@
-import { useLocation, useSearch } from 'wouter';
-import { useAccountId } from '../../../api/session.ts';
+import { useSearch } from 'wouter';
 import { tabHref } from '../tabs.ts';
 
-/** What the tab shows: the list, a new source, or a source's connection or mapping. */
+const VIEWS = ['list', 'new', 'connect', 'test', 'mapping'] as const;
+
+/** What the tab shows: the list, a step to a new source (`new`, `connect`, `test`), or a source's mapping. */
 export interface SourcesView {
-  show: 'list' | 'new' | 'connect' | 'mapping';
-  sourceNumber: number;
+  show: (typeof VIEWS)[number];
+  /** Null for the list, and for `new` until the source is created. */
+  sourceNumber: number | null;
 }
 
 /** The address of a view of the tab. */
@@ -14,15 +16,12 @@ export function sourcesHref(accountId: number, show: SourcesView['show'] = 'list
   return show === 'list' ? base : `${base}&show=${show}${sourceNumber === undefined ? '' : `&source=${sourceNumber}`}`;
 }
 
-/** The view in the address, and a function that opens another one. */
-export function useSourcesView() {
+/** The view in the address; the list if it has none. */
+export function useSourcesView(): SourcesView {
   const params = new URLSearchParams(useSearch());
-  const [, navigate] = useLocation();
-  const accountId = useAccountId();
-  const wanted = params.get('show');
-  const show: SourcesView['show'] = wanted === 'new' || wanted === 'connect' || wanted === 'mapping' ? wanted : 'list';
+  const source = params.get('source');
   return {
-    view: { show, sourceNumber: Number(params.get('source')) },
-    open: (next: SourcesView['show'], sourceNumber?: number) => navigate(sourcesHref(accountId, next, sourceNumber)),
+    show: VIEWS.find((view) => view === params.get('show')) ?? 'list',
+    sourceNumber: source === null ? null : Number(source),
   };
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiProblem, isProblem } from '../../../../api/client.ts';
@@ -8,6 +8,7 @@ import { FieldError } from '../../../../components/field-error.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
 import { Segments } from '../../../../components/segments.tsx';
+import { useAction } from '../../../../components/use-action.ts';
 import { useDebounced } from '../../../../components/use-debounced.ts';
 import { DeliveryPanel, OWN_EXAMPLE } from './delivery-panel.tsx';
 import { FieldRow } from './field-row.tsx';
@@ -42,7 +43,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
   const paused = useDebounced(JSON.stringify([mapping, delivery.text]));
   const [pausedMapping, pausedText] = useMemo(() => JSON.parse(paused) as [unknown, string], [paused]);
   const preview = usePreview(accountId, pausedMapping, pausedText);
-  const saving = useMutation({
+  const saving = useAction({
     mutationFn: () => saveMapping(accountId, source.source_number, mapping),
     onSuccess: async () => {
       show({ text: t('mapping.saved') });

@@ -1,25 +1,19 @@
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { useAccountId } from '../../../../api/session.ts';
 import type { Source } from '../../../../api/sources.ts';
 import { HelpLink } from '../../../../components/help-link.tsx';
 import { IdPrefix } from '../id-prefix.tsx';
 import { SourceUrl } from '../source-item.tsx';
-import { SecretPart } from './secret-part.tsx';
-import { Steps } from './steps.tsx';
+import { sourcesHref } from '../use-sources-view.ts';
+import { SecretForm } from './secret-form.tsx';
+import { type Step, Steps } from './steps.tsx';
 import { TestStep } from './test-step.tsx';
 
-interface ConnectProps {
-  source: Source;
-  /** The secret that was just created. */
-  secret: string | null;
-  onSecret: (secret: string | null) => void;
-}
-
-/** The second and third step: what to do in the platform, and the first delivery. */
-export function ConnectSource(props: ConnectProps): ReactNode {
+/** The steps after a source was created: its platform, what to do there, and the first delivery. */
+export function ConnectSource({ source, step }: { source: Source; step: Step }): ReactNode {
   const { t } = useTranslation('sources');
-  const [step, setStep] = useState<'connect' | 'test'>('connect');
-  const { source } = props;
   // The form before it may have been scrolled to its end.
   useEffect(() => window.scrollTo(0, 0), []);
   return (
@@ -31,15 +25,28 @@ export function ConnectSource(props: ConnectProps): ReactNode {
         <HelpLink page="sources" anchor="connect" />
       </header>
       <Steps current={step} />
-      {step === 'connect' ? (
-        <ConnectStep {...props} onNext={() => setStep('test')} />
-      ) : (
-        <TestStep source={source} onBack={() => setStep('connect')} />
-      )}
+      {step === 'platform' && <CreatedStep source={source} />}
+      {step === 'connect' && <ConnectStep source={source} />}
+      {step === 'test' && <TestStep source={source} />}
       <p className="visually-hidden" role="status">
         {t(`step.${step}`)}
       </p>
     </section>
+  );
+}
+
+/** The first step of a source that exists: its platform stays as it was chosen. */
+function CreatedStep({ source }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  return (
+    <>
+      <p className="note">{t('new.created', { platform: t(`preset.${source.preset}`) })}</p>
+      <div className="row">
+        <Link className="button button-main" href={sourcesHref(useAccountId(), 'connect', source.source_number)}>
+          {t('new.next')}
+        </Link>
+      </div>
+    </>
   );
 }
 
@@ -49,7 +56,7 @@ function topicsOf({ settings }: Source) {
   return { orders: order.join(', '), cancellations: cancellation.join(', ') };
 }
 
-function ConnectStep({ source, secret, onSecret, onNext }: ConnectProps & { onNext: () => void }): ReactNode {
+function ConnectStep({ source }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
   const { preset, settings } = source;
   const header = 'header' in settings.signature ? settings.signature.header : '';
@@ -58,7 +65,7 @@ function ConnectStep({ source, secret, onSecret, onNext }: ConnectProps & { onNe
     <>
       <div className="stack-tight">
         <h3>{t('connect.url')}</h3>
-        <SourceUrl url={source.url} />
+        {source.url !== null && <SourceUrl url={source.url} />}
         <IdPrefix source={source} />
       </div>
       <div className="stack-tight">
@@ -69,12 +76,7 @@ function ConnectStep({ source, secret, onSecret, onNext }: ConnectProps & { onNe
           ))}
         </ol>
       </div>
-      <SecretPart source={source} secret={secret} onSecret={onSecret} />
-      <div className="row">
-        <button type="button" className="button button-main" onClick={onNext}>
-          {t('connect.next')}
-        </button>
-      </div>
+      <SecretForm source={source} />
     </>
   );
 }

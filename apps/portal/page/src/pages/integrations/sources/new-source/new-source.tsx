@@ -1,32 +1,44 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import type { FormEvent, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
 import { isProblem } from '../../../../api/client.ts';
 import { useAccountId } from '../../../../api/session.ts';
-import { createSource, type SourcePreset, type SourceWithSecret } from '../../../../api/sources.ts';
+import { createSource, type SourcePreset } from '../../../../api/sources.ts';
 import { Field } from '../../../../components/field.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { useAction } from '../../use-action.ts';
-import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings } from './custom-settings.ts';
+import { useAction } from '../../../../components/use-action.ts';
+import { sourcesHref } from '../use-sources-view.ts';
+import { CUSTOM_DEFAULTS, customSettings, standardSettings } from './custom-settings.ts';
 import { SettingsFields } from './settings-fields.tsx';
 import { Steps } from './steps.tsx';
+import { useUnfinished } from './unfinished.ts';
 
 const PRESETS: SourcePreset[] = ['shopify', 'woocommerce', 'standard-webhooks', 'custom'];
 
 /** The first step: the platform, a name, and how another platform signs. */
-export function NewSource({ onCreated }: { onCreated: (source: SourceWithSecret) => void }): ReactNode {
+export function NewSource(): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const [preset, setPreset] = useState<SourcePreset>('shopify');
-  const [name, setName] = useState('');
-  const [custom, setCustom] = useState<CustomForm>(CUSTOM_DEFAULTS);
-  const creating = useAction(async () => {
-    const settings =
-      preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
-    const created = await createSource(accountId, { name, preset, ...(settings && { settings }) });
-    await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
-    onCreated(created);
+  const [, navigate] = useLocation();
+  const { unfinished, keep } = useUnfinished();
+  const { preset, name, custom } = unfinished;
+  const creating = useAction({
+    mutationFn: async () => {
+      const settings =
+        preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
+      const { source_number, secret } = await createSource(accountId, { name, preset, ...(settings && { settings }) });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      keep(({ created }) => ({
+        name: '',
+        custom: CUSTOM_DEFAULTS,
+        ...(secret !== undefined && { created: { ...created, [source_number]: secret } }),
+      }));
+      // The way back leads to this source, and not to a form that would create another one.
+      navigate(sourcesHref(accountId, 'new', source_number), { replace: true });
+      navigate(sourcesHref(accountId, 'connect', source_number));
+    },
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -42,7 +54,12 @@ export function NewSource({ onCreated }: { onCreated: (source: SourceWithSecret)
           <legend>{t('new.preset')}</legend>
           {PRESETS.map((value) => (
             <label key={value} className="resend-choice">
-              <input type="radio" name="preset" checked={value === preset} onChange={() => setPreset(value)} />
+              <input
+                type="radio"
+                name="preset"
+                checked={value === preset}
+                onChange={() => keep(() => ({ preset: value }))}
+              />
               <strong>{t(`preset.${value}`)}</strong>
               <span className="hint">{t(`presetAbout.${value}`)}</span>
             </label>
@@ -56,10 +73,15 @@ export function NewSource({ onCreated }: { onCreated: (source: SourceWithSecret)
           maxLength={100}
           autoComplete="off"
           value={name}
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => keep(() => ({ name: event.target.value }))}
         />
         {(preset === 'custom' || preset === 'standard-webhooks') && (
-          <SettingsFields form={custom} hasSignature={preset === 'custom'} errors={errors} onChange={setCustom} />
+          <SettingsFields
+            form={custom}
+            hasSignature={preset === 'custom'}
+            errors={errors}
+            onChange={(changed) => keep(() => ({ custom: changed }))}
+          />
         )}
         {creating.error !== null && <ProblemNote error={creating.error} />}
         <div className="row">

@@ -14,7 +14,7 @@ import { sourcesHref } from '../use-sources-view.ts';
 const POLL_INTERVAL_MS = 1000;
 
 /** The third step: waits for a delivery, and shows the newest one with the order made of it. */
-export function TestStep({ source, onBack }: { source: Source; onBack: () => void }): ReactNode {
+export function TestStep({ source }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const deliveries = useDeliveries(accountId, source.source_number);
@@ -38,9 +38,9 @@ export function TestStep({ source, onBack }: { source: Source; onBack: () => voi
       </div>
       {newest && <Arrived key={newest.receipt_id} source={source} delivery={newest} />}
       <div className="row">
-        <button type="button" className="button" onClick={onBack}>
+        <Link className="button" href={sourcesHref(accountId, 'connect', source.source_number)}>
           {t('test.back')}
-        </button>
+        </Link>
         <Link className="button" href={sourcesHref(accountId)}>
           {t('test.done')}
         </Link>

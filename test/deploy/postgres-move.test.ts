@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { reviewOrders } from '@orders/database';
+import type { Knex } from 'knex';
+import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
+import { blocksUnder } from '../harness/markdown-blocks.ts';
+import { startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operating/postgres-upgrade.md'), 'utf8');
+
+/** Removed from the page's list, as `orders migrate` fills them on the new server. */
+const NOT_COPIED = /^schema_migrations/;
+
+async function countRows(knex: Knex): Promise<Record<string, number>> {
+  const { rows } = await knex.raw<{ rows: { relname: string }[] }>(
+    `select relname from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relpersistence = 'p' order by relname`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { relname } of rows) {
+    if (NOT_COPIED.test(relname)) continue;
+    counts[relname] = Number((await knex(relname).count('* as count'))[0]?.count);
+  }
+  return counts;
+}
+
+const numberOf = async (knex: Knex, sql: string) => Number(Object.values((await knex.raw(sql)).rows[0])[0]);
+
+test('the service moves to another Postgres by the statements of the page, and nothing is lost', async () => {
+  const [before, after] = await Promise.all([
+    startFaultyPostgres(['fsync=off', 'wal_level=logical'], { direct: true }),
+    startFaultyPostgres(['fsync=off'], { direct: true }),
+  ]);
+  const [, empty, publish, subscribe, copying, behind, sequences, transactionIds, ...others] = blocksUnder(
+    PAGE,
+    'To another Postgres, by logical replication',
+    'sql',
+  ) as [string, string, string, string, string, string, string, string];
+  expect(others).toEqual([]);
+  const open = async (postgres: FaultyPostgres) => {
+    const stack = await startStack('postgres', { database: { ...postgres, close: () => postgres.close() } });
+    return { stack, intake: await stack.intake() };
+  };
+
+  const old = await open(before);
+  const worker = await old.stack.worker();
+  const account = await old.stack.account();
+  const send = async ({ intake }: Awaited<ReturnType<typeof open>>, name: string) => {
+    const { status, body } = await intake.api.order(account, { source_order_id: name });
+    expect(status).toBe(202);
+    return body.receipt_id as string;
+  };
+  for (const name of ['written', 'confirmed', 'written']) await old.intake.api.final(account, await send(old, name));
+  const [confirmed] = await before.knex('orders').where({ source_order_id: 'confirmed' });
+  const confirmation = {
+    accountId: account.id,
+    orderIds: [confirmed.order_id],
+    to: 'confirmed',
+    by: 'somebody',
+  } as const;
+  expect(await reviewOrders(before.knex, confirmation)).toMatchObject({ changed: [confirmed.order_id] });
+
+  await after.knex.raw(empty);
+  await before.knex.raw(publish);
+  const fromPage = /'postgres:\/\/[^']+'/;
+  expect(subscribe).toMatch(fromPage);
+  await after.knex.raw(subscribe.replace(fromPage, `'${before.directUrl}'`));
+  await until('all tables are copied', async () => (await numberOf(after.knex, copying)) === 0);
+  // Changed while it is copied.
+  await old.intake.api.final(account, await send(old, 'later'));
+  await worker.close();
+  const waiting = await send(old, 'waiting');
+  await old.intake.close();
+
+  await until('the new server has all', async () => (await numberOf(before.knex, behind)) === 0);
+  expect(await countRows(after.knex)).toEqual(await countRows(before.knex));
+  const { rows } = await before.knex.raw<{ rows: { format: string }[] }>(sequences);
+  for (const { format } of rows) await after.knex.raw(format);
+  for (const statement of transactionIds.split(';')) await after.knex.raw(statement);
+  await after.knex.raw('drop subscription orders');
+  await old.stack.close();
+
+  const moved = await open(after);
+  await moved.stack.worker();
+  expect((await moved.intake.api.final(account, waiting)).body).toMatchObject({ status: 'written' });
+  const { body } = await moved.intake.api.final(account, await send(moved, 'after the move'));
+  expect(body.status).toBe('written');
+  expect(body.order_id).toBeGreaterThan(confirmed.order_id + 10_000);
+  expect((await moved.intake.api.final(account, await send(moved, 'written'))).body.status).toBe('duplicate');
+  await after
+    .knex('orders')
+    .update({ reviewed_at: after.knex.raw("now() - interval '1 minute'") })
+    .whereNotNull('reviewed_at');
+  await until('the confirmed order can be dispatched', async () => {
+    const shown = await after.knex('dispatchable_orders').pluck('source_order_id');
+    return shown.length === 1 && shown[0] === 'confirmed';
+  });
+});
