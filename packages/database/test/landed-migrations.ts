@@ -58,4 +58,6 @@ export const LANDED: Record<string, string> = {
   '056-portal-requests': 'e60b51f6734b5ea60da4496f480d42065033d50cb063c7a23a35d5f36ab52e33',
   '057-source-prefixes': 'fa91604374633eed59f4ddd457b41b1350ce5a1eb697e16b96f7de79c7a0f534',
   '058-recent-confirmations': '04c2ed1064e432723b8e0c008f7243a7c9035f061793cba82bc9f61abfc796c7',
+  '059-platform-cancellations': '392c630ebbedee18c3c2e0d14f1941ff1b05473746761cd7615110f03cce5fe7',
+  '060-ordered-again': 'ab20a93114a5bad20438956ffc93d0da413151cafc3e5b130648fee96b8472ab',
 };

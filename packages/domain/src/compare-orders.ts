@@ -3,7 +3,7 @@ import { mergeSent, type SentOrder } from './absent-fields.ts';
 import { MAX_ITEMS } from './normalize/limits.ts';
 import type { Item, Order } from './order.ts';
 
-type Value = string | number | null | Item[];
+type Value = string | number | boolean | null | Item[];
 
 /** A field in which two orders differ, by its pointer (RFC 6901), with both values. */
 export type Difference = {
@@ -13,6 +13,9 @@ export type Difference = {
   /** The values were too long to store; both are null. */
   cut?: true;
 };
+
+/** Of a delivery of an order that its platform had cancelled: it is wanted again. No field of the order. */
+export const ORDERED_AGAIN: Difference = { pointer: '/cancelled', from: true, to: false };
 
 /** Max length of the differences of a resend, as JSON in characters. */
 const MAX_LENGTH = 16_384;

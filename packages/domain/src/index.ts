@@ -11,7 +11,7 @@ export {
   REASON_ERRORS,
   readCancellations,
 } from './cancellations.ts';
-export { compareResent, type Difference, hasResentChanges } from './compare-orders.ts';
+export { compareResent, type Difference, hasResentChanges, ORDERED_AGAIN } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
@@ -129,6 +129,7 @@ export {
   type DeliveryKind,
   type DeliveryReading,
   mapStoredDelivery,
+  modifiedAt,
   namedHeaders,
   type ReadDelivery,
   readDelivery,

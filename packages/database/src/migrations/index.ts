@@ -56,6 +56,8 @@ import * as receiptCompression from './055-receipt-compression.ts';
 import * as portalRequests from './056-portal-requests.ts';
 import * as sourcePrefixes from './057-source-prefixes.ts';
 import * as recentConfirmations from './058-recent-confirmations.ts';
+import * as platformCancellations from './059-platform-cancellations.ts';
+import * as orderedAgain from './060-ordered-again.ts';
 
 /** A step of the schema's way forward; CONTRIBUTING has the rules that `test/migrations.test.ts` holds it to. */
 export interface Migration {
@@ -127,6 +129,8 @@ export const MIGRATIONS: readonly Migration[] = [
   portalRequests,
   sourcePrefixes,
   recentConfirmations,
+  platformCancellations,
+  orderedAgain,
 ];
 
 /** The schema is what this version needs once this one has run. */

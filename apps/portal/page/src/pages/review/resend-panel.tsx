@@ -152,6 +152,12 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
     <ul className="plain resend-fields">
       {displayedChanges(resend.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
+        if (pointer === '/cancelled')
+          return (
+            <li key={pointer}>
+              <p>{t('resend.orderedAgain')}</p>
+            </li>
+          );
         const values = cut ? { again: null } : { now, again: to, ...(!isSameValue(now, from) && { before: from }) };
         return (
           <li key={pointer}>
