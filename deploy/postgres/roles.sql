@@ -79,6 +79,7 @@ begin
     on orders to orders_intake;
   -- It cancels orders by these functions alone.
   grant execute on function cancel_orders(integer, integer, integer, text, text[], text[]),
+    cancel_order_of_source(integer, integer, text, timestamptz),
     request_late_cancellations(integer, bigint[], timestamptz[]) to orders_intake;
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
   -- It serves the events of an account. Database functions record them.
@@ -103,6 +104,10 @@ begin
   grant select, insert, update (written_at) on orders to orders_worker;
   -- An order whose cancellation is held is written as cancelled, with audit.
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
+  -- It raises an order that its platform cancelled and then ordered again.
+  grant select (account_id, source_number, settings) on sources to orders_worker;
+  grant select (account_id, order_id, requested_by, requested_at, ordered_again_at) on cancellation_requests to orders_worker;
+  grant execute on function order_again(integer, bigint) to orders_worker;
   grant insert on audit_events to orders_worker;
   -- It chains the audit events by this function alone.
   grant execute on function chain_audit_events(integer) to orders_worker;
@@ -141,7 +146,7 @@ begin
   grant insert, delete on source_mappings to orders_portal;
   -- Redriving maps a delivery again, and carries out a cancellation.
   grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid),
-    cancel_orders(integer, integer, integer, text, text[], text[]),
+    cancel_order_of_source(integer, integer, text, timestamptz),
     request_late_cancellations(integer, bigint[], timestamptz[]) to orders_portal;
   grant update (closed_at, closed_by) on cancellation_requests to orders_portal;
   -- Receipts are searched by their idempotency key.

@@ -9,7 +9,7 @@ import {
   writeDuplicates,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeSent } from '@orders/domain';
 
 const LEASE_MS = 60_000;
 
@@ -51,7 +51,7 @@ export function openSeed(url: string): Seed {
     async written(accountId, order) {
       const receiptId = await record(database, accountId, order.source_order_id, bodyOf(order));
       const leaseId = await claim(database, receiptId);
-      const writable = { ...normalizeOrder(order), receiptId, accountId };
+      const writable = { ...normalizeSent(order), receiptId, accountId };
       const { written, duplicates } = await writeOrders(database, leaseId, [receiptId], [writable]);
       const repeated = duplicates.map(({ orderId }) => ({ ...writable, orderId }));
       if (repeated.length > 0) await writeDuplicates(database, leaseId, [receiptId], [], repeated);

@@ -85,6 +85,27 @@ describe('a changed order is a resend with its changes', () => {
   });
 });
 
+test.each([
+  ['is empty', ''],
+  ['is null', null],
+])(
+  'a note of WooCommerce that %s later is removed; a field that is not sent is unchanged',
+  async (_, customer_note) => {
+    const source = await openSource('woocommerce');
+    const take = async (order: object, topic: string) => {
+      const body = JSON.stringify({ id: 5, number: '5', ...order });
+      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body, topic));
+      return (await intake.api.final(account, reply.receipt_id)).body;
+    };
+    await take({ customer_note: 'Knock twice', billing: { phone: '0501234567' } }, 'order.created');
+    expect(await take({ customer_note }, 'order.updated')).toMatchObject({
+      status: 'duplicate',
+      changes: [{ pointer: '/delivery_instructions', from: 'Knock twice', to: null }],
+    });
+    expect(await take({}, 'order.updated')).toMatchObject({ status: 'duplicate', changes: [] });
+  },
+);
+
 describe('topics', () => {
   test.each([
     ['shopify', 'refund', 'refunds/create'],

@@ -286,6 +286,38 @@ describeWith('chromium')('in a browser', () => {
     await page.context().close();
   });
 
+  test('an order that its shop cancelled and ordered again needs review, and a dispatched one is raised above the list', async () => {
+    const { knex } = stack.database;
+    const { account, person } = await holder();
+    const source = await createTestSource(stack, account, 'woocommerce');
+    const send = async (id: number, status: string, minute: number) => {
+      const body = JSON.stringify({ id, number: `${id}`, status, date_modified_gmt: `2026-11-28T10:0${minute}:00` });
+      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body, 'order.updated'));
+      if (reply.receipt_id) await intake.api.final(account, reply.receipt_id);
+    };
+    for (const id of [801, 802]) await send(id, 'pending', 1);
+    await knex('orders')
+      .where({ account_id: account.id, order_number: '802' })
+      .update({ review_state: 'confirmed', reviewed_by: 'x', reviewed_at: new Date(0), confirmed_xid: '3' });
+    for (const id of [801, 802]) await send(id, 'cancelled', 2);
+    for (const id of [801, 802]) await send(id, 'processing', 3);
+
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, person, `/accounts/${account.id}/review`);
+    const requests = page.getByRole('region', { name: 'Cancellation requests' });
+    await requests.getByText('ordered again since').waitFor();
+    await page.getByRole('link', { name: /801/ }).first().click();
+    await page.getByText('The platform cancelled this order, and then sent it again as one that is wanted.').waitFor();
+    await page.getByText('The platform had cancelled this order, and then sent it as one that is wanted.').waitFor();
+    await page.locator('.history').getByText('my woocommerce').first().waitFor();
+    await expectAccessible(page);
+    await requests.getByRole('link', { name: '802' }).click();
+    await page.getByText('The platform has ordered it again since. Make sure that it is delivered.').waitFor();
+    await expectAccessible(page);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test('in Arabic and dark, a source is listed with its activity, gets another secret and URL, and is removed', async () => {
     const { account, person, path } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');

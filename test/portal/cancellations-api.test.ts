@@ -141,7 +141,7 @@ describe('requests to cancel orders that were dispatched', () => {
     const open = [
       { order_id: orderIds[0], order_number: 'R-1', customer_name: 'Customer of R-1', reason: 'Wrong address' },
       { order_id: orderIds[1], order_number: 'R-2', customer_name: 'Customer of R-2', reason: null },
-    ].map((order) => ({ ...order, requested_by: KEY, requested_at: expect.any(String) }));
+    ].map((order) => ({ ...order, requested_by: KEY, requested_at: expect.any(String), ordered_again_at: null }));
     expect((await poll('&state=confirmed')).cancellation_requests).toEqual({ count: 2, capped: false, orders: open });
     expect((await show(orderIds[0] as number)).cancellation).toEqual({
       requested_at: expect.any(String),
@@ -149,6 +149,7 @@ describe('requests to cancel orders that were dispatched', () => {
       reason: 'Wrong address',
       closed_at: null,
       closed_by: null,
+      ordered_again_at: null,
     });
     expect((await shop.get('/overview/review')).body.cancellation_requests).toEqual({ count: 2, capped: false });
 

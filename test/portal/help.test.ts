@@ -85,7 +85,8 @@ describe('the help', () => {
       [...markdown.matchAll(/<a id="(\w+)"><\/a>\*\*([^*]+)\*\*/g)].map(([, code, text]) => [code, squeeze(text)]),
     );
     const { warning } = JSON.parse(readFileSync(join(LOCALES, language, 'review.json'), 'utf8'));
-    const expected = Object.keys(WARNINGS).map((code) => [code, squeeze(warning[code])] as const);
+    // The last one is of the worker, about an order and not about its payload.
+    const expected = [...Object.keys(WARNINGS), 'ordered_again'].map((code) => [code, squeeze(warning[code])] as const);
     expect(Object.fromEntries(listed)).toEqual(Object.fromEntries(expected));
   });
 

@@ -16,7 +16,7 @@ import {
   rollUpActivity,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder, type Warning } from '@orders/domain';
+import { normalizeSent, type Warning } from '@orders/domain';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { stopClock } from '../harness/clock.ts';
@@ -59,7 +59,7 @@ async function claim(receiptId: string): Promise<string> {
 
 async function write(receiptId: string, accountId: number): Promise<void> {
   const leaseId = await claim(receiptId);
-  const order = normalizeOrder({ source_order_id: randomUUID() });
+  const order = normalizeSent({ source_order_id: randomUUID() });
   await writeOrders(database, leaseId, [receiptId], [{ ...order, receiptId, accountId }]);
 }
 

@@ -98,6 +98,38 @@ describe('over HTTP', () => {
     ]);
   });
 
+  test('accepting a resend empties nothing that it does not mention, and removes what it says is empty', async () => {
+    const { customer, ...rest } = FIRST;
+    const orderId = await begin();
+    const source_order_id = 'R-1';
+    const before = (await show(orderId)).order;
+    const address = 'Villa 9, Street 4B, Dubai';
+    const partial = await resend({ source_order_id, address } as typeof AGAIN);
+    const changes = [{ pointer: '/address', from: before.address, to: address }];
+    expect((await show(orderId)).resends).toMatchObject([{ receipt_id: partial, changes }]);
+    const after = (await decide(orderId, partial, 'accepted')).body.order;
+    expect(after).toEqual({ ...before, address, resent: 'decided' });
+
+    // The address of the accepted one and everything else of the first: no change, although a reviewer edited the name meanwhile.
+    await shop.patch(`/orders/${orderId}`, { edits: { '/customer/name': 'Edited' } });
+    await resend({ ...FIRST, address } as typeof AGAIN);
+    expect((await show(orderId)).resends).toHaveLength(1);
+
+    const removing = await resend({ ...rest, address, items: [], customer: { ...customer, phone: null } } as never);
+    expect((await show(orderId)).resends[0]).toMatchObject({
+      receipt_id: removing,
+      changes: [
+        { pointer: '/customer/phone', from: '+971501234567', to: null },
+        { pointer: '/items', to: [] },
+      ],
+    });
+    expect((await decide(orderId, removing, 'accepted')).body.order).toMatchObject({
+      customer: { name: 'Edited', phone: null },
+      items: [],
+      address,
+    });
+  });
+
   test('an edited item that was also changed by a resend makes all items one change', async () => {
     const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
     const orderId = await begin({ ...FIRST, items });
@@ -261,6 +293,23 @@ describeWith('chromium')('on the page', () => {
       await rowOf(page, 'R-1').waitFor({ state: 'detached' });
       await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
     });
+  });
+
+  test('the button that accepts a resend names what it removes', async () => {
+    await choose('hold');
+    const orderId = await begin();
+    await resend({ ...FIRST, customer: { ...FIRST.customer, phone: null }, items: [] } as never);
+    const { page, complaints } = await openPage();
+    await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
+    const panel = page.getByRole('region', { name: 'Sent again with changes' });
+    await panel.getByText('removed').first().waitFor();
+    expect(await panel.getByText('removed', { exact: true }).count()).toBe(2);
+    await expectAccessible(page);
+    await panel.getByRole('button', { name: /^Use the new version, and remove: .*Phone.* and .*Items/ }).click();
+    await panel.getByText('New version used by').waitFor();
+    expect((await show(orderId)).order).toMatchObject({ customer: { phone: null }, items: [] });
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 
   test('a refused resend changes nothing, and earlier resends are listed with the original values of edited fields', async () => {

@@ -42,7 +42,7 @@ import {
   writeDuplicates,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeSent } from '@orders/domain';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const STORED = 6000;
@@ -102,7 +102,7 @@ async function write(receipts: IncomingReceipt[], fields: object) {
   const receiptIds = await recordReceipts(intake, batchId, 60_000, receipts);
   await claimReceipts(worker, receiptIds, leaseId, 60_000);
   const orders = receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
-    ...normalizeOrder({ source_order_id: sourceOrderId, ...fields }),
+    ...normalizeSent({ source_order_id: sourceOrderId, ...fields }),
     receiptId,
     accountId,
   }));

@@ -32,7 +32,7 @@ import {
   showSigning,
   writeOrders,
 } from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeSent } from '@orders/domain';
 import { dropDatabase, ensureDatabase } from '@orders/test-services';
 import type { Knex } from 'knex';
 import {
@@ -259,7 +259,7 @@ describe('leases and outbox rows', () => {
       leaseId,
       [batchId],
       receipts.map(({ receiptId, accountId, sourceOrderId }) => ({
-        ...normalizeOrder({ source_order_id: sourceOrderId }),
+        ...normalizeSent({ source_order_id: sourceOrderId }),
         receiptId,
         accountId,
       })),

@@ -7,7 +7,7 @@ import {
   type PendingReceipt,
   type WritableOrder,
 } from '@orders/database';
-import { LONG_BODY_BYTES, normalizeOrder, parseBody } from '@orders/domain';
+import { LONG_BODY_BYTES, normalizeSent, parseBody } from '@orders/domain';
 import type { RecordFailure } from './record-failure.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 
@@ -34,7 +34,7 @@ export async function normalizeReceipts(
       // The other lane's batch can run between long orders.
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is missing');
-      writable.push({ receiptId, accountId, attempts, ...normalizeOrder(parseBody(body)) });
+      writable.push({ receiptId, accountId, attempts, ...normalizeSent(parseBody(body)) });
     } catch (error) {
       if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;
       await deps.recordFailure(batch, { receiptId, attempts, warnings: [] }, error);

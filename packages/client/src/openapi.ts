@@ -191,14 +191,14 @@ export type Receipt = {
   } | null;
   /** Differences between a `duplicate` and the order as you first sent it, or your last accepted resend */
   changes: {
-    /** RFC 6901, into the normalized order; `/items` if the number of items differs */
+    /** RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again */
     pointer: string;
-    from: string | number | null | {
+    from: string | number | boolean | null | {
       name: string | null;
       quantity: number | null;
       sku: string | null;
     }[];
-    to: string | number | null | {
+    to: string | number | boolean | null | {
       name: string | null;
       quantity: number | null;
       sku: string | null;

@@ -1,8 +1,9 @@
 import Big from 'big.js';
+import { mergeSent, type SentOrder } from './absent-fields.ts';
 import { MAX_ITEMS } from './normalize/limits.ts';
 import type { Item, Order } from './order.ts';
 
-type Value = string | number | null | Item[];
+type Value = string | number | boolean | null | Item[];
 
 /** A field in which two orders differ, by its pointer (RFC 6901), with both values. */
 export type Difference = {
@@ -12,6 +13,9 @@ export type Difference = {
   /** The values were too long to store; both are null. */
   cut?: true;
 };
+
+/** Of a delivery of an order that its platform had cancelled: it is wanted again. No field of the order. */
+export const ORDERED_AGAIN: Difference = { pointer: '/cancelled', from: true, to: false };
 
 /** Max length of the differences of a resend, as JSON in characters. */
 const MAX_LENGTH = 16_384;
@@ -27,10 +31,10 @@ export function compareOrders(before: Order, after: Order): Difference[] {
 }
 
 /**
- * The same for a resend, with 149.5 equal to 149.50. If the result exceeds 16 KiB as JSON, the longest values are omitted, all items
+ * The same for a resend, in the fields that it mentions, with 149.5 equal to 149.50. If the result exceeds 16 KiB as JSON, the longest values are omitted, all items
  * counting as one value, so that a short resend cannot store a whole long order. Items after the 1,000th are not compared.
  */
-export function compareResent(first: Order, resent: Order): Difference[] {
+export function compareResent(first: Order, resent: SentOrder): Difference[] {
   const differences: Difference[] = [];
   for (const difference of findResent(first, resent)) {
     if (differences.push(difference) === MAX_DIFFERENCES) break;
@@ -39,12 +43,14 @@ export function compareResent(first: Order, resent: Order): Difference[] {
 }
 
 /** Whether `compareResent` would find a difference; stops at the first. */
-export function hasResentChanges(first: Order, resent: Order): boolean {
+export function hasResentChanges(first: Order, resent: SentOrder): boolean {
   return !findResent(first, resent).next().done;
 }
 
-function* findResent(first: Order, resent: Order): Generator<Difference> {
-  for (const difference of findDifferences(limitItems(first), limitItems(resent))) {
+function* findResent(first: Order, resent: SentOrder): Generator<Difference> {
+  const limited = limitItems(first);
+  const order = mergeSent(limited, { ...resent, order: limitItems(resent.order) });
+  for (const difference of findDifferences(limited, order)) {
     if (difference.pointer !== '/total' || !isSameAmount(difference.from, difference.to)) yield difference;
   }
 }

@@ -1,3 +1,4 @@
+export { mergeSent, type SentOrder } from './absent-fields.ts';
 export { createAddressMatcher, isAddressRange, MAX_ADDRESS_RANGES } from './address-ranges.ts';
 export { createApiKey, createSigningSecret, createSourceId, hashApiKey, isApiKey, isSourceId } from './api-key.ts';
 export { fieldAt, type OrderEdits } from './apply-edits.ts';
@@ -10,7 +11,7 @@ export {
   REASON_ERRORS,
   readCancellations,
 } from './cancellations.ts';
-export { compareResent, type Difference, hasResentChanges } from './compare-orders.ts';
+export { compareResent, type Difference, hasResentChanges, ORDERED_AGAIN } from './compare-orders.ts';
 export { contactsIn, mentionsAny } from './contacts.ts';
 export { contentFingerprint } from './content-fingerprint.ts';
 export { type CustomerSearch, searchCustomer } from './customer-search.ts';
@@ -53,7 +54,7 @@ export { toAsciiDigits } from './normalize/digits.ts';
 export { LIMITS, MAX_ITEMS } from './normalize/limits.ts';
 export { EMIRATE_CODES } from './normalize/place/emirates.ts';
 export { WARNINGS, type Warning } from './normalize/warnings.ts';
-export { normalizeOrder } from './normalize-order.ts';
+export { normalizeOrder, normalizeSent } from './normalize-order.ts';
 export type { Item, NormalizedOrder, Order } from './order.ts';
 export { LONG_BODY_BYTES, parseBody } from './parse-body.ts';
 export {
@@ -128,6 +129,7 @@ export {
   type DeliveryKind,
   type DeliveryReading,
   mapStoredDelivery,
+  modifiedAt,
   namedHeaders,
   type ReadDelivery,
   readDelivery,

@@ -1,3 +1,4 @@
+import { absentFields, type SentOrder } from './absent-fields.ts';
 import { readAddress } from './normalize/address.ts';
 import { readCustomer } from './normalize/customer.ts';
 import { readItems } from './normalize/items.ts';
@@ -50,6 +51,11 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   warnOfUnknownMembers(payload, MEMBERS, '', warnings);
   const fields = { address, ...emirate, area, items, ...money, delivery_instructions };
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
+}
+
+/** The same, with what the payload does not mention, to compare it with an order that exists. */
+export function normalizeSent(payload: Record<string, unknown>): NormalizedOrder & SentOrder {
+  return { ...normalizeOrder(payload), absent: absentFields(payload) };
 }
 
 /** `validateOrder` has rejected every id that this would change; it only keeps the function total. */

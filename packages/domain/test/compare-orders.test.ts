@@ -5,7 +5,9 @@ import {
   type Difference,
   hasResentChanges,
   type Item,
+  mergeSent,
   normalizeOrder,
+  normalizeSent,
   type Order,
 } from '../src/index.ts';
 import { mutatedOrder } from './arbitrary-payload.ts';
@@ -29,7 +31,7 @@ const KARAK = { name: 'Karak', quantity: 1, sku: null };
 const compare = (first: Payload, resent: Payload) =>
   compareResent(
     normalizeOrder({ source_order_id: 'id', ...first }).order,
-    normalizeOrder({ source_order_id: 'id', ...resent }).order,
+    normalizeSent({ source_order_id: 'id', ...resent }),
   );
 
 describe('the differences of a resent order are', () => {
@@ -80,7 +82,7 @@ describe('changes that are too long to keep', () => {
   const cut = (pointer: string) => ({ pointer, from: null, to: null, cut: true });
 
   test('are left out, longest first, and short ones stay', () => {
-    expect(compare({ items: items(2000), total: 1 }, { total: 2 })).toEqual([
+    expect(compare({ items: items(2000), total: 1 }, { items: [], total: 2 })).toEqual([
       cut('/items'),
       { pointer: '/total', from: '1', to: '2' },
     ]);
@@ -96,29 +98,89 @@ describe('changes that are too long to keep', () => {
 describe('of more than 1,000 items', () => {
   const named = (count: number, last = 'x') =>
     Array.from({ length: count }, (_, index) => ({ name: index === count - 1 ? last : 'x', quantity: 1, sku: null }));
-  const read = (items: Item[]) => normalizeOrder({ source_order_id: 'id', items }).order;
+  const sent = (items: Item[]) => normalizeSent({ source_order_id: 'id', items });
+  const read = (items: Item[]) => sent(items).order;
 
   test('only the first 1,000 are compared', () => {
-    expect(compareResent(read(named(1_500)), read(named(1_500, 'y')))).toEqual([]);
-    expect(compareResent(read(named(1_500)), read(named(2_000)))).toEqual([]);
-    const [one] = compareResent(read(named(1_000)), read([...named(1_000, 'y'), ...named(9)]));
+    expect(compareResent(read(named(1_500)), sent(named(1_500, 'y')))).toEqual([]);
+    expect(compareResent(read(named(1_500)), sent(named(2_000)))).toEqual([]);
+    const [one] = compareResent(read(named(1_000)), sent([...named(1_000, 'y'), ...named(9)]));
     expect(one).toEqual({ pointer: '/items/999/name', from: 'x', to: 'y' });
   });
 
   test('an order stored with all items equals the same order read with the first 1,000', () => {
     const old: Order = { ...read([]), items: named(50_000, 'y') };
-    expect(compareResent(old, read(named(50_000)))).toEqual([]);
-    expect(hasResentChanges(old, read(named(50_000)))).toBe(false);
+    expect(compareResent(old, sent(named(50_000)))).toEqual([]);
+    expect(hasResentChanges(old, sent(named(50_000)))).toBe(false);
+  });
+});
+
+describe('a resend that leaves fields out', () => {
+  const removal = (pointer: string, from: Difference['from'], to: Difference['to'] = null) => [{ pointer, from, to }];
+  const both = { customer: { name: 'Aisha', phone: '0501234567' } };
+
+  test.each<Row>([
+    ['changes none of them', FIRST, { address: FIRST.address }, []],
+    ['keeps an order number that it does not repeat', { order_number: '#7' }, {}, []],
+    ['keeps the items', FIRST, { total: '149.50' }, []],
+    ['removes items with an empty list', { items: [KARAK] }, { items: [] }, removal('/items', [KARAK], [])],
+    ['removes items with null', { items: [KARAK] }, { items: null }, removal('/items', [KARAK], [])],
+    ['removes a field with null', FIRST, { address: null }, removal('/address', FIRST.address)],
+    ['removes a field with an empty text', FIRST, { address: ' ' }, removal('/address', FIRST.address)],
+    ['keeps the other fields of the customer', both, { customer: { name: 'Aisha' } }, []],
+    ['removes one of them with null', both, { customer: { phone: null } }, removal('/customer/phone', '+971501234567')],
+    ['keeps a phone that a customer as text does not have', both, { customer: 'Aisha' }, []],
+    ['removes the customer with null', { customer: 'Aisha' }, { customer: null }, removal('/customer/name', 'Aisha')],
+    ['keeps the currency', { total: '5', currency: 'USD' }, { total: '5' }, []],
+    [
+      'takes the currency beside the total',
+      { total: '5', currency: 'USD' },
+      { total: 'AED 5' },
+      [{ pointer: '/currency', from: 'USD', to: 'AED' }],
+    ],
+    [
+      'keeps the emirate, also if the same address names another one',
+      { emirate: 'Dubai', address: 'Villa 3, Sharjah' },
+      { address: 'Villa 3, Sharjah' },
+      [],
+    ],
+    [
+      'takes the emirate of another address',
+      { emirate: 'Dubai', address: 'Villa 3' },
+      { address: 'Villa 4, Sharjah' },
+      [
+        { pointer: '/address', from: 'Villa 3', to: 'Villa 4, Sharjah' },
+        { pointer: '/emirate', from: 'Dubai', to: 'Sharjah' },
+        { pointer: '/emirate_code', from: 'AE-DU', to: 'AE-SH' },
+      ],
+    ],
+    ['keeps the area beside the same emirate', { emirate: 'Dubai', area: 'Marina' }, { emirate: 'Dubai' }, []],
+  ])('%s', (_, first, resent, expected) => {
+    expect(compare(first, resent)).toEqual(expected);
   });
 });
 
 test('the differences from a to b are the reverse of those from b to a, and an order equals itself', () => {
+  const read = (payload: unknown) => normalizeOrder({ source_order_id: 'id', ...(payload as Payload) }).order;
   fc.assert(
     fc.property(mutatedOrder, mutatedOrder, (one, other) => {
       expect(compare(one as Payload, one as Payload)).toEqual([]);
-      const forward = compare(one as Payload, other as Payload);
-      const backward = compare(other as Payload, one as Payload);
+      const forward = compareResent(read(one), { order: read(other), absent: [] });
+      const backward = compareResent(read(other), { order: read(one), absent: [] });
       expect(backward).toEqual(forward.map(({ pointer, from, to }) => ({ pointer, from: to, to: from })));
+    }),
+  );
+});
+
+test('an order that took over a resend has no difference from it, and keeps what the resend does not mention', () => {
+  fc.assert(
+    fc.property(mutatedOrder, mutatedOrder, (one, other) => {
+      const { order } = normalizeSent({ ...(one as Payload), source_order_id: 'id' });
+      const sent = normalizeSent({ ...(other as Payload), source_order_id: 'id' });
+      const merged = mergeSent(order, sent);
+      expect(compareResent(merged, sent)).toEqual([]);
+      if (sent.absent.includes('/address')) expect(merged.address).toBe(order.address);
+      if (sent.absent.includes('/items')) expect(merged.items).toBe(order.items);
     }),
   );
 });

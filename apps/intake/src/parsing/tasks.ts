@@ -27,6 +27,7 @@ interface DeliveryOptions extends DeliveryReading {
 export interface ReadDeliveryBody {
   kind: DeliveryKind;
   deliveryId: string | null;
+  modifiedAt: Date | null;
   /** Null if there is no valid one; then the payload is empty. */
   sourceOrderId: string | null;
   payload: string;
@@ -47,10 +48,11 @@ export const tasks = {
 
   /** @returns what a delivery to a source is; see `readDelivery`. */
   readDelivery(body: Buffer, { headers, ...reading }: DeliveryOptions): ReadDeliveryBody {
-    const { kind, deliveryId, payload } = readDelivery(body, headers, reading);
+    const { kind, deliveryId, modifiedAt, payload } = readDelivery(body, headers, reading);
     return {
       kind,
       deliveryId,
+      modifiedAt,
       sourceOrderId: payload?.source_order_id ?? null,
       payload: payload ? JSON.stringify(payload) : '',
     };

@@ -70,7 +70,12 @@ export function postDelivery(deps: Deps): RequestHandler {
     }
     if (kind === 'cancellation') {
       const cancellations = [{ sourceOrderId, reason: null }];
-      const outcomes = await cancel({ accountId, by: { sourceNumber }, channel: 'webhook', cancellations });
+      const outcomes = await cancel({
+        accountId,
+        by: { sourceNumber, modifiedAt: delivery.modifiedAt },
+        channel: 'webhook',
+        cancellations,
+      });
       activity.note(source, kind);
       return outcomes.get(sourceOrderId)?.outcome ?? 'held';
     }

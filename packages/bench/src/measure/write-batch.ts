@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { claimReceipts, type Database, recordReceipts, writeOrders } from '@orders/database';
-import { normalizeOrder } from '@orders/domain';
+import { normalizeSent } from '@orders/domain';
 
 /** A pool of one connection. */
 export interface Writer {
@@ -43,7 +43,7 @@ export async function writeBatch(writer: Writer, accountId: number, orders: Samp
   const receiptIds = await recordReceipts(database, batchId, 60_000, receipts);
   await claimReceipts(database, receiptIds, leaseId, 60_000);
   const writable = orders.map((order, index) => ({
-    ...normalizeOrder(order),
+    ...normalizeSent(order),
     receiptId: receipts[index]?.receiptId ?? '',
     accountId,
   }));

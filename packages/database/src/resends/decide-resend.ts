@@ -1,4 +1,4 @@
-import { type Difference, normalizeOrder, type Order, type OrderEdits, parseBody } from '@orders/domain';
+import { type Difference, normalizeOrder, ORDERED_AGAIN, type Order, type OrderEdits, parseBody } from '@orders/domain';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';
@@ -71,9 +71,11 @@ async function editsOf(
   receiptId: string,
   changes: readonly Difference[],
 ): Promise<OrderEdits | null> {
-  // The emirate's code follows from its name.
+  // The emirate's code follows from its name, and that the order is wanted again is no field of it.
   const edits: OrderEdits = Object.fromEntries(
-    changes.filter(({ pointer }) => pointer !== '/emirate_code').map(({ pointer, to }) => [pointer, to]),
+    changes
+      .filter(({ pointer }) => pointer !== '/emirate_code' && pointer !== ORDERED_AGAIN.pointer)
+      .map(({ pointer, to }) => [pointer, to]),
   );
   const ofItems = changes.filter(isOfItem);
   const cutChanges = changes.filter((change) => change.cut);

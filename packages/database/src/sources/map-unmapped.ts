@@ -1,4 +1,4 @@
-import { mapStoredDelivery, type OrderMapping } from '@orders/domain';
+import { mapStoredDelivery, modifiedAt, type OrderMapping, type SourceSettings } from '@orders/domain';
 import type { Knex } from 'knex';
 import { sqlstateOf } from '../database-errors.ts';
 import { BODY } from '../prepared/receipts/find-receipt.ts';
@@ -14,9 +14,10 @@ interface Unmapped extends ReceiptKey {
   source_number: number;
   is_cancellation: boolean;
   mapping: OrderMapping;
+  settings: SourceSettings;
 }
 
-/** A row of `cancel_orders`. */
+/** A row of `cancel_order_of_source`. */
 interface CancelledRow {
   orderId: number;
   /** Null unless a confirmation was taken back. */
@@ -24,7 +25,7 @@ interface CancelledRow {
 }
 
 const FIND = `
-select r.receipt_id, r.account_id, r.source_number, r.is_cancellation, s.mapping
+select r.receipt_id, r.account_id, r.source_number, r.is_cancellation, s.mapping, s.settings
 from receipts r
 join sources s on s.account_id = r.account_id and s.source_number = r.source_number
 where ${idIn('r.receipt_id', ':ids')} and r.state = 'dead' and r.error_code = 'mapping_failed' and r.raw_length is null
@@ -46,7 +47,7 @@ export async function mapUnmapped(
   const { rows } = await db.raw<{ rows: Unmapped[] }>(FIND, { ids: ascending(receiptIds), accountId });
   const cancelled: ReceiptKey[] = [];
   for (const unmapped of rows) {
-    const { receipt_id, account_id, source_number, mapping, is_cancellation } = unmapped;
+    const { receipt_id, account_id, source_number, mapping, settings, is_cancellation } = unmapped;
     const key = [receipt_id, account_id];
     const found = await db.raw(`select ${BODY} as body from receipts r where receipt_id = ? and account_id = ?`, key);
     const body: Buffer | undefined = found.rows[0]?.body;
@@ -59,7 +60,8 @@ export async function mapUnmapped(
     const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
     if (!is_cancellation) await storeMapped(db, unmapped, payload);
-    else if (await cancel(db, unmapped, payload)) cancelled.push({ receipt_id, account_id });
+    else if (await cancel(db, unmapped, payload, settings.modifiedAt ? modifiedAt(body, settings.modifiedAt) : null))
+      cancelled.push({ receipt_id, account_id });
   }
   return cancelled;
 }
@@ -77,7 +79,7 @@ async function storeMapped(db: Knex, { receipt_id, account_id }: Unmapped, paylo
 }
 
 /** @returns false if its order is locked, or the receipt was changed meanwhile; then nothing was changed. */
-async function cancel(db: Knex, unmapped: Unmapped, payload: Payload): Promise<boolean> {
+async function cancel(db: Knex, unmapped: Unmapped, payload: Payload, changedAt: Date | null): Promise<boolean> {
   const { receipt_id, account_id, source_number } = unmapped;
   try {
     const { isCancelled, late } = await db.transaction(async (trx) => {
@@ -85,10 +87,12 @@ async function cancel(db: Knex, unmapped: Unmapped, payload: Payload): Promise<b
       await trx('receipts')
         .where({ receipt_id, account_id })
         .update({ state: 'duplicate', error_code: null, updated_at: trx.fn.now() });
-      const { rows } = await trx.raw<{ rows: CancelledRow[] }>(
-        "select * from cancel_orders(?, null, ?, 'webhook', array[?], array[null::text])",
-        [account_id, source_number, payload.source_order_id],
-      );
+      const { rows } = await trx.raw<{ rows: CancelledRow[] }>('select * from cancel_order_of_source(?, ?, ?, ?)', [
+        account_id,
+        source_number,
+        payload.source_order_id,
+        changedAt,
+      ]);
       return { isCancelled: true, late: rows.filter(({ shownAt }) => shownAt !== null) };
     });
     for (const { orderId, shownAt } of late)

@@ -12,7 +12,8 @@ const MAX_MAPPED_ITEMS = MAX_ITEMS + 1;
 /** The payload of an order, in this service's format. Absent fields are left out. */
 export type MappedPayload = Record<string, unknown>;
 
-type Present = string | number | undefined;
+/** Null: a pointer leads to `null` or a blank text. Undefined: none leads anywhere. */
+type Present = string | number | null | undefined;
 type Reader<Value> = (document: unknown) => Value;
 
 /**
@@ -22,12 +23,26 @@ type Reader<Value> = (document: unknown) => Value;
  * @param document parsed by `parseDelivery`, so that long numbers are exact.
  */
 export function mapOrder(document: unknown, mapping: OrderMapping): MappedPayload {
+  return withoutEmpty(mapWithEmpty(document, mapping));
+}
+
+/** The same, with `null` for a field of the order that is empty in the document: a platform sends it so when its value was removed. */
+export function mapWithEmpty(document: unknown, mapping: OrderMapping): MappedPayload {
   let read = readers.get(mapping);
   if (!read) {
     read = orderReader(mapping);
     readers.set(mapping, read);
   }
   return read(document);
+}
+
+function withoutEmpty({ customer, ...payload }: MappedPayload): MappedPayload {
+  const present = (fields: object) => Object.entries(fields).filter(([, value]) => value !== null);
+  const ofCustomer = present(customer ?? {});
+  return {
+    ...Object.fromEntries(present(payload)),
+    ...(ofCustomer.length > 0 && { customer: Object.fromEntries(ofCustomer) }),
+  };
 }
 
 /** Pointers are split once for each mapping, not for each delivery. */
@@ -50,7 +65,7 @@ function orderReader({ customer, items, ...fields }: OrderMapping): Reader<Mappe
 
 function itemsReader({ list, omit_if_zero, ...fields }: ItemsMapping): Reader<MappedPayload[] | undefined> {
   const pointers = (typeof list === 'string' ? [list] : list).map(pointerSegments);
-  const read = fieldsReader({ ...fields }, MAX_ITEM_TEXT);
+  const read = itemReader(fields);
   const omitted = omit_if_zero === undefined ? null : pointerSegments(omit_if_zero);
   return (document) => {
     const found = pointers.map((segments) => valueAtSegments(document, segments)).find(Array.isArray);
@@ -69,8 +84,8 @@ function eachItemReader(items: readonly ItemMapping[]): Reader<MappedPayload[] |
   const itemReaders = items.map((item) => {
     const pointers = Object.entries(item).map(([name, from]) => [name, withoutConstants(from)] as const);
     return {
-      read: fieldsReader({ ...item }, MAX_ITEM_TEXT),
-      readPointers: fieldsReader(Object.fromEntries(pointers), MAX_ITEM_TEXT),
+      read: itemReader(item),
+      readPointers: itemReader(Object.fromEntries(pointers)),
     };
   });
   return (document) => {
@@ -79,6 +94,12 @@ function eachItemReader(items: readonly ItemMapping[]): Reader<MappedPayload[] |
     );
     return mapped.length > 0 ? mapped : undefined;
   };
+}
+
+/** A list of items replaces the items, so their empty fields need no mention. */
+function itemReader(item: ItemMapping): Reader<MappedPayload> {
+  const read = fieldsReader({ ...item }, MAX_ITEM_TEXT);
+  return (document) => withoutEmpty(read(document));
 }
 
 function withoutConstants(from: FieldMapping): FieldMapping {
@@ -104,7 +125,8 @@ function fieldsReader(
     const payload: MappedPayload = {};
     for (const [name, read] of readers) {
       const value = read(document);
-      if (value !== undefined) payload[name] = name === 'quantity' ? toQuantity(value) : toText(value);
+      if (value !== undefined)
+        payload[name] = value === null ? null : name === 'quantity' ? toQuantity(value) : toText(value);
     }
     return payload;
   };
@@ -130,11 +152,13 @@ function isList<Value>(from: Value | readonly Value[]): from is readonly Value[]
 
 function firstPresent(readers: readonly Reader<Present>[]): Reader<Present> {
   return (document) => {
+    let empty: null | undefined;
     for (const read of readers) {
       const value = read(document);
-      if (value !== undefined) return value;
+      if (value !== undefined && value !== null) return value;
+      if (value === null) empty = null;
     }
-    return undefined;
+    return empty;
   };
 }
 
@@ -147,16 +171,18 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
   const { join, separator = ' ' } = from;
   const parts = join.map((part) => fieldReader(part, maxText));
   return (document) => {
-    const present = parts.map((read) => read(document)).filter((part) => part !== undefined);
+    const values = parts.map((read) => read(document));
+    const present = values.filter((part) => part !== undefined && part !== null);
+    if (present.length === 0) return values.includes(null) ? null : undefined;
     return presentValue(present.map(toText).join(separator), maxText);
   };
 }
 
-/** A number, or a string that is not blank; other values are absent. Cut first: of a long string, only the start is searched. */
+/** A number, or a string that is not blank; `null` and blank strings are empty, other values absent. Cut first: of a long string, only the start is searched. */
 function presentValue(value: unknown, maxText: number): Present {
   // -0 becomes 0, as in JSON.
   if (typeof value === 'number') return value + 0;
-  if (typeof value !== 'string') return undefined;
+  if (typeof value !== 'string') return value === null ? null : undefined;
   const text = value.slice(0, maxText);
-  return text.trim() === '' ? undefined : text;
+  return text.trim() === '' ? null : text;
 }

@@ -92,6 +92,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       topics: { order: ['orders/create', 'orders/updated'], cancellation: ['orders/cancelled'] },
       // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
       cancelledIf: { pointer: '/cancelled_at', topics: ['orders/updated', 'orders/cancelled'] },
+      modifiedAt: { pointer: '/updated_at' },
     },
     mapping: SHOPIFY,
   },
@@ -105,6 +106,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       // Carts of its checkout, and orders that somebody enters or deleted.
       ignoredIf: { pointer: '/status', values: ['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'] },
       cancelledIf: { pointer: '/status', values: ['cancelled'] },
+      modifiedAt: { pointer: '/date_modified_gmt' },
     },
     mapping: WOOCOMMERCE,
   },
@@ -115,6 +117,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       deliveryId: { header: 'webhook-id' },
       topic: { pointer: '/type' },
       topics: { order: ['order.created', 'order.updated'], cancellation: ['order.cancelled', 'order.canceled'] },
+      modifiedAt: { pointer: '/timestamp' },
     },
     mapping: ownFormat('/data'),
   },

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { sourceOrderIdErrors } from '../validate-order.ts';
 import { storedOrderId } from './id-prefix.ts';
 import { valueAt } from './json-pointer.ts';
-import { type MappedPayload, mapOrder } from './map-order.ts';
+import { type MappedPayload, mapWithEmpty } from './map-order.ts';
 import type { OrderMapping } from './mapping.ts';
 import { parseDelivery } from './parse-delivery.ts';
 import type { DeliveryValue, SourceSettings } from './settings.ts';
@@ -18,6 +18,8 @@ export interface ReadDelivery {
   kind: DeliveryKind;
   /** The platform's id of this delivery; null without a usable one. */
   deliveryId: string | null;
+  /** When the platform changed the order; null if it does not say. */
+  modifiedAt: Date | null;
   /** The payload of the order, with the stored id; null if there is no valid `source_order_id`, or it or the payload is too long. */
   payload: (MappedPayload & { source_order_id: string }) | null;
 }
@@ -58,8 +60,28 @@ export function readDelivery(
   return {
     kind: kindOf(document, headers, settings),
     deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
+    modifiedAt: settings.modifiedAt ? timeAt(document, settings.modifiedAt) : null,
     payload: mapDelivery(body, document, mapping, idPrefix),
   };
+}
+
+/** When the platform changed the order of a stored delivery, as in `ReadDelivery`. */
+export function modifiedAt(body: Buffer, from: { pointer: string }): Date | null {
+  return timeAt(tryToParse(body), from);
+}
+
+const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
+const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+
+/** A text without a zone is UTC; a number is in seconds. */
+function timeAt(document: unknown, { pointer }: { pointer: string }): Date | null {
+  const value = valueAt(document, pointer);
+  if (typeof value === 'string' && !TIME.test(value)) return null;
+  const time =
+    typeof value === 'number'
+      ? new Date(value * 1000)
+      : new Date(typeof value === 'string' && !HAS_ZONE.test(value) ? `${value}Z` : String(value));
+  return Number.isNaN(time.getTime()) ? null : time;
 }
 
 /** The payload of a stored delivery, as in `ReadDelivery`. */
@@ -73,7 +95,7 @@ function mapDelivery(
   mapping: OrderMapping,
   idPrefix: string,
 ): ReadDelivery['payload'] {
-  const mapped = mapOrder(document, mapping);
+  const mapped = mapWithEmpty(document, mapping);
   const { source_order_id: platformId } = mapped;
   if (typeof platformId !== 'string' || sourceOrderIdErrors(platformId, '').length > 0) return null;
   const source_order_id = storedOrderId(idPrefix, platformId);

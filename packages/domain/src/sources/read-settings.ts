@@ -49,6 +49,7 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     topics,
     ignoredIf: Joi.object({ pointer: pointer.required(), values: values.min(1).required() }),
     cancelledIf: Joi.object({ pointer: pointer.required(), values: values.min(1), topics: values.min(1) }),
+    modifiedAt: Joi.object({ pointer: pointer.required() }),
   }).and('topic', 'topics'),
 };
 

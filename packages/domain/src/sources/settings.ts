@@ -41,6 +41,8 @@ export interface SourceSettings {
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
   cancelledIf?: { pointer: string; values?: readonly string[]; topics?: readonly string[] };
+  /** When the platform changed the order: orders its deliveries if they arrive in another sequence. */
+  modifiedAt?: { pointer: string };
 }
 
 /** A preset with its default mapping. */

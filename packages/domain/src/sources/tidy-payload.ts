@@ -3,11 +3,11 @@ import { WarningList } from '../normalize/warnings.ts';
 
 type Payload = Record<string, unknown>;
 
-/** Leaves out what platforms send in place of nothing: the emirate again as the area, and the number 0 as the id of a guest. */
+/** Makes `null` of what platforms send in place of nothing: the emirate again as the area, and the number 0 as the id of a guest. */
 export function tidyPayload({ area, customer, ...payload }: Payload): Payload {
   return {
     ...payload,
-    ...(area !== undefined && !repeatsEmirate(area, payload.emirate) && { area }),
+    ...(area !== undefined && { area: repeatsEmirate(area, payload.emirate) ? null : area }),
     ...(customer !== undefined && { customer: withoutZeroId(customer) }),
   };
 }
@@ -21,5 +21,5 @@ function repeatsEmirate(area: unknown, emirate: unknown): boolean {
 
 function withoutZeroId(customer: unknown): unknown {
   const { id, ...others } = { ...(customer as Payload) };
-  return id === '0' ? others : customer;
+  return id === '0' ? { ...others, id: null } : customer;
 }

@@ -33,7 +33,7 @@ export const acceptedSchema = {
 };
 
 const valueSchema = {
-  anyOf: [{ type: ['string', 'integer', 'null'] }, { type: 'array', items: normalizedItemSchema }],
+  anyOf: [{ type: ['string', 'integer', 'boolean', 'null'] }, { type: 'array', items: normalizedItemSchema }],
 };
 const changeSchema = {
   type: 'object',
@@ -42,7 +42,8 @@ const changeSchema = {
   properties: {
     pointer: {
       type: 'string',
-      description: 'RFC 6901, into the normalized order; `/items` if the number of items differs',
+      description:
+        'RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again',
       examples: ['/customer/phone', '/items/0/quantity'],
     },
     from: valueSchema,

@@ -27,6 +27,7 @@ const NAMES: Record<string, string> = {
   '/order_number': 'orderNumber',
   '/customer/email': 'email',
   '/customer/id': 'customerId',
+  '/cancelled': 'cancelled',
 };
 
 /** Names that the API accepts, independent of the reader's language. */
@@ -54,6 +55,7 @@ export function fieldLabel(t: TFunction, pointer: string): string {
 export function fieldText(t: TFunction, pointer: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
   if (Array.isArray(value)) return value.length === 0 ? '–' : (value as Item[]).map(itemText).join('\n');
+  if (typeof value === 'boolean') return t(value ? 'review:field.yes' : 'review:field.no');
   const text = String(value);
   if (pointer === '/total') return formatAmount(text);
   if (pointer === '/customer/phone') return formatPhone(text);

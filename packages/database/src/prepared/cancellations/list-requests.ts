@@ -10,10 +10,12 @@ export interface CancellationRequest {
   closed_at: Date | null;
   /** The e-mail address of the person who closed it. */
   closed_by: string | null;
+  /** When the platform sent the order again, as one that is wanted. */
+  ordered_again_at: Date | null;
 }
 
 /** An open request with what identifies its order. */
-export type OpenRequest = Pick<CancellationRequest, 'requested_at' | 'requested_by' | 'reason'> & {
+export type OpenRequest = Pick<CancellationRequest, 'requested_at' | 'requested_by' | 'reason' | 'ordered_again_at'> & {
   order_id: number;
   order_number: string;
   customer_name: string | null;
@@ -46,7 +48,7 @@ const COUNT = {
 const LIST = {
   name: 'list-open-cancellation-requests',
   text: `
-select r.order_id, o.order_number, o.customer_name, r.requested_at, r.requested_by, r.reason
+select r.order_id, o.order_number, o.customer_name, r.requested_at, r.requested_by, r.reason, r.ordered_again_at
 from (select * from ${OPEN} limit $2::int) as r
 cross join lateral (${orderRow('$1::int', 'r.order_id')}) as o
 order by r.requested_at, r.order_id`,
@@ -72,7 +74,7 @@ export async function listOpenRequests(database: Connection, accountId: number):
 const FIND = {
   name: 'find-cancellation-request',
   text: `
-select requested_at, requested_by, reason, closed_at, closed_by
+select requested_at, requested_by, reason, closed_at, closed_by, ordered_again_at
 from cancellation_requests where account_id = $1::int and order_id = $2::bigint`,
 };
 

@@ -2,12 +2,15 @@ import type { Cancellation, CancellationOutcome, Channel } from '@orders/domain'
 import type { Database } from '../../connect.ts';
 import { sqlstateOf } from '../../database-errors.ts';
 import { SQLSTATE } from '../../sqlstates.ts';
-import { run } from '../run.ts';
+import { run, type Statement } from '../run.ts';
 
 export interface CancelRequest {
   accountId: number;
-  /** The API key or the source that cancels; its name is stored as who did it. */
-  by: { keyId: number } | { sourceNumber: number };
+  /**
+   * The API key or the source that cancels; its name is stored as who did it. A source cancels one order, with the time at which its
+   * platform changed it, if it says so.
+   */
+  by: { keyId: number } | { sourceNumber: number; modifiedAt: Date | null };
   channel: Channel;
   cancellations: readonly Cancellation[];
 }
@@ -26,6 +29,11 @@ export class OrdersBusy extends Error {
 const CANCEL = {
   name: 'cancel-orders',
   text: 'select * from cancel_orders($1::int, $2::int, $3::int, $4::text, $5::text[], $6::text[])',
+};
+
+const CANCEL_OF_SOURCE = {
+  name: 'cancel-order-of-source',
+  text: 'select * from cancel_order_of_source($1::int, $2::int, $3::text, $4::timestamptz)',
 };
 
 const REQUEST_LATE = {
@@ -61,10 +69,12 @@ const MAX_TRIES = 4;
  */
 export async function cancelOrders(database: Database, request: CancelRequest): Promise<Map<string, Cancelled>> {
   const { accountId, by, channel, cancellations } = request;
-  const actor = 'keyId' in by ? [by.keyId, null] : [null, by.sourceNumber];
   const reasons = new Map(cancellations.toReversed().map(({ sourceOrderId, reason }) => [sourceOrderId, reason]));
   const ids = [...reasons.keys()];
-  const rows = await cancel(database, [accountId, ...actor, channel, ids, [...reasons.values()]]);
+  const rows =
+    'keyId' in by
+      ? await cancel(database, CANCEL, [accountId, by.keyId, null, channel, ids, [...reasons.values()]])
+      : await cancel(database, CANCEL_OF_SOURCE, [accountId, by.sourceNumber, ids[0], by.modifiedAt]);
   const lateIds = await requestLate(database, accountId, rows);
   const found = new Map(
     rows.map(({ place, outcome, orderId }) => [
@@ -75,10 +85,10 @@ export async function cancelOrders(database: Database, request: CancelRequest): 
   return new Map(ids.map((id, index) => [id, found.get(index + 1) ?? HELD]));
 }
 
-async function cancel(database: Database, values: unknown[]): Promise<Row[]> {
+async function cancel(database: Database, statement: Statement, values: unknown[]): Promise<Row[]> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await run<Row>(database, CANCEL, values);
+      return await run<Row>(database, statement, values);
     } catch (error) {
       const sqlstate = sqlstateOf(error);
       if (sqlstate === SQLSTATE.lockNotAvailable) throw new OrdersBusy();

@@ -8,6 +8,8 @@ import { type Connection, run } from '../run.ts';
 export interface WritableOrder extends NormalizedOrder {
   receiptId: string;
   accountId: number;
+  /** See `absentFields`. */
+  absent: readonly string[];
 }
 
 /** A receipt that became an order. */

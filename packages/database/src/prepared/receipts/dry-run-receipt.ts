@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AttemptErrorCode, mapStoredDelivery, normalizeOrder, type OrderMapping, parseBody } from '@orders/domain';
+import { type AttemptErrorCode, mapStoredDelivery, normalizeSent, type OrderMapping, parseBody } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { faultOf, isDamage, sqlstateOf } from '../../database-errors.ts';
 import { writeCancelled } from '../orders/write-cancelled.ts';
@@ -67,7 +67,7 @@ async function dryRun(connection: Connection, accountId: number, receiptId: stri
     ? mapStoredDelivery(body, claimed.source.mapping, claimed.source.idPrefix)
     : parseBody(body);
   if (!payload) return { outcome: 'failing', code: 'mapping_failed', sqlstate: null };
-  const normalized = normalizeOrder(payload);
+  const normalized = normalizeSent(payload);
   // A redrive carries it out and creates no order.
   if (claimed.isCancellation) return { outcome: 'duplicate', sourceOrderId: normalized.order.source_order_id };
   const order = { ...normalized, receiptId, accountId };

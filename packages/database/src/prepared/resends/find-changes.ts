@@ -4,7 +4,9 @@ import {
   type Difference,
   hasResentChanges,
   LONG_BODY_BYTES,
-  normalizeOrder,
+  mergeSent,
+  normalizeSent,
+  type Order,
   parseBody,
 } from '@orders/domain';
 import { isDamage } from '../../database-errors.ts';
@@ -20,9 +22,10 @@ export type DuplicateOrder = WritableOrder & DuplicateReceipt;
  * SQL: the `receipt_id` of the last accepted resend of the order of `alias`. Only the newest resend with changes can be decided, so the
  * newest accepted one is also the last accepted one.
  */
-export const lastAccepted = (alias: string) => `
+export const lastAccepted = (alias: string, condition = '') => `
   select receipt_id from resends
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
+    ${condition}
   order by received_at desc, receipt_id desc limit 1`;
 
 /** Max length of the items of stored orders per query, in characters of JSON, unless a single order has more. */
@@ -41,13 +44,18 @@ where length_before < ${CHUNK_LENGTH}
 order by order_id`,
 };
 
+const BEFORE = `
+    and ($5::uuid is null or (received_at, receipt_id) < (
+      select received_at, receipt_id from resends
+      where account_id = i.account_id and order_id = i.order_id and receipt_id = $5::uuid))`;
+
 const FIND_ACCEPTED_VERSIONS = {
   name: 'find-accepted-versions',
   text: `
 select i.order_id as "orderId", accepted.receipt_id as "acceptedId", r.erased_at as "erasedAt",
        case when $4::boolean then ${BODY} end as body
 from unnest($1::int[], $2::bigint[], $3::uuid[]) as i(account_id, order_id, receipt_id)
-left join lateral (${lastAccepted('i')}) as accepted on true
+left join lateral (${lastAccepted('i', BEFORE)}) as accepted on true
 left join lateral (
   select * from receipts where receipt_id = coalesce(accepted.receipt_id, i.receipt_id) and account_id = i.account_id
   offset 0
@@ -95,10 +103,10 @@ async function compareWith(
   changes: Map<string, Changes>,
 ): Promise<void> {
   const stored = new Map(rows.map((row) => [row.order_id, { row, order: toOrder(toJson(row)) }]));
-  const differing = duplicates.filter(({ receiptId, orderId, order }) => {
-    const current = stored.get(orderId);
+  const differing = duplicates.filter((duplicate) => {
+    const current = stored.get(duplicate.orderId);
     // The order's own receipt: another worker has just written it.
-    return current && current.row.receipt_id !== receiptId && hasResentChanges(current.order, order);
+    return current && current.row.receipt_id !== duplicate.receiptId && hasResentChanges(current.order, duplicate);
   });
   if (differing.length === 0) return;
   const byOrder = Map.groupBy(differing, ({ orderId }) => orderId);
@@ -107,15 +115,27 @@ async function compareWith(
     rows.filter((row) => byOrder.has(row.order_id)),
   );
   // One at a time, as a normalized payload can be fifty times as large. Other batches can run between long ones.
-  for (const { orderId, acceptedId, erasedAt, body } of versions) {
-    if (erasedAt !== null) continue;
-    if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
-    const version = body === null ? stored.get(orderId)?.order : normalizeOrder(parseBody(body)).order;
-    for (const { receiptId, order } of byOrder.get(orderId) ?? []) {
-      const differences = version ? compareResent(version, order) : [];
-      if (differences.length > 0) changes.set(receiptId, { differences, acceptedId });
+  for (const accepted of versions) {
+    const current = stored.get(accepted.orderId);
+    if (accepted.erasedAt !== null || !current) continue;
+    const version = (await readVersion(database, accepted, current.row)) ?? current.order;
+    for (const duplicate of byOrder.get(accepted.orderId) ?? []) {
+      const differences = compareResent(version, duplicate);
+      if (differences.length > 0) changes.set(duplicate.receiptId, { differences, acceptedId: accepted.acceptedId });
     }
   }
+}
+
+/** What an accepted resend does not mention is as in the version before it. @returns null if a payload no longer exists. */
+async function readVersion(database: Connection, accepted: AcceptedVersion, row: OrderRow): Promise<Order | null> {
+  const { acceptedId, body } = accepted;
+  if (body === null) return null;
+  if (body.length > LONG_BODY_BYTES) await yieldToEventLoop();
+  const sent = normalizeSent(parseBody(body));
+  if (acceptedId === null || sent.absent.length === 0) return sent.order;
+  const [earlier] = await findAcceptedVersions(database, [row], { readsBodies: true, beforeId: acceptedId });
+  const before = earlier && (await readVersion(database, earlier, row));
+  return before ? mergeSent(before, sent) : null;
 }
 
 /** The sender's last accepted version of an order. */
@@ -127,11 +147,14 @@ interface AcceptedVersion {
   body: Buffer | null;
 }
 
-/** An unreadable body must not prevent the comparison of the others: on damage, bodies are read one by one and the damaged one is omitted. */
+/**
+ * The versions that count, or with `beforeId` the one before that accepted resend. An unreadable body must not prevent the comparison of
+ * the others: on damage, bodies are read one by one and the damaged one is omitted.
+ */
 async function findAcceptedVersions(
   database: Connection,
   rows: readonly OrderRow[],
-  { readsBodies } = { readsBodies: true },
+  { readsBodies, beforeId }: { readsBodies: boolean; beforeId: string | null } = { readsBodies: true, beforeId: null },
 ): Promise<AcceptedVersion[]> {
   try {
     return await run<AcceptedVersion>(database, FIND_ACCEPTED_VERSIONS, [
@@ -139,10 +162,11 @@ async function findAcceptedVersions(
       rows.map((row) => row.order_id),
       rows.map((row) => row.receipt_id),
       readsBodies,
+      beforeId,
     ]);
   } catch (error) {
     if (!isDamage(error) || !readsBodies) throw error;
-    if (rows.length === 1) return findAcceptedVersions(database, rows, { readsBodies: false });
+    if (rows.length === 1) return findAcceptedVersions(database, rows, { readsBodies: false, beforeId });
     const versions: AcceptedVersion[] = [];
     for (const row of rows) versions.push(...(await findAcceptedVersions(database, [row])));
     return versions;

@@ -7,8 +7,8 @@ import { type DuplicateOrder, lastAccepted } from './find-changes.ts';
 /** A resend was accepted between the comparison and the lock. */
 export class OutdatedComparison extends Error {}
 
-const LOCK = {
-  name: 'lock-changed-duplicates',
+const lockWith = (name: string, strength: 'share' | 'update') => ({
+  name,
   // Never waits, so that an order that others lock delays no other one, and the order of the locks does not matter.
   text: `
 with free_receipts as materialized (
@@ -20,17 +20,19 @@ with free_receipts as materialized (
     select order_id, erased_at from orders
     where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
     order by order_id limit 1
-    for share skip locked
+    for ${strength} skip locked
   ) as o
 )
 select receipt_id as "receiptId", erased_at is not null as "isErased"
 from unnest($2::uuid[], $4::bigint[]) as i(receipt_id, order_id) join free_receipts using (receipt_id) join free_orders using (order_id)`,
-};
+});
+const LOCK = lockWith('lock-changed-duplicates', 'share');
+const LOCK_TO_CHANGE = lockWith('lock-duplicates-ordered-again', 'update');
 
 const STORE = {
   name: 'store-changes',
   // A resend with the same changes as the decided one before it takes over that decision. If a value was cut, it does not, as the rest of
-  // the value is unknown. A resend that was compared with an outdated version is not inserted.
+  // the value is unknown; nor if the order was cancelled in between. A resend that was compared with an outdated version is not inserted.
   text: `
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
@@ -40,7 +42,7 @@ with input as (
   where accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
-         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]')
+         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]' and not i.changes @> '[{"pointer": "/cancelled"}]')
            over (partition by i.account_id, i.order_id order by i.received_at, i.receipt_id) as takes_over
   from input i
   left join lateral (
@@ -61,14 +63,16 @@ returning receipt_id as "receiptId"`,
  * Locks these receipts and their orders, so that erasures and decisions are serialized with what follows. Does not wait.
  *
  * @param leaseId null for receipts that were read without a lease.
+ * @param changesOrders whether the orders are changed, and not only read: a lock that is raised later could deadlock.
  * @returns the receipts that it locked with their orders, with whether the order was erased.
  */
 export async function lockDuplicates(
   connection: Connection,
   leaseId: string | null,
   duplicates: readonly DuplicateOrder[],
+  changesOrders: boolean,
 ): Promise<Map<string, { isErased: boolean }>> {
-  const rows = await run<{ receiptId: string; isErased: boolean }>(connection, LOCK, [
+  const rows = await run<{ receiptId: string; isErased: boolean }>(connection, changesOrders ? LOCK_TO_CHANGE : LOCK, [
     leaseId,
     duplicates.map(({ receiptId }) => receiptId),
     duplicates.map(({ accountId }) => accountId),

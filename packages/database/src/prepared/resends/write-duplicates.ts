@@ -1,8 +1,10 @@
+import { ORDERED_AGAIN } from '@orders/domain';
 import type { Database } from '../../connect.ts';
 import { idIn } from '../../receipts/uuids.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
 import { type Connection, inTransaction, run } from '../run.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
+import { findOrderedAgain, orderAgain } from './find-ordered-again.ts';
 import { lockDuplicates, OutdatedComparison, storeChanges } from './store-changes.ts';
 
 /** A receipt that is now `duplicate`. */
@@ -61,23 +63,36 @@ export async function writeDuplicates(
   let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
     const changes = await findChanges(database, remaining);
+    const again = await findOrderedAgain(database, remaining);
     const batch = { leaseId, batchIds, movedBefore: [...movedBefore, ...moved.map(({ receiptId }) => receiptId)] };
-    const { equal = [], changed = [] } = Object.groupBy(remaining, ({ receiptId }) =>
-      changes.has(receiptId) ? 'changed' : 'equal',
+    const {
+      equal = [],
+      changed = [],
+      wanted = [],
+    } = Object.groupBy(remaining, ({ receiptId }) =>
+      again.has(receiptId) ? 'wanted' : changes.has(receiptId) ? 'changed' : 'equal',
     );
     if (equal.length > 0) {
       const ids = [...(await move(database, batch, equal, false)).keys()];
       batch.movedBefore.push(...ids);
       moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: false })));
     }
-    remaining = changed;
-    if (remaining.length === 0) break;
-    try {
-      const ids = await inTransaction(database, (open) => moveChanged(open, batch, changed, changes), SETTINGS);
-      moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: true })));
-      break;
-    } catch (error) {
-      if (!(error instanceof OutdatedComparison)) throw error;
+    remaining = [];
+    // One transaction for each order that is ordered again, as it changes the order.
+    for (const group of [changed, ...wanted.map((one) => [one])].filter(({ length }) => length > 0)) {
+      try {
+        const isAgain = again.has(group[0]?.receiptId ?? '');
+        const ids = await inTransaction(
+          database,
+          (open) => moveChanged(open, batch, group, changes, isAgain),
+          SETTINGS,
+        );
+        batch.movedBefore.push(...ids);
+        moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: true })));
+      } catch (error) {
+        if (!(error instanceof OutdatedComparison)) throw error;
+        remaining.push(...group);
+      }
     }
   }
   return moved;
@@ -109,16 +124,22 @@ async function move(
   return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }
 
-/** @returns the ids of the moved receipts. */
+/**
+ * @param isAgain whether their orders are ordered again.
+ * @returns the ids of the moved receipts.
+ */
 async function moveChanged(
   connection: Connection,
   batch: DuplicateBatch,
   changed: readonly DuplicateOrder[],
   changes: ReadonlyMap<string, Changes>,
+  isAgain: boolean,
 ): Promise<string[]> {
-  const locked = await lockDuplicates(connection, batch.leaseId, changed);
+  const locked = await lockDuplicates(connection, batch.leaseId, changed, isAgain);
   const free = changed.filter(({ receiptId }) => locked.has(receiptId));
   if (free.length === 0) return [];
+  // The order was cancelled anew, or somebody reopened it, before it was locked.
+  if (isAgain && (await findOrderedAgain(connection, free)).size < free.length) throw new OutdatedComparison();
   const receivedAt = await move(connection, batch, free, true);
   const stored = free.map((duplicate) => {
     const { acceptedId = null, differences = [] } = changes.get(duplicate.receiptId) ?? {};
@@ -127,10 +148,11 @@ async function moveChanged(
     return {
       ...duplicate,
       receivedAt: receivedAt.get(duplicate.receiptId) as string,
-      differences: isErased ? null : differences,
+      differences: isErased ? null : isAgain ? [ORDERED_AGAIN, ...differences] : differences,
       acceptedId,
     };
   });
   await storeChanges(connection, stored);
+  if (isAgain) for (const one of free) await orderAgain(connection, one);
   return [...receivedAt.keys()];
 }

@@ -39,7 +39,7 @@ export function CancellationPanel(props: {
       </p>
       {isOpen && (
         <>
-          <p>{t('cancellation.openAbout')}</p>
+          <p>{t(request.ordered_again_at === null ? 'cancellation.openAbout' : 'cancellation.orderedAgain')}</p>
           <div className="row">
             <DoneButton orderId={order.order_id} number={order.order_number} name={nameOfOrder(order)} />
             <HelpLink page="cancelled-orders" anchor="requests" />

@@ -72,7 +72,7 @@ function useKeptInPlace(requests: Requests | undefined) {
 
 function RequestRow(props: { request: Request; href: string; isOpen: boolean }): ReactNode {
   const { request, href, isOpen } = props;
-  const { order_id, order_number, customer_name, requested_at, reason } = request;
+  const { order_id, order_number, customer_name, requested_at, reason, ordered_again_at } = request;
   const { t } = useTranslation('review');
   const name = nameOfOrder({ order_number, customer: { name: customer_name } });
   return (
@@ -89,6 +89,7 @@ function RequestRow(props: { request: Request; href: string; isOpen: boolean }):
         )}
         {' · '}
         <Ago at={requested_at} />
+        {ordered_again_at !== null && <strong> · {t('cancellation.orderedAgainListed')}</strong>}
         {reason !== null && <q dir="auto">{reason}</q>}
       </span>
       {isOpen ? (

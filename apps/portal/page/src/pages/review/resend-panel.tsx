@@ -7,6 +7,7 @@ import { useAccountId } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
+import { joinNames } from '../../components/join-names.ts';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
 import { RESEND_PANEL } from './order-marks.ts';
@@ -46,7 +47,12 @@ export function ResendPanel(props: {
       <About resend={newest} detail={detail} state={state} />
       <Comparison order={detail.order} resend={newest} />
       {can('review') && isHeld(detail) && state === 'needs_review' && (
-        <DecisionButtons key={receipt_id} isBusy={isBusy} onDecide={(decision) => onDecide({ receipt_id, decision })} />
+        <DecisionButtons
+          key={receipt_id}
+          removed={newest.changes.filter(isRemoval).map(({ pointer }) => fieldLabel(t, pointer))}
+          isBusy={isBusy}
+          onDecide={(decision) => onDecide({ receipt_id, decision })}
+        />
       )}
       <HelpLink page="changed-orders" anchor="decide" />
       {earlier.length > 0 && (
@@ -72,8 +78,15 @@ export function ResendPanel(props: {
  * The buttons keep the focus while busy. When they disappear, or a newer resend replaces theirs, the panel gets the focus, so that no
  * key press accepts an unread resend.
  */
-function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (choice: Decision) => void }): ReactNode {
+function DecisionButtons(props: {
+  /** Names of the fields that the new version removes. */
+  removed: readonly string[];
+  isBusy: boolean;
+  onDecide: (choice: Decision) => void;
+}): ReactNode {
+  const { removed, isBusy, onDecide } = props;
   const { t } = useTranslation('review');
+  const fields = joinNames(removed);
   const row = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const buttons = row.current;
@@ -89,9 +102,15 @@ function DecisionButtons({ isBusy, onDecide }: { isBusy: boolean; onDecide: (cho
   return (
     <div ref={row} className="row">
       {button('refused', t('resend.refuse'), 'button')}
-      {button('accepted', t('resend.accept'), 'button button-main')}
+      {button('accepted', fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept'), 'button button-main')}
     </div>
   );
+}
+
+/** Whether a change takes a value away. The code of an emirate goes with its name. */
+function isRemoval({ pointer, from, to, cut }: Resend['changes'][number]): boolean {
+  const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
+  return !cut && pointer !== '/emirate_code' && isEmpty(to) && !isEmpty(from);
 }
 
 /** The decision, or what happens without one. */
@@ -133,6 +152,12 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
     <ul className="plain resend-fields">
       {displayedChanges(resend.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
+        if (pointer === '/cancelled')
+          return (
+            <li key={pointer}>
+              <p>{t('resend.orderedAgain')}</p>
+            </li>
+          );
         const values = cut ? { again: null } : { now, again: to, ...(!isSameValue(now, from) && { before: from }) };
         return (
           <li key={pointer}>
@@ -142,7 +167,13 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
                 <div key={name} className={`resend-${name}`}>
                   <dt>{t(`resend.${name}`)}</dt>
                   <dd>
-                    <bdi>{cut ? t('resend.cut') : fieldText(t, pointer, value)}</bdi>
+                    <bdi>
+                      {cut
+                        ? t('resend.cut')
+                        : name === 'again' && isRemoval({ pointer, from, to })
+                          ? t('resend.removed')
+                          : fieldText(t, pointer, value)}
+                    </bdi>
                   </dd>
                 </div>
               ))}
