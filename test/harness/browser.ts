@@ -8,7 +8,7 @@ import { findProgram } from './programs.ts';
 import type { RunningPortal } from './stack.ts';
 
 /** A bound for what hangs, below Jest's own, so that the failure says what the page did not show. */
-const HANG_MS = 120_000;
+const HANG_MS = 25_000;
 
 /** One browser for all pages of a test file. */
 let launching: Promise<Browser> | undefined;
@@ -21,10 +21,16 @@ async function launch(): Promise<Browser> {
 }
 
 /** Whoever uses the page takes half a second before each key and click: by `performance.now` it tells what is done in a hurry. */
-const UNHURRIED = 'let passed = 1000; performance.now = () => (passed += 500);';
+const UNHURRIED = '(() => { let passed = 1_000_000; performance.now = () => (passed += 500); })()';
 
 /** Opens a page with a new profile. `complaints` collects its console errors, exceptions and requests to other hosts; tests expect none. */
-export async function openPage(options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
+export async function openPage({
+  isHurried = false,
+  ...options
+}: BrowserContextOptions & {
+  /** For `page.clock`, which takes the place of our `performance.now`. */
+  isHurried?: boolean;
+} = {}): Promise<{ page: Page; complaints: string[] }> {
   launching ??= launch();
   const context = await (await launching).newContext({
     locale: 'en-GB',
@@ -33,7 +39,7 @@ export async function openPage(options: BrowserContextOptions = {}): Promise<{ p
   });
   context.setDefaultTimeout(HANG_MS);
   const page = await context.newPage();
-  await page.addInitScript(UNHURRIED);
+  if (!isHurried) await page.addInitScript(UNHURRIED);
   const complaints: string[] = [];
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('console', (message) => {
@@ -67,6 +73,11 @@ export async function holdRequests(page: Page, address: RegExp): Promise<() => v
     await route.continue();
   });
   return resolve;
+}
+
+/** Stops `Date.now` of a page, by which it counts the time to undo. Timers go on. */
+export async function stopTime(page: Page): Promise<void> {
+  await page.evaluate('(() => { const stoppedAt = Date.now(); Date.now = () => stoppedAt; })()');
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
-import { holdRequests, intercept } from '../harness/browser.ts';
+import { holdRequests, intercept, stopTime } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
   afterKeys,
@@ -221,20 +221,20 @@ describe('a decision', () => {
     await review(shop, async (page) => {
       await rowOf(page, 'N-3').waitFor();
       // The page counts the time to undo too.
-      await page.clock.setFixedTime(new Date());
+      await stopTime(page);
       await page.keyboard.press('j');
       await page.keyboard.press('c');
-      await page.locator('.notice', { hasText: /^Confirmed .N-3. · .جاسم/ }).waitFor();
+      await page.locator('.decision', { hasText: /^Confirmed .N-3. · .جاسم/ }).waitFor();
       await extendUndoOf(apps.stack, shop);
       await page.keyboard.press('u');
-      await page.locator('.notice', { hasText: /N-3. · .جاسم. needs review again/ }).waitFor();
+      await page.locator('.decision', { hasText: /N-3. · .جاسم. needs review again/ }).waitFor();
       await rowOf(page, 'N-3').waitFor();
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await page.keyboard.press('c');
-      await page.locator('.notice', { hasText: '3 orders confirmed' }).waitFor();
+      await page.locator('.decision', { hasText: '3 orders confirmed' }).waitFor();
       await extendUndoOf(apps.stack, shop, 3);
       await page.keyboard.press('u');
-      await page.locator('.notice', { hasText: '3 orders need review again' }).waitFor();
+      await page.locator('.decision', { hasText: '3 orders need review again' }).waitFor();
     });
   });
 });

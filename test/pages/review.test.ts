@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, intercept, openPage, stopTime, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { extendUndoOf, numbered, rowOf } from '../harness/review-page.ts';
@@ -105,10 +105,11 @@ describe('a dispatcher', () => {
     await becomes(order.order_id, 'confirmed');
     expect(order.emirate_code).toBe('AE-SH');
 
-    // A key counts only after the order was painted.
+    // A key counts only once the whole order was painted.
+    await page.locator('.order-pane[aria-busy="false"]').waitFor();
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
     // The page counts the time to undo too.
-    await page.clock.setFixedTime(new Date());
+    await stopTime(page);
     await page.keyboard.press('c');
     await page.getByText('All done').waitFor();
     await extendUndoOf(stack, shop, 2);
@@ -226,7 +227,7 @@ describe('a dispatcher', () => {
       await factOf(page, 'Address').getByText('Tower 7').waitFor();
       await page.getByRole('button', { name: 'Confirm order D-1' }).click();
       await page
-        .locator('.notice', { hasText: /^Confirmed / })
+        .locator('.decision', { hasText: /^Confirmed / })
         .getByRole('button', { name: 'Undo' })
         .waitFor();
     });
@@ -244,7 +245,7 @@ describe('several orders', () => {
       await page.getByRole('toolbar').getByText('3 selected').waitFor();
       await page.getByRole('toolbar').getByRole('button', { name: 'Confirm' }).click();
       // It stays while the pointer is on it.
-      await page.locator('.notice', { hasText: '3 orders confirmed' }).hover();
+      await page.locator('.decision', { hasText: '3 orders confirmed' }).hover();
       expect(await page.locator('.order-row').count()).toBe(1);
       await extendUndoOf(stack, shop, 3);
       await page.getByRole('button', { name: 'Undo' }).click();

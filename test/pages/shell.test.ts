@@ -428,16 +428,17 @@ describe('small things', () => {
 
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
     const { account, person, review } = await openShop();
-    const { page, complaints } = await openPage();
+    const { page, complaints } = await openPage({ isHurried: true });
     await page.clock.install();
     await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').getByRole('link').focus();
     await page.keyboard.press('j');
+    await page.clock.fastForward(500);
     await page.keyboard.press('c');
-    const undo = page.locator('.notice').getByRole('button', { name: 'Undo' });
+    const undo = page.locator('.decision').getByRole('button', { name: 'Undo' });
     await undo.waitFor();
     await page.keyboard.press('F8');
-    await page.locator('.notice button:focus').waitFor();
+    await page.locator('.decision button:focus').waitFor();
     await extendUndoOf(stack, { account });
     // Longer than a notice is shown without the focus.
     await page.clock.fastForward(10_000);

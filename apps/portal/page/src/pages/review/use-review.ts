@@ -3,26 +3,27 @@ import { useCallback, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { MAX_ORDERS_PER_REQUEST, type ReviewOutcome, type ReviewState, review, undoReview } from '../../api/review.ts';
-import { useNotices } from '../../components/notices.tsx';
-import { useProblemText } from '../../components/problem-note.tsx';
+import { isFinal, useProblemText } from '../../components/problem-note.tsx';
+import { type DecisionMessage, useDecisionMessages } from './use-decision-messages.ts';
 
-/** How long a notice offers to undo, in milliseconds; the service allows a little longer. */
+/** How long a message offers to undo, in milliseconds; the service allows a little longer. */
 const UNDO_MS = 7000;
+/** How long a message says at least that a decision was made. */
+const DONE_MS = 4000;
 
 /** The states of orders after a decision on this page (at once) or by somebody else; they override the loaded list. */
 export type Moved = ReadonlyMap<number, ReviewState>;
 
-interface Undoable {
-  to: ReviewState;
-  done: Promise<ReviewOutcome | null>;
-  nameOf: (id: number) => string;
-  until: number;
-  notice: number;
+/** Names an order in a message. */
+type NameOf = (id: number) => string;
+
+function newMessage(to: DecisionMessage['to'], ids: number[], name: string): DecisionMessage {
+  return { id: crypto.randomUUID(), state: 'running', ids, to, name, until: Date.now() + UNDO_MS, canUndo: false };
 }
 
 /**
- * Confirms, rejects and reopens orders optimistically. If the service rejects the change, the orders return to the list and a notice
- * gives the reason.
+ * Confirms, rejects and reopens orders optimistically. Messages say that a decision is sent, then that the service made it. If it fails, the
+ * orders return to the list and a message gives the reason.
  *
  * @param onSettled the service's states of orders, for the loaded lists.
  * @param onReturned these orders need review again and may be missing from the list.
@@ -40,10 +41,10 @@ export function useReview(
 ) {
   const { t } = useTranslation('review');
   const textOf = useProblemText();
-  const notices = useNotices();
+  const { messages, put, drop, expire, settle: settleMessages } = useDecisionMessages(accountId);
   const queryClient = useQueryClient();
   const [moved, setMoved] = useState<Moved>(new Map());
-  const undoable = useRef<Undoable[]>([]);
+  const running = useRef(new Map<string, Promise<ReviewOutcome | null>>());
   const pending = useRef(new Set<number>());
   const settledAt = useRef(new Map<number, number>());
 
@@ -55,37 +56,46 @@ export function useReview(
     });
   }, []);
 
-  /** A notice about one order by its name, about several by their number. */
-  const textAbout = (notice: string, ids: readonly number[], nameOf: (id: number) => string) =>
-    t(`notice.${notice}`, { count: ids.length, name: ids[0] === undefined ? '' : nameOf(ids[0]) });
-
-  /** Sends the request and corrects the optimistic states; `before` is restored on failure. */
+  /**
+   * Sends a decision, corrects the optimistic states and tells what became of it.
+   *
+   * @param before the optimistic states if it fails.
+   */
   async function settle(
-    ids: number[],
-    { to, before, nameOf }: { to: ReviewState; before: ReviewState | null; nameOf: (id: number) => string },
+    message: DecisionMessage,
+    { before, nameOf }: { before: ReviewState | null; nameOf: NameOf },
     request: () => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome | null> {
+    const { ids } = message;
+    const to = message.to === 'undone' ? 'needs_review' : message.to;
     for (const id of ids) pending.current.add(id);
+    put(message);
+    move(ids, to);
     try {
       const outcome = await request();
-      for (const { order_id, review_state } of outcome.unchanged) move([order_id], review_state);
+      const { changed, unchanged } = outcome;
+      for (const { order_id, review_state } of unchanged) move([order_id], review_state);
       on.onSettled(
         new Map([
-          ...outcome.changed.map((id) => [id, to] as const),
-          ...outcome.unchanged.map(({ order_id, review_state }) => [order_id, review_state] as const),
+          ...changed.map((id) => [id, to] as const),
+          ...unchanged.map(({ order_id, review_state }) => [order_id, review_state] as const),
         ]),
       );
-      const reasonOf = ({ held, review_state }: ReviewOutcome['unchanged'][number]) =>
-        held ? 'held' : review_state === 'cancelled' ? 'cancelled' : 'unchanged';
-      for (const [reason, unchanged] of Map.groupBy(outcome.unchanged, reasonOf)) {
-        const about = unchanged.map(({ order_id }) => order_id);
-        notices.show({ kind: 'bad', text: textAbout(reason, about, nameOf) });
-        if (reason === 'held') on.onHeld(about);
-      }
+      const until = Math.max(message.until, Date.now() + DONE_MS);
+      if (changed.length === 0) drop(message.id);
+      else put({ ...message, state: 'done', ids: changed, name: nameOf(changed[0] ?? 0), until });
+      tellUnchanged(message, unchanged, nameOf);
       return outcome;
     } catch (error) {
       move(ids, before);
-      notices.show({ kind: 'bad', text: isProblem(error, 'order_not_found') ? t('notice.gone') : textOf(error) });
+      const isGone = isProblem(error, 'order_not_found');
+      const { again, ...failed } = message;
+      put({
+        ...failed,
+        state: 'failed',
+        problem: isGone ? t('notice.gone') : textOf(error),
+        ...(again && !isFinal(error) && { again }),
+      });
       if (ids.length > MAX_ORDERS_PER_REQUEST) on.onUncertain();
       return null;
     } finally {
@@ -96,51 +106,69 @@ export function useReview(
     }
   }
 
-  async function undo(entry: Undoable): Promise<void> {
-    undoable.current = undoable.current.filter((other) => other !== entry);
-    notices.hide(entry.notice);
-    // The change must have completed before it can be undone.
-    const changed = (await entry.done)?.changed ?? [];
-    if (changed.length === 0) return;
-    move(changed, 'needs_review');
-    const { to: before, nameOf } = entry;
-    const outcome = await settle(changed, { to: 'needs_review', before, nameOf }, () => undoReview(accountId, changed));
-    if (!outcome || outcome.changed.length === 0) return;
-    notices.show({ text: textAbout('undone', outcome.changed, nameOf) });
-    on.onReturned(outcome.changed);
-  }
-
-  /** @param nameOf names an order in notices. */
-  function change(wanted: number[], to: ReviewState, nameOf: (id: number) => string, reason?: string): void {
-    const ids = wanted.filter((id) => !pending.current.has(id));
-    if (ids.length === 0) return;
-    move(ids, to);
-    const done = settle(ids, { to, before: null, nameOf }, () => review(accountId, ids, to, reason));
-    if (to === 'needs_review') {
-      notices.show({ text: textAbout('needs_review', ids, nameOf) });
-      return;
-    }
-    const entry: Undoable = { to, done, nameOf, until: Date.now() + UNDO_MS, notice: 0 };
-    const offer = (about: number[]) => {
-      entry.notice = notices.show({
-        text: textAbout(to, about, nameOf),
-        durationMs: entry.until - Date.now(),
-        action: { label: t('common:action.undo'), run: () => void undo(entry) },
+  /** Somebody else was faster, the sender has cancelled them, or a resend holds them. */
+  function tellUnchanged({ to }: DecisionMessage, unchanged: ReviewOutcome['unchanged'], nameOf: NameOf): void {
+    const reasonOf = ({ held, review_state }: ReviewOutcome['unchanged'][number]) =>
+      held ? 'held' : review_state === 'cancelled' ? 'cancelled' : 'unchanged';
+    for (const [reason, orders] of Map.groupBy(unchanged, reasonOf)) {
+      const ids = orders.map(({ order_id }) => order_id);
+      const name = nameOf(ids[0] ?? 0);
+      put({
+        ...newMessage(to, ids, name),
+        state: 'failed',
+        problem: t(`decided.why.${reason}`, { count: ids.length }),
       });
-    };
-    offer(ids);
-    void done.then((outcome) => {
-      const changed = outcome?.changed ?? [];
-      if (changed.length === new Set(ids).size) return;
-      notices.hide(entry.notice);
-      if (changed.length > 0 && undoable.current.includes(entry)) offer(changed);
-    });
-    undoable.current = [...undoable.current.filter(({ until }) => until > Date.now()), entry];
+      if (reason === 'held') on.onHeld(ids);
+    }
   }
 
-  function undoLast(): void {
-    const last = undoable.current.findLast(({ until }) => until > Date.now());
-    if (last) void undo(last);
+  async function undo(message: DecisionMessage, nameOf: NameOf): Promise<void> {
+    const { id, ids, to, name } = message;
+    if (to === 'undone') return;
+    put({ ...message, canUndo: false });
+    // The change must have completed before it can be undone.
+    const changed = running.current.has(id) ? ((await running.current.get(id))?.changed ?? []) : ids;
+    if (changed.length === 0) return;
+    drop(id);
+    await sendUndo({ ...newMessage('undone', changed, name), again: { before: to } }, nameOf);
+  }
+
+  async function sendUndo(message: DecisionMessage, nameOf: NameOf): Promise<void> {
+    const before = message.again?.before ?? null;
+    const outcome = await settle(message, { before, nameOf }, () => undoReview(accountId, message.ids, message.id));
+    if (outcome && outcome.changed.length > 0) on.onReturned(outcome.changed);
+  }
+
+  async function sendReview(message: DecisionMessage, nameOf: NameOf): Promise<void> {
+    const { id, ids, to, again } = message;
+    if (to === 'undone') return;
+    const sent = settle(message, { before: null, nameOf }, () => review(accountId, ids, to, again?.reason, id));
+    running.current.set(id, sent);
+    await sent;
+    running.current.delete(id);
+  }
+
+  /** @param nameOf names an order in messages. */
+  function change(wanted: number[], to: ReviewState, nameOf: NameOf, reason?: string): void {
+    const ids = wanted.filter((id) => !pending.current.has(id));
+    const [first] = ids;
+    if (first === undefined) return;
+    settleMessages((id) => ids.includes(id));
+    const canUndo = to !== 'needs_review';
+    void sendReview({ ...newMessage(to, ids, nameOf(first)), canUndo, again: { reason } }, nameOf);
+  }
+
+  /** Sends a failed decision again. */
+  function retry(message: DecisionMessage, nameOf: NameOf): void {
+    if (message.ids.some((id) => pending.current.has(id))) return;
+    const { problem: _problem, ...sent } = message;
+    const again = { ...sent, state: 'running' as const, until: Date.now() + UNDO_MS };
+    void (message.to === 'undone' ? sendUndo(again, nameOf) : sendReview(again, nameOf));
+  }
+
+  function undoLast(nameOf: NameOf): void {
+    const last = messages.findLast(({ state, canUndo, until }) => canUndo && state !== 'failed' && until > Date.now());
+    if (last) void undo(last, nameOf);
   }
 
   /** Drops optimistic states after a reload, except those of pending requests. */
@@ -160,8 +188,21 @@ export function useReview(
       [...states].filter(([id]) => !pending.current.has(id) && (settledAt.current.get(id) ?? 0) < requestedAt),
     );
     if ([...newer].some(([id, state]) => moved.get(id) !== state)) setMoved((before) => new Map([...before, ...newer]));
+    // The response was lost, not the decision.
+    settleMessages((id, { to }) => newer.get(id) === (to === 'undone' ? 'needs_review' : to));
     return newer;
   }
 
-  return { moved, clearMoved, moveTo, change, undoLast };
+  return {
+    moved,
+    clearMoved,
+    moveTo,
+    change,
+    messages,
+    undo: (message: DecisionMessage, nameOf: NameOf) => void undo(message, nameOf),
+    undoLast,
+    retry,
+    expire,
+    dismiss: ({ id }: DecisionMessage) => drop(id),
+  };
 }
