@@ -52,6 +52,7 @@ const paneOf = (page: Page, number: string) =>
   page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const requestsOf = (page: Page) => page.getByRole('region', { name: 'Cancellation requests' });
 const done = (page: Page, number: string) => page.getByRole('button', { name: `Done: order ${number}`, exact: true });
+const failure = (page: Page, number: string) => page.locator('.decision.is-failed', { hasText: number });
 const notice = (page: Page, text: string) => page.locator('.notice', { hasText: text });
 
 describe('an order that its sender cancels', () => {
@@ -113,8 +114,8 @@ describe('an order that its sender cancels', () => {
       await page.keyboard.press('c');
       await cancel(shop, 'D-2');
       release();
-      await notice(page, 'was not changed: the sender has cancelled it').getByText('D-2').waitFor();
-      await notice(page, 'Confirmed').waitFor({ state: 'detached' });
+      await failure(page, 'D-2').getByText('was not confirmed. The sender has cancelled it.').waitFor();
+      expect(await page.locator('.decision', { hasText: /^Confirmed/ }).count()).toBe(0);
       expect(await statesOf(apps.stack, shop)).toEqual({ 'D-1': 'needs_review', 'D-2': 'cancelled' });
       expect(await rowOf(page, 'D-2').count()).toBe(0);
       await currentRow(page, 'D-1').waitFor();
@@ -132,7 +133,7 @@ describe('an order that its sender cancels', () => {
       await extendUndoOf(apps.stack, shop);
       expect(await cancel(shop, 'U-1')).toBe('cancelled');
       await page.keyboard.press('u');
-      await notice(page, 'the sender has cancelled it').waitFor();
+      await page.locator('.decision.is-failed', { hasText: 'The sender has cancelled it.' }).waitFor();
       expect(await statesOf(apps.stack, shop)).toEqual({ 'U-1': 'cancelled' });
       expect(await rowOf(page, 'U-1').count()).toBe(0);
     });

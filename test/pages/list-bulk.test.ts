@@ -91,7 +91,7 @@ describe('a decision about more than 50 orders', () => {
       await dialog.getByRole('textbox').fill('٦٠');
       await page.keyboard.press('Enter');
       await until('all are confirmed', async () => (await countIn(shop, 'confirmed')) === 60);
-      await page.locator('.notice', { hasText: '60 orders confirmed' }).waitFor();
+      await page.locator('.decision', { hasText: '60 orders confirmed' }).waitFor();
     });
   });
 

@@ -227,7 +227,7 @@ describe('a dispatcher', () => {
       await factOf(page, 'Address').getByText('Tower 7').waitFor();
       await page.getByRole('button', { name: 'Confirm order D-1' }).click();
       await page
-        .locator('.notice', { hasText: /^Confirmed / })
+        .locator('.decision', { hasText: /^Confirmed / })
         .getByRole('button', { name: 'Undo' })
         .waitFor();
     });
@@ -245,7 +245,7 @@ describe('several orders', () => {
       await page.getByRole('toolbar').getByText('3 selected').waitFor();
       await page.getByRole('toolbar').getByRole('button', { name: 'Confirm' }).click();
       // It stays while the pointer is on it.
-      await page.locator('.notice', { hasText: '3 orders confirmed' }).hover();
+      await page.locator('.decision', { hasText: '3 orders confirmed' }).hover();
       expect(await page.locator('.order-row').count()).toBe(1);
       await extendUndoOf(stack, shop, 3);
       await page.getByRole('button', { name: 'Undo' }).click();
@@ -386,7 +386,7 @@ describe('the list', () => {
 test.each(['en', 'ar'])('each warning code has a text in %s', (language) => {
   const path = join(import.meta.dirname, `../../apps/portal/page/src/locales/${language}/review.json`);
   const { warning } = JSON.parse(readFileSync(path, 'utf8'));
-  expect(new Set(Object.keys(warning))).toEqual(new Set([...Object.keys(WARNINGS), 'show']));
+  expect(new Set(Object.keys(warning))).toEqual(new Set([...Object.keys(WARNINGS), 'ordered_again', 'show']));
 });
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {

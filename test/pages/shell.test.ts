@@ -435,10 +435,10 @@ describe('small things', () => {
     await page.keyboard.press('j');
     await page.clock.fastForward(500);
     await page.keyboard.press('c');
-    const undo = page.locator('.notice').getByRole('button', { name: 'Undo' });
+    const undo = page.locator('.decision').getByRole('button', { name: 'Undo' });
     await undo.waitFor();
     await page.keyboard.press('F8');
-    await page.locator('.notice button:focus').waitFor();
+    await page.locator('.decision button:focus').waitFor();
     await extendUndoOf(stack, { account });
     // Longer than a notice is shown without the focus.
     await page.clock.fastForward(10_000);

@@ -370,9 +370,9 @@ describeWith('chromium')('on the page', () => {
       await resend();
       await page.getByRole('checkbox', { name: 'Select all' }).check();
       await confirmButton(page.getByRole('toolbar')).click();
-      await page.locator('.notice', { hasText: 'was not confirmed: it was sent again' }).waitFor();
-      await page.locator('.notice', { hasText: /^Confirmed / }).waitFor();
-      expect(await page.locator('.notice', { hasText: '2 orders confirmed' }).count()).toBe(0);
+      await page.locator('.decision.is-failed', { hasText: 'was not confirmed. It was sent again' }).waitFor();
+      await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
+      expect(await page.locator('.decision', { hasText: '2 orders confirmed' }).count()).toBe(0);
       await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
       expect(await rowOf(page, 'R-2').count()).toBe(0);
       expect(await Promise.all(ids.map(stateOf))).toEqual(['needs_review', 'confirmed']);
@@ -389,10 +389,14 @@ describeWith('chromium')('on the page', () => {
     await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
     for (const source_order_id of ['R-1', 'R-2', 'R-3']) await resend({ ...AGAIN, source_order_id });
     await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).getByText('you can confirm it as it is').waitFor();
-      expect(await panelOf(page).getByRole('button').count()).toBe(0);
+      await panelOf(page).getByText('The order has not changed.').waitFor();
+      expect(await panelOf(page).getByRole('button').allTextContents()).toEqual([
+        'Keep the current version',
+        'Use the new version',
+      ]);
       await page.keyboard.press('c');
-      await page.locator('.notice', { hasText: /^Confirmed / }).waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Confirm the current version' }).click();
+      await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
       await page.getByRole('link', { name: 'Confirmed' }).click();
       await rowOf(page, 'R-2').getByRole('link').click();
       await panelOf(page).getByText('is confirmed and has not changed').waitFor();
@@ -402,6 +406,46 @@ describeWith('chromium')('on the page', () => {
       await panelOf(page).getByText('is rejected and has not changed').waitFor();
     });
     expect(await stateOf(orderId)).toBe('confirmed');
+  });
+
+  test('with "ignore" the key asks which version, and the new one is used and then confirmed', async () => {
+    const [orderId] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
+    await resend();
+    await visit('/review', async (page) => {
+      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      await page.locator('.order-row.is-current').and(rowOf(page, 'R-1')).waitFor();
+      await page.keyboard.press('c');
+      await page.getByRole('dialog', { name: 'Which version of' }).waitFor();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Compare the versions' }).click();
+      await panelOf(page).waitFor();
+      await page.keyboard.press('c');
+      await page.getByRole('dialog').getByRole('button', { name: 'Use the new version' }).click();
+      await panelOf(page).getByText('New version used by').waitFor();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
+      expect(await stateOf(orderId)).toBe('needs_review');
+      await page.keyboard.press('c');
+      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
+    });
+    expect((await show(orderId)).order.customer.phone).toBe('+971507654321');
+  });
+
+  test('orders of a selection that were sent again are confirmed in their current version only if that is asked for', async () => {
+    const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
+    await resend();
+    await visit('/review', async (page) => {
+      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+      await page.getByRole('checkbox', { name: 'Select all' }).check();
+      await confirmButton(page.getByRole('toolbar')).click();
+      await page.getByRole('dialog', { name: '1 of 2 was sent again with changes' }).waitFor();
+      await page.getByRole('button', { name: 'Confirm 1 other order' }).click();
+      await rowOf(page, 'R-2').waitFor({ state: 'detached' });
+      await until('R-2 is confirmed', async () => (await stateOf(ids[1] as number)) === 'confirmed');
+      expect(await stateOf(ids[0] as number)).toBe('needs_review');
+    });
   });
 
   test('a resend that arrives appears in the open list and order', async () => {

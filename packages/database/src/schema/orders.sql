@@ -30,6 +30,8 @@ create table orders (
   review_reason         text,
   -- The transaction that confirmed the order; dispatching follows the confirmations by it.
   confirmed_xid         xid8,
+  -- The time of modification in the newest delivery that cancelled the order, by its platform's clock; null if it has none.
+  platform_cancelled_at timestamptz,
   received_at           timestamptz not null,
   written_at            timestamptz not null default now(),
   -- When its personal data was removed. Decision 020.

@@ -59,6 +59,8 @@ interface CallOptions {
   body?: unknown;
   query?: Query;
   signal?: AbortSignal;
+  /** The id with which the portal carries out a change and its repetitions once, if the page tells them apart better than their content does. */
+  submission?: string;
 }
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -133,7 +135,7 @@ async function sendOnce(method: Method, path: string, options: CallOptions): Pro
   const body = options.body === undefined ? null : JSON.stringify(options.body);
   const content = `${method} ${address} ${body}`;
   const headers = new Headers(body === null ? {} : { 'Content-Type': 'application/json' });
-  if (method !== 'GET') headers.set('Idempotency-Key', idOf(content));
+  if (method !== 'GET') headers.set('Idempotency-Key', options.submission ?? idOf(content));
   const response = await fetch(address, { method, signal: options.signal ?? null, headers, body }).catch(
     (error: unknown) => {
       settle(content, null);

@@ -58,22 +58,23 @@ async function inChunks(ids: number[], send: (chunk: number[]) => Promise<Review
   return total;
 }
 
-/** Confirms, rejects (with a reason) or reopens any number of orders. */
+/** Confirms, rejects (with a reason) or reopens any number of orders. @param submission the same for each retry of a decision. */
 export function review(
   accountId: number,
   ids: number[],
   to: ReviewState,
   reason: string | undefined,
+  submission: string,
 ): Promise<ReviewOutcome> {
   return inChunks(ids, (order_ids) =>
-    call('POST', `/accounts/${accountId}/orders/review`, { body: { order_ids, to, reason } }),
+    call('POST', `/accounts/${accountId}/orders/review`, { body: { order_ids, to, reason }, submission }),
   );
 }
 
 /** Undoes a recent confirmation or rejection. */
-export function undoReview(accountId: number, ids: number[]): Promise<ReviewOutcome> {
+export function undoReview(accountId: number, ids: number[], submission: string): Promise<ReviewOutcome> {
   return inChunks(ids, (order_ids) =>
-    call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids } }),
+    call('POST', `/accounts/${accountId}/orders/review/undo`, { body: { order_ids }, submission }),
   );
 }
 
@@ -105,8 +106,12 @@ export function decideResend(
   return call('POST', `/accounts/${accountId}/orders/${orderId}/resends/${receipt_id}`, { body: { decision } });
 }
 
-/** Whether an order cannot be confirmed before a decision about its newest resend. */
-export function isHeld({ review, erased_at, resends, hold_resends }: OrderDetail): boolean {
-  const isOpen = review.state === 'needs_review' && erased_at === null;
-  return isOpen && hold_resends && resends[0]?.decision === null;
+/** Whether nobody has decided yet which version of an order counts: its own, or that of its newest resend. */
+export function isUndecided({ review, erased_at, resends }: OrderDetail): boolean {
+  return review.state === 'needs_review' && erased_at === null && resends[0]?.decision === null;
+}
+
+/** Whether an order cannot be confirmed before that decision. */
+export function isHeld(detail: OrderDetail): boolean {
+  return detail.hold_resends && isUndecided(detail);
 }

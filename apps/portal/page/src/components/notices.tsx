@@ -30,6 +30,15 @@ interface NoticeBoard {
 const DURATION_MS = 6000;
 const MAX_SHOWN = 3;
 
+/** What had the focus before F8 moved it to a notice. */
+let focusedBefore: Element | null = null;
+
+/** Gives the focus back, as the button of a notice that has it is about to disappear. */
+export function leaveNotice(): void {
+  if (focusedBefore instanceof HTMLElement) focusedBefore.focus();
+  focusedBefore = null;
+}
+
 const NoticeContext = createContext<NoticeBoard | null>(null);
 
 export function useNotices(): NoticeBoard {
@@ -44,8 +53,6 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   const [notices, setNotices] = useState<(Notice & { id: number })[]>([]);
   const [isPaused, setPaused] = useState(false);
   const nextId = useRef(1);
-  const region = useRef<HTMLElement>(null);
-  const focusedBefore = useRef<Element | null>(null);
   const hide = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
   const show = useCallback((notice: Notice) => {
     const id = nextId.current++;
@@ -54,10 +61,11 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   }, []);
   const board = useMemo(() => ({ show, hide }), [show, hide]);
   const onKey = useEffectEvent((event: KeyboardEvent) => {
-    const newest = region.current?.querySelector<HTMLElement>('[data-notice]:last-child button');
+    // A page can have notices of its own.
+    const newest = [...document.querySelectorAll('[data-notice]')].at(-1)?.querySelector('button');
     if (event.key !== 'F8' || !newest) return;
     event.preventDefault();
-    if (!region.current?.contains(document.activeElement)) focusedBefore.current = document.activeElement;
+    if (!document.activeElement?.closest('[data-notice]')) focusedBefore = document.activeElement;
     newest.focus();
   });
   useEffect(() => {
@@ -67,8 +75,7 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   /** The button with the focus is about to disappear. */
   const leave = () => {
     setPaused(false);
-    if (focusedBefore.current instanceof HTMLElement) focusedBefore.current.focus();
-    focusedBefore.current = null;
+    leaveNotice();
   };
   const shown = (kind: 'good' | 'bad') =>
     notices
@@ -78,7 +85,6 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
     <NoticeContext value={board}>
       {children}
       <section
-        ref={region}
         className="notices"
         aria-label={t('notices')}
         onPointerEnter={() => setPaused(true)}

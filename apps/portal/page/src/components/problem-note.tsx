@@ -15,7 +15,7 @@ export function useProblemText(): (error: unknown) => string {
 }
 
 /** Whether the same request would fail again. */
-function isFinal(error: unknown): boolean {
+export function isFinal(error: unknown): boolean {
   return isProblem(error) && [400, 403, 404, 422].includes(error.status);
 }
 

@@ -5,6 +5,8 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { formatCount } from '../../components/numbers.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { type BlockedOrder, blockerList } from './blocker-text.ts';
 import { nameOfOrder } from './name-of-order.ts';
 import { RejectDialog } from './reject-dialog.tsx';
@@ -12,24 +14,66 @@ import type { useDecisions } from './use-decisions.ts';
 
 /** The open question before a decision, if any. */
 export function DecisionDialogs({
-  decisions: { question, proceed, reject, cancel },
+  decisions: { question, confirm, proceed, reject, cancel },
   orderOf,
+  openId,
+  compare,
+  acceptResend,
 }: {
   decisions: ReturnType<typeof useDecisions>;
+  openId: number | null;
+  /** Opens an order to show both versions. */
+  compare: (id: number) => void;
+  /** Puts the values that were sent again into the open order. */
+  acceptResend: (id: number) => Promise<unknown>;
   orderOf: (id: number) => BlockedOrder | undefined;
 }): ReactNode {
+  const { t } = useTranslation('review');
   if (!question) return null;
   const { ids } = question;
   const [first = 0] = ids;
   switch (question.kind) {
+    case 'resent': {
+      const others = ids.filter((id) => !question.resent.includes(id));
+      return ids.length === 1 ? (
+        <OneResent
+          name={nameOfOrder(orderOf(first))}
+          compare={first === openId ? null : () => compare(first)}
+          accept={() => acceptResend(first)}
+          onConfirm={() => confirm(ids)}
+          onClose={cancel}
+        />
+      ) : (
+        <SomeOfMany
+          title={t('bulk.resent', {
+            count: question.resent.length,
+            formatted: formatCount(question.resent.length),
+            all: formatCount(ids.length),
+          })}
+          hint={t('bulk.resentHint')}
+          count={ids.length}
+          others={others.length}
+          confirmOthers="bulk.confirmUnchanged"
+          onConfirm={(all) => confirm(all ? ids : others)}
+          onClose={cancel}
+        />
+      );
+    }
     case 'blocked': {
       const deliverable = ids.filter((id) => !question.blocked.includes(id));
       return ids.length === 1 ? (
         <OneBlocked order={orderOf(first)} onConfirm={() => proceed(ids, 'confirmed')} onClose={cancel} />
       ) : (
-        <SomeBlocked
+        <SomeOfMany
+          title={t('bulk.blocked', {
+            count: question.blocked.length,
+            formatted: formatCount(question.blocked.length),
+            all: formatCount(ids.length),
+          })}
+          hint={t('bulk.blockedHint')}
           count={ids.length}
-          blocked={question.blocked.length}
+          others={deliverable.length}
+          confirmOthers="bulk.confirmDeliverable"
           onConfirm={(all) => proceed(all ? ids : deliverable, 'confirmed')}
           onClose={cancel}
         />
@@ -75,24 +119,69 @@ function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => v
   );
 }
 
-function SomeBlocked(props: {
+/** Which version of an order that was sent again with changes: the new one is used, or the current one confirmed. */
+function OneResent(props: {
+  name: string;
+  compare: (() => void) | null;
+  accept: () => Promise<unknown>;
+  onConfirm: () => void;
+  onClose: () => void;
+}): ReactNode {
+  const { name, compare, accept, onConfirm, onClose } = props;
+  const { t } = useTranslation('review');
+  const accepting = useAction({ mutationFn: accept, onSuccess: onClose });
+  return (
+    <Dialog title={t('bulk.resentOne', { name })} onClose={onClose}>
+      <div className="stack">
+        <p>{t(compare ? 'bulk.resentCompare' : 'bulk.resentChoose')}</p>
+        {accepting.isError && <ProblemNote error={accepting.error} />}
+        <div className="row">
+          {compare ? (
+            <button type="button" className="button button-main" onClick={compare}>
+              {t('bulk.compare')}
+            </button>
+          ) : (
+            <button
+              type="button"
+              className="button button-main"
+              aria-disabled={accepting.isPending}
+              onClick={() => accepting.mutate()}
+            >
+              {t('resend.accept')}
+            </button>
+          )}
+          <button type="button" className="button" onClick={onConfirm}>
+            {t('bulk.confirmCurrent')}
+          </button>
+          <button type="button" className="button" onClick={onClose}>
+            {t('common:action.cancel')}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Some of several orders are better not confirmed: all others, all, or none. */
+function SomeOfMany(props: {
+  title: string;
+  hint: string;
   count: number;
-  blocked: number;
+  others: number;
+  confirmOthers: string;
   onConfirm: (all: boolean) => void;
   onClose: () => void;
 }): ReactNode {
-  const { count, blocked, onConfirm, onClose } = props;
+  const { title, hint, count, others, confirmOthers, onConfirm, onClose } = props;
   const { t } = useTranslation('review');
-  const deliverable = count - blocked;
-  const title = t('bulk.blocked', { count: blocked, formatted: formatCount(blocked), all: formatCount(count) });
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="stack">
-        <p>{t('bulk.blockedHint')}</p>
+        <p>{hint}</p>
         <div className="row">
-          {deliverable > 0 && (
+          {others > 0 && (
             <button type="button" className="button button-main" onClick={() => onConfirm(false)}>
-              {t('bulk.confirmDeliverable', { count: deliverable, formatted: formatCount(deliverable) })}
+              {t(confirmOthers, { count: others, formatted: formatCount(others) })}
             </button>
           )}
           <button type="button" className="button button-bad" onClick={() => onConfirm(true)}>

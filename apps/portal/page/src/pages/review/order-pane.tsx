@@ -41,6 +41,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   isDeliberate: () => boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
+  /** What became of the latest decisions, if the order covers the list. */
+  strip: ReactNode;
   onLoaded: (order: ListedOrder) => void;
   onClose: () => void;
 }
@@ -167,6 +169,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           </CrossHighlightArea>
         )}
       </div>
+      {props.strip}
       {!isWide && order && actions}
     </section>
   );

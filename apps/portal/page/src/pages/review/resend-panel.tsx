@@ -2,7 +2,7 @@ import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useCan } from '../../api/permissions.ts';
-import { isHeld, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
+import { isUndecided, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
@@ -46,7 +46,7 @@ export function ResendPanel(props: {
       </div>
       <About resend={newest} detail={detail} state={state} />
       <Comparison order={detail.order} resend={newest} />
-      {can('review') && isHeld(detail) && state === 'needs_review' && (
+      {can('review') && isUndecided(detail) && state === 'needs_review' && (
         <DecisionButtons
           key={receipt_id}
           removed={newest.changes.filter(isRemoval).map(({ pointer }) => fieldLabel(t, pointer))}

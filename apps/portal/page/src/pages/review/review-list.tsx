@@ -25,6 +25,7 @@ export function ReviewList({
   isCompact,
   isCovered,
   actions,
+  strip,
 }: {
   live: ReturnType<typeof useLiveList>;
   selection: ReturnType<typeof useSelection>;
@@ -33,6 +34,8 @@ export function ReviewList({
   isCompact: boolean;
   isCovered: boolean;
   actions: BulkActions;
+  /** What became of the latest decisions, while the list is not covered. */
+  strip: ReactNode;
 }): ReactNode {
   const { t } = useTranslation('review');
   const { list, orders, arrivals, updates, sortedNewest } = live;
@@ -96,6 +99,7 @@ export function ReviewList({
         onTop={live.setAtTop}
         loadMore={mayLoad ? () => void list.fetchNextPage() : undefined}
       />
+      {strip}
     </div>
   );
 }

@@ -3,10 +3,18 @@ import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCan } from '../../api/permissions.ts';
-import { isHeld, type OrderDetail, type ReviewState } from '../../api/review.ts';
+import {
+  decideResend,
+  isHeld,
+  isUndecided,
+  type OrderDetail,
+  type ReviewState,
+  toListedOrder,
+} from '../../api/review.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { DecisionDialogs } from './decision-dialogs.tsx';
+import { DecisionStrip } from './decision-strip.tsx';
 import { useUnsavedEdits } from './drafts.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { FilterChips } from './filter-chips.tsx';
@@ -77,6 +85,7 @@ export function ReviewPage(): ReactNode {
     navigation.reveal();
     return [];
   };
+  const nameOf = (id: number) => nameOfOrder(orderOf(id));
   const stateOf = (id: number) => live.moved.get(id) ?? orderOf(id)?.review_state ?? filters.state;
   const hasUnsavedEdit = useUnsavedEdits();
   /** A value that is typed but not saved must not be lost by confirming the old one. */
@@ -89,7 +98,7 @@ export function ReviewPage(): ReactNode {
   const isHeldHere = ([id, ...others]: readonly number[]) => {
     const detail = id !== undefined && id === openId && others.length === 0 && detailOf(id);
     if (!detail || !isHeld(detail)) return false;
-    notices.show({ kind: 'bad', text: t('notice.held', { count: 1, name: nameOfOrder(detail.order) }) });
+    notices.show({ kind: 'bad', text: t('notice.held', { name: nameOfOrder(detail.order) }) });
     document.getElementById(RESEND_PANEL)?.focus();
     void queryClient.invalidateQueries({ queryKey: ['order', accountId, id] });
     return true;
@@ -97,11 +106,25 @@ export function ReviewPage(): ReactNode {
   const move = (ids: number[], to: ReviewState, reason?: string) => {
     if (isBeingEdited(ids)) return;
     navigation.moveOff(new Set(ids));
-    live.change(ids, to, (id) => nameOfOrder(orderOf(id)), reason);
+    live.change(ids, to, nameOf, reason);
     selection.clear();
   };
   const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
-  const decisions = useDecisions(isBlocked, move);
+  const isResent = (id: number) => {
+    const detail = detailOf(id);
+    return detail ? isUndecided(detail) : orderOf(id)?.resent === 'undecided';
+  };
+  const acceptResend = async (id: number) => {
+    const receipt_id = detailOf(id)?.resends[0]?.receipt_id;
+    if (!receipt_id) return;
+    const changed = await decideResend(accountId, id, { receipt_id, decision: 'accepted' });
+    const queryKey = ['order', accountId, id];
+    // A response still in flight would restore the old version.
+    await queryClient.cancelQueries({ queryKey });
+    queryClient.setQueryData(queryKey, changed);
+    live.replace(toListedOrder(changed.order));
+  };
+  const decisions = useDecisions(isResent, isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
     if (!isDeliberate()) return;
     if (!mayReview || ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review')))
@@ -137,13 +160,29 @@ export function ReviewPage(): ReactNode {
           x: mayReview
             ? () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId)
             : undefined,
-          u: mayReview ? live.undoLast : undefined,
+          u: mayReview ? () => live.undoLast() : undefined,
           '/': () => search.current?.select(),
           '?': () => setHelping(true),
         },
     singleKeysOn,
   );
 
+  const strip = (
+    <DecisionStrip
+      messages={live.messages}
+      onUndo={(message) => live.undo(message)}
+      onRetry={(message) => {
+        if (message.to !== 'undone') navigation.moveOff(new Set(message.ids));
+        live.retry(message);
+      }}
+      onOpen={(message) => {
+        live.dismiss(message);
+        open(message.ids[0] ?? null);
+      }}
+      onClose={live.dismiss}
+      onExpired={live.expire}
+    />
+  );
   const index = orders.findIndex(({ order_id }) => order_id === openId);
   return (
     <div className={openId === null ? 'review' : 'review has-order'}>
@@ -184,6 +223,7 @@ export function ReviewPage(): ReactNode {
           onDownload: () => exports.download(selection.ids),
           onPrint: () => exports.print(selection.ids),
         }}
+        strip={!isCovered && strip}
       />
       {openId !== null && (
         <LazyOrderPane
@@ -194,6 +234,7 @@ export function ReviewPage(): ReactNode {
           viewers={live.updates.viewers?.filter(({ order_id }) => order_id === openId).map(({ name }) => name)}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
+          strip={isCovered && strip}
           onLoaded={live.replace}
           isDeliberate={isDeliberate}
           onReview={(to) => requestReview([openId], to)}
@@ -203,7 +244,16 @@ export function ReviewPage(): ReactNode {
           position={index < 0 ? undefined : { at: index + 1, of: orders.length, isMore: live.list.hasNextPage }}
         />
       )}
-      <DecisionDialogs decisions={decisions} orderOf={orderOf} />
+      <DecisionDialogs
+        decisions={decisions}
+        orderOf={orderOf}
+        acceptResend={acceptResend}
+        openId={openId}
+        compare={(id) => {
+          decisions.cancel();
+          open(id);
+        }}
+      />
       {exports.printed && (
         <Suspense>
           <PrintView accountId={accountId} orderIds={exports.printed} onClose={exports.endPrinting} />

@@ -18,7 +18,7 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
   /** Orders came back into the list that are not loaded. */
   const [isIncomplete, setIncomplete] = useState(false);
   const reported = useRef(new Map<number, string>());
-  const { moved, clearMoved, moveTo, change, undoLast } = useReview(accountId, {
+  const { clearMoved, moveTo, ...review } = useReview(accountId, {
     onSettled: setStates,
     onReturned(returned) {
       const loaded = new Set(orders.map(({ order_id }) => order_id));
@@ -27,6 +27,8 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
     onHeld: (held) => mark(new Map(held.map((id) => [id, 'undecided']))),
     onUncertain: () => void reload(),
   });
+
+  const { moved } = review;
 
   const takeOver = (updates: Updates, requestedAt: number) => {
     receive(updates.new);
@@ -70,9 +72,7 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
     /** Whether the list had orders, which were decided meanwhile. */
     hadOrders: orders.length > 0 || moved.size > 0,
     sortedNewest,
-    moved,
-    change,
-    undoLast,
+    ...review,
     replace,
     reload,
     arrivals,
