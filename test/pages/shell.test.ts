@@ -227,8 +227,10 @@ describe('a session that ends during work', () => {
     const { page, complaints } = await openPage();
     await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the end');
-    await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
+    // What the person does, and no poll, finds the session ended.
+    await intercept(page, '**/new-sign-ins', (route) => route.abort());
+    await endSessions(person);
     await page.getByRole('button', { name: 'Change password' }).click();
     await endedDialog(page).getByText('Your session has ended. Sign in to continue.').waitFor();
     await expectAccessible(page);
@@ -243,7 +245,6 @@ describe('a session that ends during work', () => {
     // Lists load again.
     await page.goto(portal.url + review);
     await rowOf(page, 'A-30').waitFor();
-    // The search, and no poll, finds the session ended.
     await intercept(page, '**/orders/updates*', (route) => route.abort());
     await endSessions(person);
     await page.getByRole('searchbox').fill('A-4');
