@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { readSenderConfig } from '../../apps/cli/src/sender-config.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';

@@ -1,8 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { listAudit, unseal } from '@orders/database';
-import { EVENT_TYPES } from '@orders/domain';
-import { freePort } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { unseal } from '@orders/database/accounts/seal.ts';
+import { listAudit } from '@orders/database/audit.ts';
+import { EVENT_TYPES } from '@orders/domain/events.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { MIGRATIONS } from '@orders/database';
-import { dropDatabase, ensureDatabase, freePort } from '@orders/test-services';
+import { MIGRATIONS } from '@orders/database/migrations/index.ts';
+import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { run, useCli } from './run.ts';
 
 const cli = useCli();

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { baseEnvironment, freePort } from '@orders/test-services';
+import { baseEnvironment } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { expectDecent, type Outcome, useCli } from './run.ts';
 
 const cli = useCli();

@@ -1,6 +1,6 @@
 import { beforeAll, expect } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { type AuditEvent, listAudit } from '@orders/database';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { type AuditEvent, listAudit } from '@orders/database/audit.ts';
 import type { Knex } from 'knex';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 

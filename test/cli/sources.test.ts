@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { unseal } from '@orders/database';
-import { PRESETS } from '@orders/domain';
+import { unseal } from '@orders/database/accounts/seal.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { useDirectory } from '../harness/send.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { acceptInvitation, findInvitation } from '@orders/database';
+import { acceptInvitation, findInvitation } from '@orders/database/users/invitations.ts';
 import { PORTAL_URL, run, useCli } from './run.ts';
 
 const cli = useCli();

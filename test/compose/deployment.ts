@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { until } from '../harness/until.ts';
 import { run } from './run.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { baseEnvironment } from '@orders/test-services';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 import { testWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/main.ts');

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { createKey } from '@orders/database';
+import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { type Haproxy, startHaproxy } from '../harness/haproxy.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';

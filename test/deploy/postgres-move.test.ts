@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { reviewOrders } from '@orders/database';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { Knex } from 'knex';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { blocksUnder } from '../harness/markdown-blocks.ts';

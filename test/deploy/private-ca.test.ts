@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { stringify } from 'yaml';
 import { type RuleFile, readRuleFile } from '../harness/alert-rules.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -4,9 +4,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEndpoint, openKnex } from '@orders/database';
-import { parseSecretsKey } from '@orders/runtime';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { until } from '../harness/until.ts';
 

@@ -9,8 +9,8 @@ import {
   requestTest,
   resendEvents,
   rotateEndpointSecret,
-} from '@orders/database';
-import type { EventType } from '@orders/domain';
+} from '@orders/database/endpoints/endpoints.ts';
+import type { EventType } from '@orders/domain/events.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import {
   type RunningIntake,

@@ -6,11 +6,10 @@ import {
   findEndpoint,
   listAttempts,
   pauseEndpoint,
-  pruneAttempts,
   removeEndpoint,
-  removeOrphanedDeliveries,
   requestTest,
-} from '@orders/database';
+} from '@orders/database/endpoints/endpoints.ts';
+import { pruneAttempts, removeOrphanedDeliveries } from '@orders/database/endpoints/prune-deliveries.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  closeDatabase,
-  editStoredOrder,
-  eraseOrder,
-  openDatabase,
-  publishEvents,
-  readEventLog,
-  reviewOrders,
-  setEvents,
-  undoReview,
-} from '@orders/database';
-import { searchCustomer } from '@orders/domain';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
+import { eraseOrder } from '@orders/database/erasure/erase-order.ts';
+import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
+import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { undoReview } from '@orders/database/orders/undo-review.ts';
+import { publishEvents } from '@orders/database/prepared/events/publish-events.ts';
+import { searchCustomer } from '@orders/domain/customer-search.ts';
 import {
   type RunningIntake,
   type RunningWorker,

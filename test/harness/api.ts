@@ -1,4 +1,4 @@
-import { isFinal } from '@orders/domain';
+import { isFinal } from '@orders/domain/receipt-states.ts';
 import supertest from 'supertest';
 import { checkAgainst } from './openapi-check.ts';
 import { sign } from './sign.ts';

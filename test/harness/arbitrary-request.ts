@@ -1,4 +1,4 @@
-import { createApiKey } from '@orders/domain';
+import { createApiKey } from '@orders/domain/api-key.ts';
 import fc from 'fast-check';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
 import { head } from './raw-http.ts';

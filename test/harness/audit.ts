@@ -1,4 +1,4 @@
-import { type AuditEvent, listAudit } from '@orders/database';
+import { type AuditEvent, listAudit } from '@orders/database/audit.ts';
 import type { Knex } from 'knex';
 
 const OF_PEOPLE = ['signed_in', 'signed_out', 'sign_in_failed', 'personal_data_read'];

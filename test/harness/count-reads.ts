@@ -1,4 +1,4 @@
-import type { Database } from '@orders/database';
+import type { Database } from '@orders/database/connect.ts';
 
 const KINDS = {
   /** Rows, index entries and blocks. */

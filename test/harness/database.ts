@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { openKnex } from '@orders/database';
-import { dropDatabase } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { dropDatabase } from '@orders/test-services/databases.ts';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { closeAtEnd } from './close-at-end.ts';

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { setEvents } from '@orders/database';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
 import { findMarkers } from './markers.ts';
 import type { RunningIntake, Stack, TestAccount } from './stack.ts';
 import { readTables } from './stored.ts';

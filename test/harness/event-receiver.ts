@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createEndpoint, type DeliveryAttempt, listAttempts, requestTest, setEvents } from '@orders/database';
-import type { EventType } from '@orders/domain';
+import {
+  createEndpoint,
+  type DeliveryAttempt,
+  listAttempts,
+  requestTest,
+} from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import type { EventType } from '@orders/domain/events.ts';
 import { Webhook } from 'standardwebhooks';
 import { closeAtEnd } from './close-at-end.ts';
 import type { Stack } from './stack.ts';

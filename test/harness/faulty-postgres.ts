@@ -1,9 +1,12 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, openKnex } from '@orders/database';
-import { migrateQueue } from '@orders/queue';
-import { ensureDatabase, freePort, startFaultyPostgres as startServer } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { migrateQueue } from '@orders/queue/bullmq.ts';
+import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { startFaultyPostgres as startServer } from '@orders/test-services/faulty-postgres.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { PREPARED, type TestDatabase } from './database.ts';
 import { startPgBouncer } from './pgbouncer.ts';

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
-import { isFinal } from '@orders/domain';
-import { type Child, freePort, startChild } from '@orders/test-services';
+import { isFinal } from '@orders/domain/receipt-states.ts';
+import { type Child, startChild } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import type { AttackResult } from '../../packages/bench/src/isolation/attack.ts';
 import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../packages/bench/src/isolation/polite-sender.ts';
 import { createPerson, type TestPerson } from './people.ts';

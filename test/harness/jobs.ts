@@ -1,4 +1,5 @@
-import { LANES, openQueueStats } from '@orders/queue';
+import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { LANES } from '@orders/queue/wake-up.ts';
 
 /** The payloads of the waiting jobs in the prompt lane, oldest first. */
 export async function listJobs(url: string): Promise<{ wakeUps: unknown[] }[]> {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { createLogger, type Logger } from '@orders/runtime';
+import { createLogger, type Logger } from '@orders/runtime/observability/logger.ts';
 import winston from 'winston';
 
 /** A logger that stores its lines. */

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { acceptInvitation, createInvitation, hashPassword, type MemberRole } from '@orders/database';
+import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
+import type { MemberRole } from '@orders/database/users/memberships.ts';
+import { hashPassword } from '@orders/database/users/scrypt.ts';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';
 import { type RunningPortal, type Stack, TEST_HASH_COST } from './stack.ts';

@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { readConfig as readIntakeConfig } from '@orders/intake';
-import { readConfig as readNotifierConfig } from '@orders/notifier';
-import { readConfig as readPortalConfig } from '@orders/portal';
-import { readConfig as readWorkerConfig } from '@orders/worker';
+import { readConfig as readIntakeConfig } from '@orders/intake/config.ts';
+import { readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
+import { readConfig as readPortalConfig } from '@orders/portal/config.ts';
+import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
 import { readConfig as readCliConfig } from '../../apps/cli/src/config.ts';
 import { fillIn, MANIFESTS, type Manifest, render, withAllComponents } from './manifests.ts';
 import { describeWith, findProgram } from './programs.ts';

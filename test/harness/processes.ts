@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
 

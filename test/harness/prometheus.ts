@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { freePort, startChild } from '@orders/test-services';
+import { startChild } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { until } from './until.ts';
 
 export const PROMETHEUS_FILES = resolve(import.meta.dirname, '../../deploy/prometheus');

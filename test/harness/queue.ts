@@ -1,5 +1,5 @@
 import { describe, test } from '@jest/globals';
-import { startFaultyRedis } from '@orders/test-services';
+import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { Redis } from 'ioredis';
 import { skipped } from './programs.ts';
 import { startRedisCluster } from './redis-cluster.ts';

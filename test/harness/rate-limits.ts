@@ -1,5 +1,5 @@
-import { setRateLimit } from '@orders/database';
-import { isRedisUrl } from '@orders/queue';
+import { setRateLimit } from '@orders/database/accounts/accounts.ts';
+import { isRedisUrl } from '@orders/queue/open-redis.ts';
 import type { Reply } from './api.ts';
 import type { RunningIntake, Stack } from './stack.ts';
 import { until } from './until.ts';

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, type LocalRedis, startRedis } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
+import { type LocalRedis, startRedis } from '@orders/test-services/redis.ts';
 import { Redis } from 'ioredis';
 import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database';
+import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
 import type { Knex } from 'knex';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { baseEnvironment } from '@orders/test-services';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
 /** The timeout of a test with a run, which takes two minutes on a machine of its own. */

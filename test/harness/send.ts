@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { baseEnvironment } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 
 /** The main file of the CLI. */
 export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');

@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { isFinal } from '@orders/domain';
+import { isFinal } from '@orders/domain/receipt-states.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 

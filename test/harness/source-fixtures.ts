@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Order, SourcePreset } from '@orders/domain';
+import type { Order } from '@orders/domain/order.ts';
+import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 
 const FIXTURES = resolve(import.meta.dirname, '../../packages/domain/test/fixtures/sources');
 

@@ -1,6 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { createSource, type Source } from '@orders/database';
-import { type OrderMapping, PRESETS, type SourcePreset, type SourceSettings } from '@orders/domain';
+import { createSource, type Source } from '@orders/database/sources/sources.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { Webhook } from 'standardwebhooks';
 import type { Api, Reply, TestAccount } from './api.ts';
 import type { Stack } from './stack.ts';

@@ -1,7 +1,8 @@
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';

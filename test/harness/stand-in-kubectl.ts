@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { delimiter, join, resolve } from 'node:path';
 import { json, text } from 'node:stream/consumers';
-import { startChild } from '@orders/test-services';
+import { startChild } from '@orders/test-services/child.ts';
 
 const CLI = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
 

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
-import { freePort, type FaultyPostgres as Server, startFaultyPostgres as startServer } from '@orders/test-services';
+import {
+  type FaultyPostgres as Server,
+  startFaultyPostgres as startServer,
+} from '@orders/test-services/faulty-postgres.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import pg from 'pg';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
 import { closeAtEnd } from './close-at-end.ts';

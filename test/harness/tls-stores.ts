@@ -2,7 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, startPostgres, startRedis } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
+import { startPostgres } from '@orders/test-services/postgres.ts';
+import { startRedis } from '@orders/test-services/redis.ts';
 import { closeAtEnd } from './close-at-end.ts';
 
 /** A Postgres and a Redis whose certificates a private CA has signed, for the name `localhost` and not for `127.0.0.1`. */

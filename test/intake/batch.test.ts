@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { listRejected } from '@orders/database';
+import { listRejected } from '@orders/database/rejected-deliveries.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

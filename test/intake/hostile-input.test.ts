@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Child, freePort } from '@orders/test-services';
+import type { Child } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';

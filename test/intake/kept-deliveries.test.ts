@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { setHoldResends } from '@orders/database';
+import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
 import { runOrders } from '../harness/erasure.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';

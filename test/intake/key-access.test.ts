@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { setSignedOnly } from '@orders/database/accounts/accounts.ts';
 import {
   createKey,
   type KeyAccess,
   type NewApiKey,
   replaceKey,
-  setEvents,
-  setSignedOnly,
   updateKey,
-} from '@orders/database';
-import { KEY_SCOPES, type KeyScope } from '@orders/domain';
+} from '@orders/database/accounts/api-keys.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createEndpoint, requestTest, setEvents } from '@orders/database';
-import { PROBLEMS } from '@orders/domain';
+import { createEndpoint, requestTest } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { PROBLEMS } from '@orders/domain/problems.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startEventReceiver } from '../harness/event-receiver.ts';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { createKey, revokeKey, rotateSigning } from '@orders/database';
+import { createKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
+import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import {
   type BarrierName,
   closeBarrier,

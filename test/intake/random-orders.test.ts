@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  claimReceipts,
-  closeDatabase,
-  createAccount,
-  type Database,
-  listOrders,
-  openDatabase,
-  recordReceipts,
-  type WritableOrder,
-  writeOrders,
-} from '@orders/database';
-import { normalizeOrder, parseBody } from '@orders/domain';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { listOrders } from '@orders/database/orders/orders.ts';
+import { type WritableOrder, writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
+import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';

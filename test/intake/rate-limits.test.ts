@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { setRateLimit } from '@orders/database';
-import type { AccountRateLimit } from '@orders/domain';
-import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
+import { setRateLimit } from '@orders/database/accounts/accounts.ts';
+import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { Redis } from 'ioredis';
 import type { Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';

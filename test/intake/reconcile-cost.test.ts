@@ -1,14 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import {
-  BacklogTooLong,
-  closeDatabase,
-  type Database,
-  openDatabase,
-  reconcileReceipts,
-  recordReceipts,
-  redriveReceipts,
-} from '@orders/database';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { BacklogTooLong, reconcileReceipts } from '@orders/database/prepared/receipts/reconcile-receipts.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startStack } from '../harness/stack.ts';

@@ -1,7 +1,9 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { closeDatabase, type IncomingReceipt, openDatabase, recordReceipts, redriveReceipts } from '@orders/database';
-import { startFaultyRedis } from '@orders/test-services';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createKey, replaceKey, revokeKey, setSuspended } from '@orders/database';
-import { createApiKey } from '@orders/domain';
+import { setSuspended } from '@orders/database/accounts/accounts.ts';
+import { createKey, replaceKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
+import { createApiKey } from '@orders/domain/api-key.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';

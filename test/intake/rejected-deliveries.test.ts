@@ -1,14 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  createKey,
-  listRejected,
-  pruneRejected,
-  type RejectedDelivery,
-  rotateSigning,
-  setSignedOnly,
-  setSuspended,
-} from '@orders/database';
-import { REJECTIONS } from '@orders/domain';
+import { setSignedOnly, setSuspended } from '@orders/database/accounts/accounts.ts';
+import { createKey } from '@orders/database/accounts/api-keys.ts';
+import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { listRejected, pruneRejected, type RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
+import { REJECTIONS } from '@orders/domain/rejections.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { readGauge } from '../harness/read-metrics.ts';

@@ -1,9 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, type IncomingReceipt, openDatabase } from '@orders/database';
-import { contentFingerprint } from '@orders/domain';
-import { openProducer, type Producer } from '@orders/queue';
-import { createTimeSlicer } from '@orders/runtime';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import type { IncomingReceipt } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
+import { openProducer, type Producer } from '@orders/queue/open-producer.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';

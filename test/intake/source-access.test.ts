@@ -1,15 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  listRejected,
-  removeSource,
-  replaceSourceId,
-  replaceSourceSecret,
-  type Source,
-  setRateLimit,
-  setSuspended,
-} from '@orders/database';
-import { createSourceId, type SourceSettings } from '@orders/domain';
+import { setRateLimit, setSuspended } from '@orders/database/accounts/accounts.ts';
+import { listRejected } from '@orders/database/rejected-deliveries.ts';
+import { removeSource, replaceSourceId, replaceSourceSecret, type Source } from '@orders/database/sources/sources.ts';
+import { createSourceId } from '@orders/domain/api-key.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { findDeliveries, type Source } from '@orders/database';
+import { findDeliveries } from '@orders/database/sources/activity.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -1,15 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import {
-  claimReceipts,
-  closeDatabase,
-  createAccount,
-  type Database,
-  type IncomingReceipt,
-  openDatabase,
-  recordReceipts,
-  storeMismatches,
-} from '@orders/database';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { storeMismatches } from '@orders/database/prepared/receipts/store-mismatches.ts';
 import fc from 'fast-check';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { listOrders, type Source } from '@orders/database';
-import type { SourcePreset } from '@orders/domain';
+import { listOrders } from '@orders/database/orders/orders.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import { RECORDED_ORDERS, readDeliveryFixture } from '../harness/source-fixtures.ts';
 import { createTestSource, deliver, shopifyHeaders, standardHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,6 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
-import { PRESETS } from '@orders/domain';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { findDeliveries } from '@orders/database/sources/activity.ts';
+import { type Source, setMapping } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';

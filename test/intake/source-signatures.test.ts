@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Source } from '@orders/database';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
 import '@shopify/shopify-api/adapters/node';
 import { Webhook } from 'standardwebhooks';

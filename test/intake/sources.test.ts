@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { redriveReceipts, type Source, setIdPrefix, setMapping } from '@orders/database';
-import { PRESETS } from '@orders/domain';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { type Source, setIdPrefix, setMapping } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,9 +1,12 @@
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate, openKnex } from '@orders/database';
-import { migrateQueue } from '@orders/queue';
-import { ensureDatabase, findRedisServer, startPostgres } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { migrateQueue } from '@orders/queue/bullmq.ts';
+import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { startPostgres } from '@orders/test-services/postgres.ts';
+import { findRedisServer } from '@orders/test-services/redis.ts';
 import { buildPage, isPageBuilt } from '../../packages/dev-server/src/build-page.ts';
 import { startPgBouncer } from '../harness/pgbouncer.ts';
 import { createAppRoles } from '../harness/roles.ts';

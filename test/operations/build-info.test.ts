@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { VERSION } from '@orders/runtime';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 

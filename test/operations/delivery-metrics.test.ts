@@ -1,5 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, createEndpoint, openDatabase, pauseEndpoint, readStalls, setEvents } from '@orders/database';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
+import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { readStalls } from '@orders/database/prepared/orders/read-stalls.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

@@ -2,17 +2,13 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  claimReceipts,
-  closeDatabase,
-  type Database,
-  failReceipt,
-  openDatabase,
-  readLoad,
-  recordReceipts,
-  redriveReceipts,
-  settleBatch,
-} from '@orders/database';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
+import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
+import { readLoad } from '@orders/database/prepared/receipts/read-load.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { listJobs } from '../harness/jobs.ts';
 import { describeQueues } from '../harness/queue.ts';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { type Migration, migrate, openKnex, runMigrations } from '@orders/database';
-import { dropDatabase } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate, runMigrations } from '@orders/database/migrate.ts';
+import type { Migration } from '@orders/database/migrations/index.ts';
+import { dropDatabase } from '@orders/test-services/databases.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 

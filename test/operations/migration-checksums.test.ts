@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { checksumOf, MIGRATIONS, type Migration, openKnex, runMigrations, SchemaDriftError } from '@orders/database';
-import { dropDatabase, ensureDatabase } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { runMigrations } from '@orders/database/migrate.ts';
+import { checksumOf, SchemaDriftError } from '@orders/database/migration-record.ts';
+import { MIGRATIONS, type Migration } from '@orders/database/migrations/index.ts';
+import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import type { Knex } from 'knex';
 import { readPlan } from '../../packages/database/src/migration-record.ts';
 import { readSchema } from '../../packages/database/src/schema/read-schema.ts';

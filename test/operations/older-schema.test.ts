@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { migrate } from '@orders/database';
+import { migrate } from '@orders/database/migrate.ts';
 import { expectSettled } from '../harness/settled.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { createPartitions, dropOldPartitions, openKnex, pruneEvents, setEvents, setMapping } from '@orders/database';
-import { ensureDatabase } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { dropOldPartitions } from '@orders/database/partitions/drop-partitions.ts';
+import { setMapping } from '@orders/database/sources/sources.ts';
+import { ensureDatabase } from '@orders/test-services/databases.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { enableSigning, fingerprintOf, removeSource, replaceSourceSecret, unseal } from '@orders/database';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { fingerprintOf, unseal } from '@orders/database/accounts/seal.ts';
+import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { removeSource, replaceSourceSecret } from '@orders/database/sources/sources.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';

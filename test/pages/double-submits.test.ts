@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createEndpoint, setEvents } from '@orders/database';
+import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
 import type { Locator, Page } from 'playwright-core';
 import { holdRequests, intercept, openPage, stopPageClock, visitAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createEndpoint, listAttempts, pauseEndpoint, setEvents } from '@orders/database';
-import { DELIVERY_ERRORS, EVENT_TYPES } from '@orders/domain';
+import { createEndpoint, listAttempts, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { DELIVERY_ERRORS } from '@orders/domain/endpoints/delivery-errors.ts';
+import { EVENT_TYPES } from '@orders/domain/events.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';

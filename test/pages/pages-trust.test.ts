@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Child } from '@orders/test-services';
+import type { Child } from '@orders/test-services/child.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn } from '../harness/people.ts';

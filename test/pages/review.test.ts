@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { WARNINGS } from '@orders/domain';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, stopTime, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';

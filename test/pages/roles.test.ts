@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
-import type { MemberRole } from '@orders/database';
+import type { MemberRole } from '@orders/database/users/memberships.ts';
 import type { Page } from 'playwright-core';
 import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';

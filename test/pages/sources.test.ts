@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { setMapping } from '@orders/database';
-import { PRESETS, SOURCE_PRESETS } from '@orders/domain';
+import { setMapping } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';

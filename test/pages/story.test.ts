@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { beforeAll, expect } from '@jest/globals';
-import { runCli } from '@orders/cli';
+import { runCli } from '@orders/cli/run-cli.ts';
 import { openPage } from '../harness/browser.ts';
 import { testWith } from '../harness/programs.ts';
 import { type Stack, startStack } from '../harness/stack.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createInvitation, listAudit } from '@orders/database';
+import { listAudit } from '@orders/database/audit.ts';
+import { createInvitation } from '@orders/database/users/invitations.ts';
 import { openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';

@@ -1,7 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { type Database, recordReceipts, reviewOrders } from '@orders/database';
+import { runCli } from '@orders/cli/run-cli.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
 import { accountWithEvents, sendOrder } from '../harness/erasure.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,5 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
-import { findDeliveries, redriveReceipts, type Source, setMapping } from '@orders/database';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { findDeliveries } from '@orders/database/sources/activity.ts';
+import { type Source, setMapping } from '@orders/database/sources/sources.ts';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createEndpoint, type Endpoint, setEvents } from '@orders/database';
-import { EVENT_TYPES, eventId } from '@orders/domain';
+import { createEndpoint, type Endpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
 import type { Reply } from '../harness/api.ts';
 import { listChanges } from '../harness/audit.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';

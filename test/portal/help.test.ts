@@ -1,9 +1,9 @@
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { DocPage } from '@orders/doc-pages';
-import { WARNINGS } from '@orders/domain';
-import { readHelpPages } from '@orders/portal';
+import type { DocPage } from '@orders/doc-pages/read-pages.ts';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { readHelpPages } from '@orders/portal/help/help-pages.ts';
 import { expectAccessible, openPage } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { removeOldRequests } from '@orders/database';
+import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
-import { createInvitation } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createInvitation, findInvitation, listAudit, type MemberRole } from '@orders/database';
+import { listAudit } from '@orders/database/audit.ts';
+import { createInvitation, findInvitation } from '@orders/database/users/invitations.ts';
+import type { MemberRole } from '@orders/database/users/memberships.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';

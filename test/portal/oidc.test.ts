@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { acceptInvitation, createInvitation, findUser, unbindUser } from '@orders/database';
+import { unbindUser } from '@orders/database/users/identities.ts';
+import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
+import { findUser } from '@orders/database/users/users.ts';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';

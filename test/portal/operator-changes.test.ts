@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createInvitation } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type Activity,
-  claimReceipts,
-  createPartitions,
-  type Database,
-  dropOldPartitions,
-  failReceipt,
-  firstUuidAt,
-  openKnex,
-  readActivity,
-  recordReceipts,
-  redriveReceipts,
-  removeLeftovers,
-  rollUpActivity,
-  writeOrders,
-} from '@orders/database';
-import { normalizeSent, type Warning } from '@orders/domain';
+import { type Activity, readActivity } from '@orders/database/activity/read-activity.ts';
+import { rollUpActivity } from '@orders/database/activity/roll-up-activity.ts';
+import { type Database, openKnex } from '@orders/database/connect.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { dropOldPartitions, removeLeftovers } from '@orders/database/partitions/drop-partitions.ts';
+import { writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
+import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { stopClock } from '../harness/clock.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { removeOldSignIns } from '@orders/database';
+import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, ageSessions, startSignIn } from '../harness/second-factors.ts';

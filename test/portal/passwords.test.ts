@@ -1,5 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createInvitation, createPasswordReset, findUser, hashPassword } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
+import { createPasswordReset } from '@orders/database/users/password-resets.ts';
+import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { findUser } from '@orders/database/users/users.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';

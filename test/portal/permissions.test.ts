@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { MEMBER_ROLES } from '@orders/database';
+import { MEMBER_ROLES } from '@orders/database/users/memberships.ts';
 import { ROUTES, type RouteRule } from '../../apps/portal/src/permissions.ts';
 import { openSeed } from '../cli/seed.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
+import { runCli } from '@orders/cli/run-cli.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp, signInWithCode, startSignIn } from '../harness/second-factors.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { listAudit, readReviewOverview } from '@orders/database';
+import { listAudit } from '@orders/database/audit.ts';
+import { readReviewOverview } from '@orders/database/prepared/orders/read-review-overview.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import {
   apart,

@@ -1,25 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import {
-  countNeedingReview,
-  countNotes,
-  fillSearchTerms,
-  findCancellationRequest,
-  findNotes,
-  findOrderHistory,
-  findReceiptBody,
-  findResends,
-  findReviewedOrder,
-  findSimilar,
-  listById,
-  listMatchingIds,
-  listOpenRequests,
-  listReview,
-  listReviewSince,
-  listSorted,
-  listUpdates,
-  markResent,
-  type ReviewFilter,
-} from '@orders/database';
+import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { findCancellationRequest, listOpenRequests } from '@orders/database/prepared/cancellations/list-requests.ts';
+import { countNotes, findNotes } from '@orders/database/prepared/orders/find-notes.ts';
+import { findOrderHistory, findReviewedOrder } from '@orders/database/prepared/orders/find-reviewed-order.ts';
+import { findSimilar } from '@orders/database/prepared/orders/find-similar.ts';
+import { countNeedingReview, listReviewSince } from '@orders/database/prepared/orders/list-new-orders.ts';
+import { listReview } from '@orders/database/prepared/orders/list-review.ts';
+import { listMatchingIds, listSorted } from '@orders/database/prepared/orders/list-sorted.ts';
+import { listById, listUpdates } from '@orders/database/prepared/orders/list-updates.ts';
+import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
+import { findReceiptBody } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { findResends, markResent } from '@orders/database/prepared/resends/find-resends.ts';
 import {
   apart,
   createReviewDatabase,

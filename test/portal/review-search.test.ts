@@ -1,5 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { createAccount, editStoredOrder, fillSearchTerms, listReview, reviewOrders } from '@orders/database';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { listReview } from '@orders/database/prepared/orders/list-review.ts';
 import fc from 'fast-check';
 import {
   createReviewDatabase,

@@ -1,14 +1,15 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { listReview } from '@orders/database/prepared/orders/list-review.ts';
 import {
   listMatchingIds,
-  listReview,
   listSorted,
-  markListed,
-  type ReviewFilter,
   type Sort,
   type SortedPlace,
-} from '@orders/database';
-import { normalizeOrder, SEVERITIES, severityOf } from '@orders/domain';
+} from '@orders/database/prepared/orders/list-sorted.ts';
+import { markListed } from '@orders/database/prepared/orders/mark-listed.ts';
+import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { SEVERITIES, severityOf } from '@orders/domain/severity.ts';
 import {
   createReviewDatabase,
   insertOrder,

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createInvitation, hashRecoveryCode } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
+import { hashRecoveryCode } from '@orders/database/users/second-factors.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import {
   addTotp,

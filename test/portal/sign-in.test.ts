@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { createInvitation, removeOldSignIns, removeUser } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
+import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
+import { removeUser } from '@orders/database/users/users.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { watchHashes } from '../harness/hashes.ts';

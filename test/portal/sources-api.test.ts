@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { PRESETS } from '@orders/domain';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { Reply } from '../harness/api.ts';
 import { listChanges } from '../harness/audit.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';

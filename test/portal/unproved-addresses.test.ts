@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createInvitation } from '@orders/database';
+import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';

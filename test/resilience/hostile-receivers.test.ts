@@ -6,8 +6,9 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createEndpoint, listAttempts, setEvents } from '@orders/database';
-import { freePort } from '@orders/test-services';
+import { createEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { testWith } from '../harness/programs.ts';

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { createEndpoint, setEvents } from '@orders/database';
-import { type Child, freePort } from '@orders/test-services';
+import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

@@ -5,22 +5,19 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import {
-  createEndpoint,
-  createKey,
-  pruneEvents,
-  revokeKey,
-  rotateSigning,
-  type Source,
-  setEvents,
-  setSignedOnly,
-  setSuspended,
-  sqlstateOf,
-} from '@orders/database';
-import { createApiKey, PROBLEMS, REJECTIONS } from '@orders/domain';
-import type { Child } from '@orders/test-services';
-import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { setSignedOnly, setSuspended } from '@orders/database/accounts/accounts.ts';
+import { createKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
+import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { sqlstateOf } from '@orders/database/database-errors.ts';
+import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import { createApiKey } from '@orders/domain/api-key.ts';
+import { PROBLEMS } from '@orders/domain/problems.ts';
+import { REJECTIONS } from '@orders/domain/rejections.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { Redis } from 'ioredis';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';

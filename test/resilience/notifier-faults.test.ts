@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { beforeAll, expect, test } from '@jest/globals';
-import { findEndpoint, listAttempts } from '@orders/database';
-import { type Child, freePort } from '@orders/test-services';
+import { findEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { migrate, openKnex } from '@orders/database';
-import { dropDatabase, ensureDatabase } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { expectOrderFlow } from '../harness/order-flow.ts';
 import { startPgBouncer, type TestPooler } from '../harness/pgbouncer.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { redriveReceipts } from '@orders/database';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { poisonOrders, stopPoisoning } from '../harness/poison.ts';

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { setRateLimit } from '@orders/database';
-import { LANES, openQueueStats } from '@orders/queue';
+import { setRateLimit } from '@orders/database/accounts/accounts.ts';
+import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { LANES } from '@orders/queue/wake-up.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { expectOrderFlow } from '../harness/order-flow.ts';
 import { describeWith } from '../harness/programs.ts';

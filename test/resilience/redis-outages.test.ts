@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { type FaultyRedis, startFaultyRedis } from '@orders/test-services';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

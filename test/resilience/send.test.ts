@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Child, type FaultyRedis, freePort, startFaultyRedis } from '@orders/test-services';
+import type { Child } from '@orders/test-services/child.ts';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { reviewOrders } from '@orders/database';
-import { MAX_REASON } from '@orders/domain';
-import { freePort } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { MAX_REASON } from '@orders/domain/interface-limits.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { startReply } from '../harness/reply.ts';
 import { useDirectory } from '../harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -8,9 +8,13 @@ import {
   ProblemError,
   signBody,
 } from '@orders/client';
-import { createKey, type KeyAccess, setEvents, setSignedOnly, setSuspended } from '@orders/database';
-import { createApiKey, PROBLEMS, type ProblemCode } from '@orders/domain';
-import { type Child, freePort } from '@orders/test-services';
+import { setSignedOnly, setSuspended } from '@orders/database/accounts/accounts.ts';
+import { createKey, type KeyAccess } from '@orders/database/accounts/api-keys.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { createApiKey } from '@orders/domain/api-key.ts';
+import { PROBLEMS, type ProblemCode } from '@orders/domain/problems.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';

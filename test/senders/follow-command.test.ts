@@ -4,9 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli';
-import { reviewOrders, setEvents } from '@orders/database';
-import { baseEnvironment, freePort } from '@orders/test-services';
+import { runCli } from '@orders/cli/run-cli.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { baseEnvironment } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
 import { type Sender, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';

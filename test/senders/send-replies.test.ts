@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { baseEnvironment } from '@orders/test-services';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 import { MAIN, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
 

@@ -1,31 +1,28 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { anchorOf } from '@orders/doc-pages';
+import { anchorOf } from '@orders/doc-pages/to-html.ts';
+import { ATTEMPT_ERRORS } from '@orders/domain/attempt-errors.ts';
+import { CANCELLATION_ERRORS, REASON_ERRORS } from '@orders/domain/cancellations.ts';
+import { EVENT_TYPES } from '@orders/domain/events.ts';
 import {
-  ATTEMPT_ERRORS,
-  CANCELLATION_ERRORS,
-  EVENT_TYPES,
-  FINAL_STATES,
-  LIMITS,
   MAX_BATCH_ORDERS,
   MAX_CANCEL_BYTES,
   MAX_CANCELLATIONS,
   MAX_EVENTS,
   MAX_REASON,
   MAX_SOURCE_ORDER_IDS,
-  normalizeOrder,
-  PROBLEMS,
-  parseBody,
-  REASON_ERRORS,
-  RECEIPT_STATES,
-  REVIEW_STATES,
-  SOURCE_ORDER_ID_ERRORS,
-  SOURCE_ORDER_IDS_ERROR,
-  WARNINGS,
-} from '@orders/domain';
-import { readConfig, readSenderPages } from '@orders/intake';
-import { readConfig as readWorkerConfig } from '@orders/worker';
+} from '@orders/domain/interface-limits.ts';
+import { LIMITS } from '@orders/domain/normalize/limits.ts';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
+import { PROBLEMS } from '@orders/domain/problems.ts';
+import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
+import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
+import { readConfig } from '@orders/intake/config.ts';
+import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
 
 const grouped = (value: number) => value.toLocaleString('en-US');
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));

@@ -1,16 +1,14 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import {
   claimAlone,
   claimReceipts,
-  closeDatabase,
-  type Database,
   findSuspects,
-  openDatabase,
-  recordReceipts,
   releaseLease,
-  settleBatch,
-} from '@orders/database';
+} from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 
 const WORKERS = 6;

@@ -1,14 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import {
-  closeDatabase,
-  type Database,
-  openDatabase,
-  readStalls,
-  recordAudit,
-  reviewOrders,
-  setEvents,
-} from '@orders/database';
+import { recordAudit } from '@orders/database/audit.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { readStalls } from '@orders/database/prepared/orders/read-stalls.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
 import { moveClock } from '../harness/clock.ts';

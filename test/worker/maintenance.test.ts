@@ -1,17 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import {
-  createPartitions,
-  dropOldPartitions,
-  faultOf,
-  findReceipt,
-  firstUuidAt,
-  listBusyAccounts,
-  readActivity,
-  recordReceipts,
-  redriveReceipts,
-  removeOldIdempotencyKeys,
-} from '@orders/database';
+import { listBusyAccounts } from '@orders/database/accounts/list-busy-accounts.ts';
+import { readActivity } from '@orders/database/activity/read-activity.ts';
+import { faultOf } from '@orders/database/database-errors.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { dropOldPartitions } from '@orders/database/partitions/drop-partitions.ts';
+import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { removeOldIdempotencyKeys } from '@orders/database/receipts/remove-idempotency-keys.ts';
+import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { DEFAULT_MAX_BODY_BYTES } from '@orders/domain';
+import { DEFAULT_MAX_BODY_BYTES } from '@orders/domain/interface-limits.ts';
 import { openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 

@@ -1,9 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase, recordReceipts } from '@orders/database';
-import { openProducer, startConsumer, type WakeUp } from '@orders/queue';
-import { createOutageLog } from '@orders/runtime';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { openProducer } from '@orders/queue/open-producer.ts';
+import { startConsumer } from '@orders/queue/start-consumer.ts';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
+import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { processBatch } from '../../apps/worker/src/process-batch.ts';

@@ -1,5 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { reviewOrders, type Source, setEvents } from '@orders/database';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,7 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { redriveReceipts } from '@orders/database';
-import { openProducer, type WakeUp } from '@orders/queue';
-import { type Child, freePort } from '@orders/test-services';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { openProducer } from '@orders/queue/open-producer.ts';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import { run } from '../cli/run.ts';
 import { type BarrierName, closeBarrier, type Hold, hold, installBarriers, whoWait } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { decideResend, reviewOrders, setHoldResends } from '@orders/database';
-import type { Child } from '@orders/test-services';
+import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import type { Child } from '@orders/test-services/child.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';

@@ -1,17 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import {
-  type Database,
-  type Decision,
-  decideResend,
-  editStoredOrder,
-  findOrderHistory,
-  findResends,
-  findReviewedOrder,
-  type ReviewDecision,
-  reviewOrders,
-  setHoldResends,
-} from '@orders/database';
-import type { OrderEdits } from '@orders/domain';
+import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { findOrderHistory, findReviewedOrder } from '@orders/database/prepared/orders/find-reviewed-order.ts';
+import { type Decision, findResends } from '@orders/database/prepared/resends/find-resends.ts';
+import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

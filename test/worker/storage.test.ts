@@ -1,39 +1,31 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { enableSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { faultOf } from '@orders/database/database-errors.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { MIGRATIONS } from '@orders/database/migrations/index.ts';
+import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { dropOldPartitions, removeLeftovers } from '@orders/database/partitions/drop-partitions.ts';
+import { writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
 import {
   claimAlone,
   claimReceipts,
-  closeDatabase,
-  createPartitions,
-  type Database,
-  dropOldPartitions,
-  enableSigning,
-  failReceipt,
-  faultOf,
-  findReceipt,
-  findReceiptRecord,
   findSuspects,
-  firstUuidAt,
-  type IncomingReceipt,
-  MIGRATIONS,
-  migrate,
-  openDatabase,
-  openKnex,
-  type ReviewDecision,
-  readNewReceipts,
-  recordReceipts,
-  redriveReceipts,
   releaseLease,
-  removeLeftovers,
-  removeOldIdempotencyKeys,
-  reviewOrders,
-  rotateSigning,
-  settleBatch,
-  showSigning,
-  writeOrders,
-} from '@orders/database';
-import { normalizeSent } from '@orders/domain';
-import { dropDatabase, ensureDatabase } from '@orders/test-services';
+} from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
+import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
+import { readNewReceipts } from '@orders/database/prepared/receipts/read-new-receipts.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { removeOldIdempotencyKeys } from '@orders/database/receipts/remove-idempotency-keys.ts';
+import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import type { Knex } from 'knex';
 import {
   type Connection,

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { type AuditEntry, recordAudit } from '@orders/database';
+import { type AuditEntry, recordAudit } from '@orders/database/audit.ts';
 import type { Knex } from './with-database.ts';
 
 /** The actor for the audit trail: the user of the operating system. */

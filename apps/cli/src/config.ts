@@ -1,18 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { callbackHosts, LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
+import { ConfigurationError, readEnvironment, webOrigin } from '@orders/runtime/config/environment.ts';
 import {
-  ConfigurationError,
-  callbackHosts,
   databaseEnvironment,
-  LOOPBACK_HOSTS,
   processEnvironment,
   queueUrl,
   randomSecret,
-  readEnvironment,
   secretsEnvironment,
   senderEnvironment,
-  webOrigin,
-} from '@orders/runtime';
+} from '@orders/runtime/config/settings.ts';
 
 /** The commands' settings, from the environment or, in development, from the files that `npm start` writes to `.local`. */
 export interface CliConfig {

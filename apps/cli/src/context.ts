@@ -1,5 +1,6 @@
-import type { SecretsKeys } from '@orders/database';
-import { ConfigurationError, secretsKeysOf } from '@orders/runtime';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import { ConfigurationError } from '@orders/runtime/config/environment.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type CliConfig, readConfig } from './config.ts';
 import type { Knex } from './with-database.ts';
 

@@ -1,5 +1,7 @@
-import type { OrderJson, Review } from '@orders/database';
-import type { FieldError, Order } from '@orders/domain';
+import type { OrderJson } from '@orders/database/orders/order-rows.ts';
+import type { Review } from '@orders/database/orders/orders.ts';
+import type { Order } from '@orders/domain/order.ts';
+import type { FieldError } from '@orders/domain/problems.ts';
 import { type Cell, details, table } from './table.ts';
 
 /** Orders as a table. */

@@ -1,5 +1,6 @@
-import { Problem } from '@orders/domain';
-import { ConfigurationError, describeError } from '@orders/runtime';
+import { Problem } from '@orders/domain/problems.ts';
+import { ConfigurationError } from '@orders/runtime/config/environment.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import { CommanderError } from 'commander';
 import { escapeControls, hideKeys } from './sanitize.ts';
 

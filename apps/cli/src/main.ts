@@ -1,5 +1,5 @@
 import { callerDirectory } from './caller-directory.ts';
-import { runCli } from './index.ts';
+import { runCli } from './run-cli.ts';
 
 // `orders … | head` closes the pipe early, which is no error: work continues to its end, except for commands that only show something.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-import { VERSION } from '@orders/runtime';
+import { VERSION } from '@orders/runtime/version.ts';
 import { Command } from 'commander';
 import { readRevision } from './config.ts';
 import type { Context } from './context.ts';

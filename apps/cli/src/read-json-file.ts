@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { type OrderMapping, Problem, readMapping } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { readMapping } from '@orders/domain/sources/read-mapping.ts';
 import { UsageError } from './errors.ts';
 import { escapeControls } from './sanitize.ts';
 

@@ -1,5 +1,6 @@
-import type { ReceiptRecord, ReceiptRow } from '@orders/database';
-import { payloadJson, receiptJson as statusReply } from '@orders/domain';
+import type { ReceiptRow } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
 
 /** A receipt for the command line: the status reply plus its account; of changes only the pointers. */
 export function receiptJson(receipt: ReceiptRow) {

@@ -1,4 +1,4 @@
-import { type Account, findAccount, findAccountsByName } from '@orders/database';
+import { type Account, findAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
 import { MAX_INT4 } from './arguments.ts';
 import { Failure } from './errors.ts';
 import type { Knex } from './with-database.ts';

@@ -1,4 +1,4 @@
-import { type Endpoint, findAnyEndpoint } from '@orders/database';
+import { type Endpoint, findAnyEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { Failure } from './errors.ts';
 import type { Knex } from './with-database.ts';
 

@@ -1,5 +1,5 @@
-import { listSources, type Source } from '@orders/database';
-import { isSourceId } from '@orders/domain';
+import { listSources, type Source } from '@orders/database/sources/sources.ts';
+import { isSourceId } from '@orders/domain/api-key.ts';
 import { Failure } from './errors.ts';
 import { requireAccount } from './require-account.ts';
 import type { Knex } from './with-database.ts';

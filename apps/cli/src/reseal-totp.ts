@@ -1,4 +1,5 @@
-import { authSecretsOf, type SecretsKeys } from '@orders/database';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
 import { parseEnvelope, symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 
 /** Encrypts secrets of authenticator apps again, in the way of the portal's authentication library; for `resealTotpSecrets`. */

@@ -1,10 +1,5 @@
-import {
-  ConfigurationError,
-  processEnvironment,
-  readEnvironment,
-  type SenderEnvironment,
-  senderEnvironment,
-} from '@orders/runtime';
+import { ConfigurationError, readEnvironment } from '@orders/runtime/config/environment.ts';
+import { processEnvironment, type SenderEnvironment, senderEnvironment } from '@orders/runtime/config/settings.ts';
 import { localDirectoryOf, readLocalJson } from './config.ts';
 
 export interface SenderConfig {

@@ -1,4 +1,6 @@
-import { connect, isStorageUnavailable, openKnex, SQLSTATE, sqlstateOf } from '@orders/database';
+import { connect, openKnex } from '@orders/database/connect.ts';
+import { isStorageUnavailable, sqlstateOf } from '@orders/database/database-errors.ts';
+import { SQLSTATE } from '@orders/database/sqlstates.ts';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 

@@ -1,22 +1,25 @@
-import { DEFAULT_MAX_BATCH_BYTES, DEFAULT_MAX_BODY_BYTES, parseRateLimit, type RateLimit } from '@orders/domain';
-import { type Bounds, trustedProxies } from '@orders/http';
+import { DEFAULT_MAX_BATCH_BYTES, DEFAULT_MAX_BODY_BYTES } from '@orders/domain/interface-limits.ts';
+import { parseRateLimit, type RateLimit } from '@orders/domain/rate-limit.ts';
+import type { Bounds } from '@orders/http/create-bounded-server.ts';
+import { trustedProxies } from '@orders/http/trusted-proxies.ts';
 import {
   ConfigurationError,
+  drainDelay,
+  duration,
+  readEnvironment,
+  wholeNumber,
+} from '@orders/runtime/config/environment.ts';
+import {
   type DatabaseEnvironment,
   databaseEnvironment,
   databaseReadUrl,
-  drainDelay,
-  duration,
   type ProcessEnvironment,
   processEnvironment,
   queueUrl,
-  readEnvironment,
   type SecretsEnvironment,
   secretsEnvironment,
-  type TracingEnvironment,
-  tracingEnvironment,
-  wholeNumber,
-} from '@orders/runtime';
+} from '@orders/runtime/config/settings.ts';
+import { type TracingEnvironment, tracingEnvironment } from '@orders/runtime/config/tracing-environment.ts';
 import Joi from 'joi';
 
 /** Intake's environment variables; times in milliseconds. */

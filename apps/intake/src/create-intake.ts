@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http';
-import { closeDatabase, fingerprintOf, openDatabase, poolState, untilSchema } from '@orders/database';
-import { createBoundedServer, createGracefulShutdown } from '@orders/http';
-import { isRedisUrl, openFailFastRedis, openProducer } from '@orders/queue';
-import {
-  closeAdminServer,
-  createAdminServer,
-  createOutageLog,
-  createTracing,
-  exposeBuildInfo,
-  exposePools,
-  type Logger,
-  listen,
-  type Service,
-  secretsKeysOf,
-  VERSION,
-  withTimeout,
-} from '@orders/runtime';
+import { fingerprintOf } from '@orders/database/accounts/seal.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
+import { untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
+import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
+import { openProducer } from '@orders/queue/open-producer.ts';
+import { isRedisUrl, openFailFastRedis } from '@orders/queue/open-redis.ts';
+import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
+import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
+import { listen } from '@orders/runtime/lifecycle/listen.ts';
+import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { createTracing } from '@orders/runtime/observability/tracing.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';

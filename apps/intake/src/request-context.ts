@@ -1,6 +1,7 @@
-import type { AuthenticatedKey, SourceOfDelivery } from '@orders/database';
-import { requestContext } from '@orders/http';
-import type { Span } from '@orders/runtime';
+import type { AuthenticatedKey } from '@orders/database/prepared/accounts/find-authenticated-keys.ts';
+import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { requestContext } from '@orders/http/request-context.ts';
+import type { Span } from '@orders/runtime/observability/span.ts';
 import type { Request } from 'express';
 
 export type Sender = AuthenticatedKey | SourceOfDelivery;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import fc from 'fast-check';
 import { splitArray, splitLines } from '../src/routes/post-batch/split-batch.ts';
 

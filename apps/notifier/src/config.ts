@@ -1,16 +1,15 @@
 import { isIP } from 'node:net';
-import { isAddressRange } from '@orders/domain';
+import { isAddressRange } from '@orders/domain/address-ranges.ts';
+import { callbackHosts } from '@orders/runtime/config/callback-hosts.ts';
+import { readEnvironment, wholeNumber } from '@orders/runtime/config/environment.ts';
 import {
-  callbackHosts,
   type DatabaseEnvironment,
   databaseEnvironment,
   type ProcessEnvironment,
   processEnvironment,
-  readEnvironment,
   type SecretsEnvironment,
   secretsEnvironment,
-  wholeNumber,
-} from '@orders/runtime';
+} from '@orders/runtime/config/settings.ts';
 import Joi from 'joi';
 
 /** The notifier's settings from the environment; times in milliseconds. */

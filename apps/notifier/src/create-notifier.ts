@@ -1,28 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  checkSchema,
-  claimEndpoints,
-  closeDatabase,
-  createFailureLog,
-  fingerprintOf,
-  openDatabase,
-  poolState,
-  untilSchema,
-} from '@orders/database';
-import {
-  closeAdminServer,
-  createAdminServer,
-  describeError,
-  exposeBuildInfo,
-  exposePools,
-  type Logger,
-  listen,
-  type Service,
-  secretsKeysOf,
-  VERSION,
-  withTimeout,
-} from '@orders/runtime';
+import { fingerprintOf } from '@orders/database/accounts/seal.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
+import { createFailureLog } from '@orders/database/failure-log.ts';
+import { claimEndpoints } from '@orders/database/prepared/endpoints/claim-endpoints.ts';
+import { checkSchema, untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
+import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
+import { listen } from '@orders/runtime/lifecycle/listen.ts';
+import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { createEndpointCaller } from './call-endpoint.ts';
 import type { NotifierConfig } from './config.ts';
 import { createDeliverRound } from './deliver-round.ts';

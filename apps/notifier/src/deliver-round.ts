@@ -1,15 +1,11 @@
-import {
-  type Attempt,
-  type ClaimedEndpoint,
-  type Database,
-  type Delivery,
-  readDeliveries,
-  type SecretsKeys,
-  settleDeliveries,
-  unseal,
-} from '@orders/database';
-import { eventId, eventJson, retryDelay, TEST_EVENT, testEventJson } from '@orders/domain';
-import type { Logger } from '@orders/runtime';
+import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import type { ClaimedEndpoint } from '@orders/database/prepared/endpoints/claim-endpoints.ts';
+import { type Delivery, readDeliveries } from '@orders/database/prepared/endpoints/read-deliveries.ts';
+import { type Attempt, settleDeliveries } from '@orders/database/prepared/endpoints/settle-deliveries.ts';
+import { retryDelay } from '@orders/domain/endpoints/retry-schedule.ts';
+import { eventId, eventJson, TEST_EVENT, testEventJson } from '@orders/domain/events.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { Webhook } from 'standardwebhooks';
 import type { EndpointCaller } from './call-endpoint.ts';
 import { BURST, type HostRates } from './host-rates.ts';

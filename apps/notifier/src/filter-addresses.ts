@@ -1,6 +1,6 @@
 import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { createAddressMatcher } from '@orders/domain';
+import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
 
 /** Addresses to refuse that request-filtering-agent accepts as public. */
 const BLOCKED = [

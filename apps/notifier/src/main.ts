@@ -1,4 +1,5 @@
-import { createLogger, runProcess } from '@orders/runtime';
+import { runProcess } from '@orders/runtime/lifecycle/run-process.ts';
+import { createLogger } from '@orders/runtime/observability/logger.ts';
 import { readConfig } from './config.ts';
 import { createNotifier } from './create-notifier.ts';
 

@@ -1,4 +1,4 @@
-import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
+import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime/observability/metrics.ts';
 
 export interface NotifierMetrics {
   registry: Registry;

@@ -1,5 +1,5 @@
-import { findAccountState } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findAccountState } from '@orders/database/users/memberships.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { accountIdOf, personOf } from './context.ts';
 import type { PortalDeps } from './deps.ts';

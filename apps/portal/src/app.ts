@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { isDeeperThan, Problem } from '@orders/domain';
-import { limitResponseMemory, mediaTypeOf } from '@orders/http';
+import { isDeeperThan } from '@orders/domain/measure-depth.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { mediaTypeOf } from '@orders/http/check-media-type.ts';
+import { limitResponseMemory } from '@orders/http/limit-response-memory.ts';
 import express, { type Express, type Request, Router } from 'express';
 import helmet from 'helmet';
 import { accountRoute } from './account-route.ts';

@@ -1,20 +1,17 @@
-import { SAFE_COST } from '@orders/database';
-import { type Bounds, trustedProxies } from '@orders/http';
+import { SAFE_COST } from '@orders/database/users/scrypt.ts';
+import type { Bounds } from '@orders/http/create-bounded-server.ts';
+import { trustedProxies } from '@orders/http/trusted-proxies.ts';
+import { callbackHosts } from '@orders/runtime/config/callback-hosts.ts';
+import { drainDelay, duration, readEnvironment, webOrigin, wholeNumber } from '@orders/runtime/config/environment.ts';
 import {
-  callbackHosts,
   type DatabaseEnvironment,
   databaseEnvironment,
-  drainDelay,
-  duration,
   type ProcessEnvironment,
   processEnvironment,
   queueUrl,
-  readEnvironment,
   type SecretsEnvironment,
   secretsEnvironment,
-  webOrigin,
-  wholeNumber,
-} from '@orders/runtime';
+} from '@orders/runtime/config/settings.ts';
 import Joi from 'joi';
 import { type MailEnvironment, mailEnvironment } from './mail/smtp-settings.ts';
 import { type OidcEnvironment, oidcEnvironment } from './sign-in/oidc/settings.ts';

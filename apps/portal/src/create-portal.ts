@@ -1,26 +1,16 @@
-import {
-  checkSchema,
-  closeDatabase,
-  fingerprintOf,
-  knexPoolState,
-  openDatabase,
-  openKnex,
-  poolState,
-  untilSchema,
-} from '@orders/database';
-import { createBoundedServer, createGracefulShutdown } from '@orders/http';
-import { openQueueStats } from '@orders/queue';
-import {
-  closeAdminServer,
-  createAdminServer,
-  exposeBuildInfo,
-  exposePools,
-  type Logger,
-  listen,
-  type Service,
-  secretsKeysOf,
-  VERSION,
-} from '@orders/runtime';
+import { fingerprintOf } from '@orders/database/accounts/seal.ts';
+import { closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database/connect.ts';
+import { checkSchema, untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
+import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
+import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
+import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
+import { listen } from '@orders/runtime/lifecycle/listen.ts';
+import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createFairLimiter } from './fair-limiter.ts';

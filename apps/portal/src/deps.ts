@@ -1,6 +1,6 @@
-import type { Database } from '@orders/database';
-import type { QueueStats } from '@orders/queue';
-import type { Logger } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import type { QueueStats } from '@orders/queue/queue-stats.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
 import type { FairLimiter } from './fair-limiter.ts';

@@ -1,5 +1,5 @@
-import { type AccountState, findAccountState } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { type AccountState, findAccountState } from '@orders/database/users/memberships.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, type Response, Router } from 'express';
 import type { Knex } from 'knex';
 import { contextOf, type Person, personOf } from './context.ts';

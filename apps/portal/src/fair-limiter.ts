@@ -1,4 +1,4 @@
-import { createFairQueue } from '@orders/runtime';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { contextOf, NO_ACCOUNT_ID } from './context.ts';

@@ -1,16 +1,16 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { seal, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import { isRolledBack } from '@orders/database/database-errors.ts';
 import {
   claimRequest,
   type EarlierRequest,
-  isRolledBack,
   releaseRequest,
-  seal,
   settleRequest,
-  tryToUnseal,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
-import { describeError, secretsKeysOf } from '@orders/runtime';
+} from '@orders/database/users/portal-requests.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { ErrorRequestHandler, NextFunction, Request, RequestHandler, Response } from 'express';
 import { NO_TRANSFORM } from './compress-responses.ts';
 import { contextOf, personOf } from './context.ts';

@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 
 const BUSY = {
   detail: 'This is already under way for this account. Retry when it has ended.',

@@ -1,4 +1,4 @@
-import { Counter, createRegistry, Histogram, type Registry } from '@orders/runtime';
+import { Counter, createRegistry, Histogram, type Registry } from '@orders/runtime/observability/metrics.ts';
 
 export interface PortalMetrics {
   registry: Registry;

@@ -1,4 +1,4 @@
-import type { AccountState, MemberRole } from '@orders/database';
+import type { AccountState, MemberRole } from '@orders/database/users/memberships.ts';
 import type { Permission, Person } from './context.ts';
 
 /** Who may use a route of the API. */

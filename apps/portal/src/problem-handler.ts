@@ -1,7 +1,8 @@
-import { isStorageUnavailable, sqlstateOf } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { writeProblem } from '@orders/http';
-import { describeError, type Logger } from '@orders/runtime';
+import { isStorageUnavailable, sqlstateOf } from '@orders/database/database-errors.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { writeProblem } from '@orders/http/write-problem.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf, logFields } from './context.ts';
 import { ClientDisconnectedError } from './fair-limiter.ts';

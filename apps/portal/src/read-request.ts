@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
 import Joi from 'joi';
 

@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 
 const SAFE = new Set(['GET', 'HEAD']);

@@ -1,5 +1,7 @@
-import { listMemberships, ownsSecondFactor, type Role } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { listMemberships } from '@orders/database/users/memberships.ts';
+import { ownsSecondFactor } from '@orders/database/users/second-factors.ts';
+import type { Role } from '@orders/database/users/users.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request, RequestHandler, Response } from 'express';

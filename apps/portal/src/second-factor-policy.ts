@@ -1,4 +1,4 @@
-import type { AccountState } from '@orders/database';
+import type { AccountState } from '@orders/database/users/memberships.ts';
 import type { PortalConfig } from './config.ts';
 import type { Person } from './context.ts';
 

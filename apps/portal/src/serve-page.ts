@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { Problem } from '@orders/domain';
-import { ConfigurationError } from '@orders/runtime';
+import { Problem } from '@orders/domain/problems.ts';
+import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import express, { type RequestHandler, Router } from 'express';
 import { compressResponses } from './compress-responses.ts';
 

@@ -1,5 +1,5 @@
-import { requestIdOf } from '@orders/http';
-import type { Logger } from '@orders/runtime';
+import { requestIdOf } from '@orders/http/common-headers.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { RequestHandler } from 'express';
 import { contextOf, logFields, setContext } from './context.ts';
 import { ClientDisconnectedError } from './fair-limiter.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import { checkNewPassword } from '../src/sign-in/check-new-password.ts';
 
 const OWNER = { email: 'ahmed.hassan@example.test', name: 'Ahmed Al Hassan', accountNames: ['Karak House'] };

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createLogger } from '@orders/runtime';
+import { createLogger } from '@orders/runtime/observability/logger.ts';
 import { createMailQueue } from '../src/mail/mail-queue.ts';
 import type { MailKind } from '../src/mail/mail-texts.ts';
 import type { MailOutcome } from '../src/metrics.ts';

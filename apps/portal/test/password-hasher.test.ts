@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import { createPasswordHasher } from '../src/sign-in/password-hasher.ts';
 
 /** Requests that stay under way until the end of the test. */

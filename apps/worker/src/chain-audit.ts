@@ -1,4 +1,5 @@
-import { chainAuditEvents, type Database } from '@orders/database';
+import type { Database } from '@orders/database/connect.ts';
+import { chainAuditEvents } from '@orders/database/prepared/chain-audit.ts';
 
 /** Interval between rounds in milliseconds. */
 export const CHAIN_INTERVAL_MS = 1000;

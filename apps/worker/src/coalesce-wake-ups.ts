@@ -1,5 +1,6 @@
-import type { WakeUp } from '@orders/queue';
-import { chunkLength, createMicroBatcher } from '@orders/runtime';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
+import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
 
 interface Waiting {
   wakeUps: WakeUp[];

@@ -1,16 +1,12 @@
+import { ConfigurationError, duration, readEnvironment, wholeNumber } from '@orders/runtime/config/environment.ts';
 import {
-  ConfigurationError,
   type DatabaseEnvironment,
   databaseEnvironment,
-  duration,
   type ProcessEnvironment,
   processEnvironment,
   queueUrl,
-  readEnvironment,
-  type TracingEnvironment,
-  tracingEnvironment,
-  wholeNumber,
-} from '@orders/runtime';
+} from '@orders/runtime/config/settings.ts';
+import { type TracingEnvironment, tracingEnvironment } from '@orders/runtime/config/tracing-environment.ts';
 
 /** The worker's settings from the environment; times in milliseconds. */
 export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, TracingEnvironment {

@@ -1,20 +1,20 @@
-import { checkSchema, closeDatabase, createFailureLog, openDatabase, poolState, untilSchema } from '@orders/database';
-import { type Consumer, LANES, openProducer, startConsumer, untilQueue, type WakeUp } from '@orders/queue';
-import {
-  closeAdminServer,
-  createAdminServer,
-  createOutageLog,
-  createTracing,
-  describeError,
-  exposeBuildInfo,
-  exposePools,
-  type Logger,
-  listen,
-  type PeriodicRun,
-  runPeriodically,
-  type Service,
-  VERSION,
-} from '@orders/runtime';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
+import { createFailureLog } from '@orders/database/failure-log.ts';
+import { checkSchema, untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { openProducer } from '@orders/queue/open-producer.ts';
+import { untilQueue } from '@orders/queue/queue-state.ts';
+import { type Consumer, startConsumer } from '@orders/queue/start-consumer.ts';
+import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
+import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
+import { listen } from '@orders/runtime/lifecycle/listen.ts';
+import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { createTracing } from '@orders/runtime/observability/tracing.ts';
+import { VERSION } from '@orders/runtime/version.ts';
 import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';

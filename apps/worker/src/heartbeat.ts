@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Database, recordHeartbeat, removeHeartbeat } from '@orders/database';
-import { type PeriodicRun, runPeriodically } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { recordHeartbeat, removeHeartbeat } from '@orders/database/workers.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
 
 const INTERVAL_MS = 3000;
 

@@ -1,4 +1,4 @@
-import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime';
+import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime/observability/metrics.ts';
 
 /** Maintenance steps: the values of the metric label `step`. */
 export const MAINTENANCE_STEPS = [

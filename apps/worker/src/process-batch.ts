@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import {
-  claimAlone,
-  claimReceipts,
-  type Database,
-  findSuspects,
-  isDamage,
-  type PendingReceipt,
-  readNewReceipts,
-  settleBatch,
-} from '@orders/database';
-import type { WakeUp } from '@orders/queue';
-import { chunkBySize, errorTypeOf, type Tracing, withSpan } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { isDamage } from '@orders/database/database-errors.ts';
+import { claimAlone, claimReceipts, findSuspects } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
+import type { PendingReceipt } from '@orders/database/prepared/receipts/pending-receipts.ts';
+import { readNewReceipts } from '@orders/database/prepared/receipts/read-new-receipts.ts';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import type { Tracing } from '@orders/runtime/observability/span.ts';
+import { errorTypeOf, withSpan } from '@orders/runtime/observability/tracing.ts';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { LeaseReleaser } from './lease-releaser.ts';
 import { normalizeReceipts } from './normalize-receipts.ts';

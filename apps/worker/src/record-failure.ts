@@ -1,7 +1,12 @@
-import { type Database, failReceipt, isDamage, sqlstateOf } from '@orders/database';
-import type { AttemptErrorCode, Warning } from '@orders/domain';
-import type { Producer } from '@orders/queue';
-import { backoff, describeError, type Logger } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { isDamage, sqlstateOf } from '@orders/database/database-errors.ts';
+import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
+import type { AttemptErrorCode } from '@orders/domain/attempt-errors.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { logFields } from './trace-batch.ts';
 import { wakeUpLater } from './wake-up-later.ts';

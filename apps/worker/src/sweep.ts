@@ -1,6 +1,11 @@
-import { type Database, isReachable, settleBatch, sweepOutbox } from '@orders/database';
-import { LANES, type Producer, type WakeUp } from '@orders/queue';
-import { chunkBySize, type Logger, type OutageLog } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { settleBatch, sweepOutbox } from '@orders/database/prepared/receipts/outbox.ts';
+import { isReachable } from '@orders/database/prepared/schema-state.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { OutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { countReceipts, MAX_RECEIPTS } from './coalesce-wake-ups.ts';
 import type { WorkerMetrics } from './metrics.ts';
 

@@ -1,5 +1,5 @@
-import type { WakeUp } from '@orders/queue';
-import type { Span, SpanAttributes, Tracing } from '@orders/runtime';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
+import type { Span, SpanAttributes, Tracing } from '@orders/runtime/observability/span.ts';
 
 /** The spans of one batch of wake-ups. */
 export interface BatchTrace {

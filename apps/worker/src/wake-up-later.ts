@@ -1,4 +1,5 @@
-import type { Producer, WakeUp } from '@orders/queue';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 
 /**

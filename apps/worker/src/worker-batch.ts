@@ -1,4 +1,4 @@
-import type { WakeUp } from '@orders/queue';
+import type { WakeUp } from '@orders/queue/wake-up.ts';
 import type { BatchTrace } from './trace-batch.ts';
 
 /** Receipts that are processed together, named by their wake-ups. */

@@ -1,17 +1,14 @@
-import {
-  type Database,
-  type DuplicateReceipt,
-  faultOf,
-  releaseLease,
-  SQLSTATE,
-  sqlstateOf,
-  type Written,
-  writeCancelled,
-  writeDuplicates,
-  writeOrders,
-} from '@orders/database';
-import type { Producer } from '@orders/queue';
-import { backoff, type Logger, withSpan } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { faultOf, sqlstateOf } from '@orders/database/database-errors.ts';
+import { writeCancelled } from '@orders/database/prepared/orders/write-cancelled.ts';
+import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
+import { releaseLease } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { writeDuplicates } from '@orders/database/prepared/resends/write-duplicates.ts';
+import { SQLSTATE } from '@orders/database/sqlstates.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import type { Writable } from './normalize-receipts.ts';

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { createAccount, createKey, migrate, openKnex, setEvents } from '@orders/database';
-import { migrateQueue } from '@orders/queue';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { createKey } from '@orders/database/accounts/api-keys.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
 /** A service to measure: an intake process and worker replicas on the services of the benchmark. */

@@ -1,7 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropDatabase, ensureDatabase, startPostgres, startRedis } from '@orders/test-services';
+import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { startPostgres } from '@orders/test-services/postgres.ts';
+import { startRedis } from '@orders/test-services/redis.ts';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 

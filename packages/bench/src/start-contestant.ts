@@ -3,7 +3,8 @@ import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment, type Child, freePort, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { freePort } from '@orders/test-services/ports.ts';
 import type { Contestant } from './contestants.ts';
 import type { Services } from './services.ts';
 

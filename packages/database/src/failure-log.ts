@@ -1,4 +1,6 @@
-import { createOutageLog, describeError, type Logger } from '@orders/runtime';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import type { Database } from './connect.ts';
 import { isStorageUnavailable } from './database-errors.ts';
 import { isReachable } from './prepared/schema-state.ts';

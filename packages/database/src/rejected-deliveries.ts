@@ -1,4 +1,4 @@
-import type { Channel } from '@orders/domain';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
 
 /** A rejected delivery as its account sees it, with the key's name and last four characters. */

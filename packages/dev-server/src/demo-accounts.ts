@@ -1,12 +1,8 @@
-import {
-  createAccount,
-  createKey,
-  enableSigning,
-  findAccountsByName,
-  listKeys,
-  openKnex,
-  setEvents,
-} from '@orders/database';
+import { createAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
+import { createKey, listKeys } from '@orders/database/accounts/api-keys.ts';
+import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
 
 /** An account for trying out the service; `signingSecret` is null without signing. */
 export interface DemoAccount {

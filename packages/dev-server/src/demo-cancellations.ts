@@ -1,4 +1,5 @@
-import { openKnex, reviewOrders } from '@orders/database';
+import { openKnex } from '@orders/database/connect.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { DemoAccount } from './demo-accounts.ts';
 
 /** Long enough for dispatching to have seen a confirmation. */

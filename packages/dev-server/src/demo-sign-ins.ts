@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { acceptInvitation, createInvitation, findUser, hashPassword, openKnex, type Role } from '@orders/database';
+import { openKnex } from '@orders/database/connect.ts';
+import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
+import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { findUser, type Role } from '@orders/database/users/users.ts';
 
 /** A demo user of the portal. */
 export interface DemoSignIn {

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { chromium } from 'playwright-core';
 import { chromiumPath, fail, readRunning, signInAs } from './open-portal.ts';
 import { weighPage } from './page-weight.ts';

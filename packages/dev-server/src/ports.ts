@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { readJson, writePrivately } from './local-state.ts';
 import { type Claims, withClaims } from './port-claims.ts';
 

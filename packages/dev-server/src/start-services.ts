@@ -1,11 +1,7 @@
 import { join } from 'node:path';
-import {
-  ensureDatabase,
-  findLeftoverPostgres,
-  findRedisServer,
-  startPostgres,
-  startRedis,
-} from '@orders/test-services';
+import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { findLeftoverPostgres, startPostgres } from '@orders/test-services/postgres.ts';
+import { findRedisServer, startRedis } from '@orders/test-services/redis.ts';
 import { supervise } from './supervise.ts';
 
 /** The services that the apps use. */

@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { escapeHtml } from './escape-html.ts';
 import type { DocPage } from './read-pages.ts';
 import { toHtml } from './to-html.ts';
 
-export { anchorOf } from './to-html.ts';
+/** The stylesheet of all pages, for light and dark and both writing directions. */
+export const STYLESHEET = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
 
 /** What the pages of one directory have in common. */
 export interface DocSite {

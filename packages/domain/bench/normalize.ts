@@ -1,7 +1,8 @@
 import { parseArgs } from 'node:util';
 import Joi from 'joi';
 import { Bench, hrtimeNow } from 'tinybench';
-import { normalizeOrder, validateOrder } from '../src/index.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
+import { validateOrder } from '../src/validate-order.ts';
 
 const USAGE = `Measures how long normalizing one order takes, beside parsing the same body and checking it with joi.
 

@@ -1,15 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  compareResent,
-  type Difference,
-  hasResentChanges,
-  type Item,
-  mergeSent,
-  normalizeOrder,
-  normalizeSent,
-  type Order,
-} from '../src/index.ts';
+import { mergeSent } from '../src/absent-fields.ts';
+import { compareResent, type Difference, hasResentChanges } from '../src/compare-orders.ts';
+import { normalizeOrder, normalizeSent } from '../src/normalize-order.ts';
+import type { Item, Order } from '../src/order.ts';
 import { mutatedOrder } from './arbitrary-payload.ts';
 
 type Payload = Record<string, unknown>;

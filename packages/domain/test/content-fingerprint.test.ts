@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { contentFingerprint, normalizeOrder } from '../src/index.ts';
+import { contentFingerprint } from '../src/content-fingerprint.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 
 const print = (json: string) => contentFingerprint(Buffer.from(json));
 const order = (rest: string) => `{"source_order_id":"a",${rest}}`;

@@ -1,14 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import {
-  contactsIn,
-  mentionsAny,
-  normalizeOrder,
-  parseBody,
-  redactedBody,
-  redactOrder,
-  searchCustomer,
-} from '../src/index.ts';
+import { contactsIn, mentionsAny } from '../src/contacts.ts';
+import { searchCustomer } from '../src/customer-search.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
+import { parseBody } from '../src/parse-body.ts';
+import { redactedBody, redactOrder } from '../src/redact-order.ts';
 import { anything } from './arbitrary-payload.ts';
 
 const NUMBER = '+971501234567';

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { editOrder, normalizeOrder, type OrderEdits } from '../src/index.ts';
+import type { OrderEdits } from '../src/apply-edits.ts';
+import { editOrder } from '../src/edit-order.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 
 const [KARAK, WATER, TEA] = ['Karak', 'Water', 'Tea'].map((name) => ({ name, quantity: 1, sku: null }));
 const items = [

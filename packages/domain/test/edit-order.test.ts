@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { editOrder, normalizeOrder, type OrderEdits } from '../src/index.ts';
+import type { OrderEdits } from '../src/apply-edits.ts';
+import { editOrder } from '../src/edit-order.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 import { mutatedOrder } from './arbitrary-payload.ts';
 
 type Payload = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { normalizeOrder } from '../src/index.ts';
 import { WARNINGS } from '../src/normalize/warnings.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 import { memberAt, readTables, toPayload } from './read-tables.ts';
 
 const readPage = (name: string) => readFileSync(new URL(`../../../docs/senders/${name}.md`, import.meta.url), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { normalizeOrder } from '../src/index.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 import { memberAt, toPayload } from './read-tables.ts';
 
 /** Normalizes a payload of a few fields. @returns the order, and its warnings as "/pointer code". */

@@ -1,7 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type NormalizedOrder, normalizeOrder, Problem, validateOrder, validateStrictly } from '../src/index.ts';
 import { removeForbidden } from '../src/normalize/text.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
+import type { NormalizedOrder } from '../src/order.ts';
+import { Problem } from '../src/problems.ts';
+import { validateOrder, validateStrictly } from '../src/validate-order.ts';
 import { anyPayload, anything, mutatedOrder } from './arbitrary-payload.ts';
 
 const RUNS = { numRuns: 3_000 };

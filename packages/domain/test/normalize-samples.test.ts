@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { normalizeOrder } from '../src/index.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 import { memberAt } from './read-tables.ts';
 
 type Payload = Record<string, unknown>;

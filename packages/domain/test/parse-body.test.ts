@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { Problem, parseBody } from '../src/index.ts';
+import { parseBody } from '../src/parse-body.ts';
+import { Problem } from '../src/problems.ts';
 
 const BOM = '\uFEFF';
 const MAX_BODY_BYTES = 262_144;

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { FINAL_STATES, isFinal, PROBLEMS, Problem, RECEIPT_STATES } from '../src/index.ts';
+import { PROBLEMS, Problem } from '../src/problems.ts';
+import { FINAL_STATES, isFinal, RECEIPT_STATES } from '../src/receipt-states.ts';
 
 describe('Problem', () => {
   test('takes status, title and detail from the catalogue', () => {

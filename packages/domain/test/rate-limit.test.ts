@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { formatAccountRateLimit, parseAccountRateLimit, parseRateLimit } from '@orders/domain';
+import { formatAccountRateLimit, parseAccountRateLimit, parseRateLimit } from '../src/rate-limit.ts';
 
 test.each([
   ['1/1s', { requests: 1, seconds: 1 }],

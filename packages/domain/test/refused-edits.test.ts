@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { editOrder, normalizeOrder, type OrderEdits } from '../src/index.ts';
+import type { OrderEdits } from '../src/apply-edits.ts';
+import { editOrder } from '../src/edit-order.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
 
 const STORED = normalizeOrder({ source_order_id: 'id', total: '5', items: [{ name: 'Karak', quantity: '1' }] });
 const refusalsOf = (edits: OrderEdits) => editOrder(STORED, edits).refusals.map(({ pointer, code }) => [pointer, code]);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { blockersOf, normalizeOrder, severityOf, severityOfWarning } from '../src/index.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
+import { blockersOf, severityOf, severityOfWarning } from '../src/severity.ts';
 
 const DELIVERABLE = {
   source_order_id: 'id',

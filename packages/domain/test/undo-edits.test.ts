@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { editOrder, normalizeOrder, type Order } from '../src/index.ts';
+import { editOrder } from '../src/edit-order.ts';
+import { normalizeOrder } from '../src/normalize-order.ts';
+import type { Order } from '../src/order.ts';
 import { anyPayload, mutatedOrder } from './arbitrary-payload.ts';
 
 type Edit = [pointer: string, value: unknown];

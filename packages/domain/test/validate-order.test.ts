@@ -1,5 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { Problem, parseBody, validateOrder } from '../src/index.ts';
+import { parseBody } from '../src/parse-body.ts';
+import { Problem } from '../src/problems.ts';
+import { validateOrder } from '../src/validate-order.ts';
 
 function brokenRules(payload: Record<string, unknown>): string[] {
   try {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>;
 

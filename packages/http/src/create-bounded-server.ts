@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { boundPipelining } from '@orders/runtime';
+import { boundPipelining } from '@orders/runtime/lifecycle/bound-pipelining.ts';
 
 /** Limits of a server; times in milliseconds. */
 export interface Bounds {

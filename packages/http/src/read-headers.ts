@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { isApiKey, Problem } from '@orders/domain';
+import { isApiKey } from '@orders/domain/api-key.ts';
+import { Problem } from '@orders/domain/problems.ts';
 
 type WithHeaders = Pick<IncomingMessage, 'headers'>;
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 
 const CUT_SHORT = 'The body ended before its announced length.';
 

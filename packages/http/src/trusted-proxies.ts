@@ -1,4 +1,4 @@
-import { isAddressRange } from '@orders/domain';
+import { isAddressRange } from '@orders/domain/address-ranges.ts';
 import Joi from 'joi';
 
 const RANGE_NAMES = ['loopback', 'linklocal', 'uniquelocal'];

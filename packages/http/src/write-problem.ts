@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Problem } from '@orders/domain';
+import type { Problem } from '@orders/domain/problems.ts';
 
 const RETRY_AFTER_SECONDS = '2';
 

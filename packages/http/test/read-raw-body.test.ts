@@ -1,8 +1,8 @@
 import { createServer, request as open } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Problem } from '@orders/domain';
-import { readRawBody } from '../src/index.ts';
+import type { Problem } from '@orders/domain/problems.ts';
+import { readRawBody } from '../src/read-raw-body.ts';
 
 const MAX_BYTES = 50_000;
 let collected: (problem: Problem | null, body?: Buffer) => void;

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { baseEnvironment } from '@orders/test-services';
+import { baseEnvironment } from '@orders/test-services/child.ts';
 
 /** Runs a script with this Node and returns its output. @throws {Error} with its output if it fails. */
 export async function runScript(script: string, args: string[], env: Record<string, string> = {}): Promise<string> {

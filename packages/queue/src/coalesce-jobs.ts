@@ -1,4 +1,4 @@
-import { chunkBySize } from '@orders/runtime';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { WakeUp } from './wake-up.ts';
 
 /** Collects wake-ups into jobs. */

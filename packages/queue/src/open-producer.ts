@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { withTimeout } from '@orders/runtime';
+import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
 import { type Queue, SchemaMigrationRequiredError } from 'bullmq';
 import { coalesceJobs } from './coalesce-jobs.ts';
 import { isRedisUrl, openFailFastRedis } from './open-redis.ts';

@@ -1,4 +1,4 @@
-import { CLUSTER_SCHEME, parseClusterAddress } from '@orders/runtime';
+import { CLUSTER_SCHEME, parseClusterAddress } from '@orders/runtime/config/cluster-address.ts';
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from 'ioredis';
 
 /** A single Redis (or Valkey), or a Redis Cluster. */

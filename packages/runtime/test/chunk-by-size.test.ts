@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { chunkBySize } from '../src/index.ts';
+import { chunkBySize } from '../src/concurrency/chunk-by-size.ts';
 
 test.each<[string, number[], { size: number; count?: number }, number[][]]>([
   ['an empty list', [], { size: 5 }, []],

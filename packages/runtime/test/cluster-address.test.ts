@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { parseClusterAddress } from '@orders/runtime';
+import { parseClusterAddress } from '../src/config/cluster-address.ts';
 
 test.each([
   ['redis-cluster://a', { seeds: [['a', 6379]] }],

@@ -2,8 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { databaseEnvironment, readEnvironment } from '@orders/runtime';
 import Joi from 'joi';
+import { readEnvironment } from '../src/config/environment.ts';
+import { databaseEnvironment } from '../src/config/settings.ts';
 
 const ADDRESS = 'postgres://orders:pa55word@db/orders';
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createFairBudget } from '../src/index.ts';
+import { createFairBudget } from '../src/concurrency/fair-budget.ts';
 
 /** Takes units until the budget refuses. @returns their number. */
 function fill(budget: ReturnType<typeof createFairBudget>, accountId: number): number {

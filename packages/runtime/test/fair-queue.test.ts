@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createFairQueue } from '../src/index.ts';
+import { createFairQueue } from '../src/concurrency/fair-queue.ts';
 
 /** Queues work that ends when the test calls `endNext`. */
 function started(maxConcurrent: number, maxPerKey?: number) {

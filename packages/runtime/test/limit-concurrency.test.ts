@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import { limitConcurrency } from '../src/index.ts';
+import { limitConcurrency } from '../src/concurrency/fair-queue.ts';
 
 test('runs up to the limit and the rest in FIFO order, also after a failure', async () => {
   const started: string[] = [];

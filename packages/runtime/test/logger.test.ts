@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
-const SOURCE = new URL('../src/index.ts', import.meta.url).href;
+const SOURCE = new URL('../src/observability/logger.ts', import.meta.url).href;
 
 test('pending lines are written when the process exits', async () => {
   const script = `

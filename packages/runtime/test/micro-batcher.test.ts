@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
-import { createMicroBatcher } from '../src/index.ts';
+import { createMicroBatcher } from '../src/concurrency/micro-batcher.ts';
 
 /** Up to two concurrent batches of at most three items, which end when the test calls `end`. */
 function startBatches() {

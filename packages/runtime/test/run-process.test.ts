@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 
-const SOURCE = new URL('../src/index.ts', import.meta.url).href;
+const source = (path: string) => new URL(`../src/${path}`, import.meta.url).href;
 
 /** A database error that is full of personal data. */
 const LEAKY_ERROR = `Object.assign(new Error('0501234567\\n    at 0501234567'), { code: '23514', detail: '0501234567', input: '0501234567' })`;
@@ -20,7 +20,8 @@ test.each([
   ],
 ])('an error %s ends the process with exit code 1, and no personal data is logged', async (_when, create) => {
   const script = `
-    import { createLogger, runProcess } from '${SOURCE}';
+    import { createLogger } from '${source('observability/logger.ts')}';
+    import { runProcess } from '${source('lifecycle/run-process.ts')}';
     const ready = { logger: createLogger({ service: 'test', level: 'debug', format: 'json' }), drainTimeout: 1000 };
     setTimeout(() => {}, 20_000);
     await runProcess(${create});`;

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import type { Cancellation } from '@orders/client';
-import { Problem, readCancellations as validate } from '@orders/domain';
+import { readCancellations as validate } from '@orders/domain/cancellations.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Failure, UsageError } from '../errors.ts';
 
 /** What to cancel, as given by the arguments. */

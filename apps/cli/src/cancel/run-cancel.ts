@@ -1,6 +1,6 @@
 import { type Cancellation, type CancelResult, OrdersClient } from '@orders/client';
-import { MAX_CANCEL_BYTES, MAX_CANCELLATIONS } from '@orders/domain';
-import { chunkBySize } from '@orders/runtime';
+import { MAX_CANCEL_BYTES, MAX_CANCELLATIONS } from '@orders/domain/interface-limits.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Context } from '../context.ts';
 import { count, plural } from '../count.ts';
 import { createRetryGate, endOfRun } from '../send/retry-gate.ts';

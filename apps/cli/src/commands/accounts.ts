@@ -1,17 +1,16 @@
 import {
   type Account,
-  type BusyAccount,
   createAccount,
   listAccounts,
-  listBusyAccounts,
   lockAccount,
   setHoldResends,
   setRateLimit,
-  setSecondFactorRequired,
   setSignedOnly,
   setSuspended,
-} from '@orders/database';
-import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain';
+} from '@orders/database/accounts/accounts.ts';
+import { type BusyAccount, listBusyAccounts } from '@orders/database/accounts/list-busy-accounts.ts';
+import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
+import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { Argument, type Command } from 'commander';
 import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';

@@ -1,5 +1,6 @@
-import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database';
-import { EVENT_TYPES, type EventType, readEndpointUrl, readEventTypes } from '@orders/domain';
+import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database/endpoints/endpoints.ts';
+import { readEndpointUrl, readEventTypes } from '@orders/domain/endpoints/read-endpoint.ts';
+import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
 import { type Command, Option } from 'commander';
 import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,6 @@
-import { type CustomerOrder, type Examined, eraseOrder, findCustomer } from '@orders/database';
-import { searchCustomer } from '@orders/domain';
+import { eraseOrder } from '@orders/database/erasure/erase-order.ts';
+import { type CustomerOrder, type Examined, findCustomer } from '@orders/database/erasure/find-customer.ts';
+import { searchCustomer } from '@orders/domain/customer-search.ts';
 import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import { recordAccountAction, whoami } from '../audit.ts';

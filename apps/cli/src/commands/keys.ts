@@ -10,8 +10,8 @@ import {
   replaceKey,
   revokeKey,
   updateKey,
-} from '@orders/database';
-import { KEY_SCOPES } from '@orders/domain';
+} from '@orders/database/accounts/api-keys.ts';
+import { KEY_SCOPES } from '@orders/domain/key-scopes.ts';
 import type { Command } from 'commander';
 import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
 import { recordAction } from '../audit.ts';

@@ -1,12 +1,6 @@
-import {
-  grantAppRoles,
-  hasAppRoles,
-  type MigrationPlan,
-  migrate,
-  planMigrations,
-  SchemaDriftError,
-  setRolePassword,
-} from '@orders/database';
+import { grantAppRoles, hasAppRoles, setRolePassword } from '@orders/database/grant-roles.ts';
+import { migrate, planMigrations } from '@orders/database/migrate.ts';
+import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
 import { type Command, Option } from 'commander';
 import { json } from '../arguments.ts';
 import type { CliConfig } from '../config.ts';
@@ -92,7 +86,8 @@ export function describePlan({ pending, drift, unknown }: MigrationPlan): string
 async function prepareQueue(url: string | undefined): Promise<keyof typeof QUEUE_LINES> {
   if (!url) return 'not_configured';
   // Loaded on demand: BullMQ takes longer to load than most commands to run.
-  const { isRedisUrl, migrateQueue } = await import('@orders/queue');
+  const { isRedisUrl } = await import('@orders/queue/open-redis.ts');
+  const { migrateQueue } = await import('@orders/queue/bullmq.ts');
   if (isRedisUrl(url)) return 'not_needed';
   try {
     await migrateQueue(url);

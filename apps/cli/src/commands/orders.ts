@@ -1,5 +1,7 @@
-import { findOrder, findReview, type OrderJson, type ReviewDecision, readOrders, reviewOrders } from '@orders/database';
-import { REVIEW_STATES } from '@orders/domain';
+import type { OrderJson } from '@orders/database/orders/order-rows.ts';
+import { findOrder, findReview, readOrders } from '@orders/database/orders/orders.ts';
+import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { type Command, Option } from 'commander';
 import { json, limit, name, orderId } from '../arguments.ts';
 import { whoami } from '../audit.ts';

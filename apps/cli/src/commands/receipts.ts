@@ -1,13 +1,9 @@
-import {
-  findReceiptRecord,
-  listDeadIds,
-  type ReceiptRecord,
-  type ReceiptRow,
-  readReceipts,
-  redriveReceipts,
-} from '@orders/database';
-import { RECEIPT_STATES } from '@orders/domain';
-import { chunkBySize } from '@orders/runtime';
+import type { ReceiptRow } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { listDeadIds } from '@orders/database/receipts/dead-letters.ts';
+import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { RECEIPT_STATES } from '@orders/domain/receipt-states.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import { whoami } from '../audit.ts';

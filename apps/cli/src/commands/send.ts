@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
-import { MAX_BATCH_ORDERS } from '@orders/domain';
+import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
 import { type Command, Option } from 'commander';
 import { giveUpAfter, json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';

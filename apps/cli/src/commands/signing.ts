@@ -1,15 +1,14 @@
+import { lockAccount } from '@orders/database/accounts/accounts.ts';
+import { resealSecrets } from '@orders/database/accounts/reseal-secrets.ts';
+import { fingerprintOf, type SecretsKeys } from '@orders/database/accounts/seal.ts';
 import {
   disableSigning,
   enableSigning,
-  fingerprintOf,
-  lockAccount,
-  resealSecrets,
-  resealTotpSecrets,
   rotateSigning,
-  type SecretsKeys,
   type SigningSecret,
   showSigning,
-} from '@orders/database';
+} from '@orders/database/accounts/signing-secrets.ts';
+import { resealTotpSecrets } from '@orders/database/users/reseal-totp-secrets.ts';
 import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';

@@ -1,5 +1,9 @@
-import { createSource, listSources, readSourceActivity, removeSource, type Source } from '@orders/database';
-import { PRESETS, readIdPrefix, readSettings, SOURCE_PRESETS, type SourcePreset } from '@orders/domain';
+import { readSourceActivity } from '@orders/database/sources/activity.ts';
+import { createSource, listSources, removeSource, type Source } from '@orders/database/sources/sources.ts';
+import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { readSettings } from '@orders/domain/sources/read-settings.ts';
+import { SOURCE_PRESETS, type SourcePreset } from '@orders/domain/sources/settings.ts';
 import { type Command, Option } from 'commander';
 import { json, name, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';

@@ -1,4 +1,4 @@
-import { unbindUser } from '@orders/database';
+import { unbindUser } from '@orders/database/users/identities.ts';
 import type { Command } from 'commander';
 import { email, json } from '../arguments.ts';
 import { whoami } from '../audit.ts';

@@ -1,19 +1,15 @@
+import { type CreatedInvitation, inviteUser } from '@orders/database/users/invite-user.ts';
 import {
-  type CreatedInvitation,
   changeMemberRole,
-  findUser,
-  inviteUser,
-  listUsers,
   MEMBER_ROLES,
   type Member,
   type MemberRole,
   removeMember,
-  removeUser,
-  resetSecondFactors,
-  type User,
-  withdrawInvitations,
-} from '@orders/database';
-import { ConfigurationError } from '@orders/runtime';
+} from '@orders/database/users/memberships.ts';
+import { withdrawInvitations } from '@orders/database/users/pending-invitations.ts';
+import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
+import { findUser, listUsers, removeUser, type User } from '@orders/database/users/users.ts';
+import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import { Argument, type Command, Option } from 'commander';
 import { email, json, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';

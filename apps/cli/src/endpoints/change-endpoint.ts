@@ -1,3 +1,4 @@
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import {
   createEndpoint,
   type Endpoint,
@@ -6,9 +7,10 @@ import {
   removeEndpoint,
   resendEvents,
   rotateEndpointSecret,
-  type SecretsKeys,
-} from '@orders/database';
-import { type EventType, Problem, withoutQuery } from '@orders/domain';
+} from '@orders/database/endpoints/endpoints.ts';
+import { withoutQuery } from '@orders/domain/endpoints/read-endpoint.ts';
+import type { EventType } from '@orders/domain/events.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';

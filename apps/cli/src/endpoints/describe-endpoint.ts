@@ -1,5 +1,6 @@
-import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database';
-import { DELIVERY_ERRORS, eventId } from '@orders/domain';
+import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database/endpoints/endpoints.ts';
+import { DELIVERY_ERRORS } from '@orders/domain/endpoints/delivery-errors.ts';
+import { eventId } from '@orders/domain/events.ts';
 import { count } from '../count.ts';
 import { details, table } from '../table.ts';
 import type { EndpointWithSecret } from './change-endpoint.ts';

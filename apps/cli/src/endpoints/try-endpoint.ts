@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listAttempts, requestTest } from '@orders/database';
+import { listAttempts, requestTest } from '@orders/database/endpoints/endpoints.ts';
 import { count } from '../count.ts';
 import { Failure } from '../errors.ts';
 import { requireEndpoint } from '../require-endpoint.ts';

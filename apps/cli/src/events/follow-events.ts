@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CursorExpiredError, OrdersClient } from '@orders/client';
-import { backoff } from '@orders/runtime';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { createRetryGate, endOfRun } from '../send/retry-gate.ts';

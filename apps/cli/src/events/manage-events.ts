@@ -1,4 +1,5 @@
-import { type EventLogState, lockAccount, readEventLog, setEvents } from '@orders/database';
+import { lockAccount } from '@orders/database/accounts/accounts.ts';
+import { type EventLogState, readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { count } from '../count.ts';

@@ -1,6 +1,6 @@
 import { type Accepted, IdempotencyMismatchError, ProblemError, ServerError } from '@orders/client';
-import { MAX_BATCH_ERRORS } from '@orders/domain';
-import { limitConcurrency } from '@orders/runtime';
+import { MAX_BATCH_ERRORS } from '@orders/domain/interface-limits.ts';
+import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Batch } from './cut-batches.ts';
 import { MISMATCH, type Result } from './journal-entries.ts';
 import type { Session } from './retry-gate.ts';

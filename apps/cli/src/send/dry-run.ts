@@ -1,14 +1,10 @@
-import {
-  DEFAULT_MAX_BODY_BYTES,
-  MAX_BATCH_ERRORS,
-  normalizeOrder,
-  type OrderMapping,
-  Problem,
-  parseBody,
-  validateOrder,
-  validateStrictly,
-  type Warning,
-} from '@orders/domain';
+import { DEFAULT_MAX_BODY_BYTES, MAX_BATCH_ERRORS } from '@orders/domain/interface-limits.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
 import { count } from '../count.ts';
 import { createFieldCheck } from './empty-fields.ts';
 import { type FailedOrder, type FailureFile, failureOfRefused, repeatedId } from './failures.ts';

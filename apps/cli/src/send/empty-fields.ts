@@ -1,4 +1,4 @@
-import type { OrderMapping } from '@orders/domain';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 
 /** Finds the fields of a mapping that have a value in no order: a pointer is probably wrong. */
 export function createFieldCheck(mapping: OrderMapping | null) {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
-import { MAX_SOURCE_ORDER_IDS } from '@orders/domain';
-import { chunkBySize } from '@orders/runtime';
+import { MAX_SOURCE_ORDER_IDS } from '@orders/domain/interface-limits.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { Failure } from '../errors.ts';
 import type { Result } from './journal-entries.ts';
 import { describeClientError, type Session } from './retry-gate.ts';

@@ -1,4 +1,5 @@
-import { pointerSegments, suggestField, toJsonPointer } from '@orders/domain';
+import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
+import { suggestField } from '@orders/domain/sources/suggest-field.ts';
 import { UsageError } from '../errors.ts';
 import { escapeControls } from '../sanitize.ts';
 

@@ -1,12 +1,7 @@
-import {
-  type FieldMapping,
-  type MappedValue,
-  mapOrder,
-  nearestName,
-  type OrderMapping,
-  pointerSegments,
-  toJsonPointer,
-} from '@orders/domain';
+import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
+import { mapOrder } from '@orders/domain/sources/map-order.ts';
+import type { FieldMapping, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { nearestName } from '@orders/domain/sources/nearest-name.ts';
 import { UsageError } from '../errors.ts';
 import { escapeControls } from '../sanitize.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './map-columns.ts';

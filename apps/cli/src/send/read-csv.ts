@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { OrderMapping } from '@orders/domain';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, UsageError } from '../errors.ts';
 import { type Column, type IgnoredColumns, mapColumns } from './map-columns.ts';

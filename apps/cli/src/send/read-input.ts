@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { OrderMapping } from '@orders/domain';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';

@@ -1,5 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { mapOrder, type OrderMapping, Problem, parseDelivery } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
+import { mapOrder } from '@orders/domain/sources/map-order.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { parseDelivery } from '@orders/domain/sources/parse-delivery.ts';
 
 /** Why an order was not accepted: the service's problem, or one of the same form if it could not be sent. */
 export interface Refusal {

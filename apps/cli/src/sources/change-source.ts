@@ -1,5 +1,7 @@
-import { replaceSourceId, replaceSourceSecret, type SecretsKeys, type Source, setIdPrefix } from '@orders/database';
-import { readSourceSecret, type SourceSettings } from '@orders/domain';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import { replaceSourceId, replaceSourceSecret, type Source, setIdPrefix } from '@orders/database/sources/sources.ts';
+import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { explained, readOptionFile } from '../read-json-file.ts';

@@ -1,4 +1,9 @@
-import { mapOrder, normalizeOrder, type OrderMapping, Problem, parseDelivery, validateOrder } from '@orders/domain';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { mapOrder } from '@orders/domain/sources/map-order.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { parseDelivery } from '@orders/domain/sources/parse-delivery.ts';
+import { validateOrder } from '@orders/domain/validate-order.ts';
 import { orderEntries, warningLines } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { explained, readOptionFile } from '../read-json-file.ts';

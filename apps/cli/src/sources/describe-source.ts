@@ -1,5 +1,6 @@
-import type { Source, SourceActivitySummary } from '@orders/database';
-import type { SourceSettings } from '@orders/domain';
+import type { SourceActivitySummary } from '@orders/database/sources/activity.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { details, table } from '../table.ts';
 
 /** Intake's address for senders; undefined if it is not set. */

@@ -1,5 +1,8 @@
-import { setMapping } from '@orders/database';
-import { type OrderMapping, PRESETS, printMapping, type SourcePreset } from '@orders/domain';
+import { setMapping } from '@orders/database/sources/sources.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { printMapping } from '@orders/domain/sources/print-mapping.ts';
+import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';

@@ -1,7 +1,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { Problem } from '@orders/domain';
-import { problemTypeBase, requestIdOf, writeProblem } from '@orders/http';
-import type { Counter, Logger } from '@orders/runtime';
+import { Problem } from '@orders/domain/problems.ts';
+import { requestIdOf } from '@orders/http/common-headers.ts';
+import { problemTypeBase, writeProblem } from '@orders/http/write-problem.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import { BATCH_PATH, CANCEL_PATH, RECONCILE_PATH, WEBHOOK_CANCEL_PATH } from '../paths.ts';
 import type { Admission, RequestKind } from './admission.ts';
 

@@ -1,4 +1,4 @@
-import type { FairBudget } from '@orders/runtime';
+import type { FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
 
 const POLL_INTERVAL_MS = 10;
 

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import express, { type ErrorRequestHandler, Router } from 'express';
 import { contextOf } from '../request-context.ts';
 import { pageSecurity } from './page-security.ts';

@@ -1,5 +1,7 @@
-import { type Archiving, type Database, readArchiving, readDatabaseUse } from '@orders/database';
-import { cachedRead, type Registry } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { type Archiving, readArchiving, readDatabaseUse } from '@orders/database/prepared/read-archiving.ts';
+import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import type { Registry } from '@orders/runtime/observability/metrics.ts';
 import { exposeGauge } from './expose-gauge.ts';
 
 /** Rare because Postgres calls stat on every file of the database to sum up its size. */

@@ -1,5 +1,7 @@
-import { countExpiringKeys, type Database } from '@orders/database';
-import { cachedRead, type Registry } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { countExpiringKeys } from '@orders/database/prepared/accounts/count-expiring-keys.ts';
+import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import type { Registry } from '@orders/runtime/observability/metrics.ts';
 import { exposeGauge } from './expose-gauge.ts';
 
 const TIMES = { everyMs: 60_000, timeoutMs: 2000 };

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from '@orders/runtime';
+import { Gauge, type Registry } from '@orders/runtime/observability/metrics.ts';
 
 /** A gauge that is read at each scrape. It is absent while its value cannot be read: a stale value, or 0, would mislead alerts and scaling. */
 export function exposeGauge(registry: Registry, name: string, help: string, read: () => Promise<number | null>): void {

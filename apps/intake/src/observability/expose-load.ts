@@ -1,6 +1,10 @@
-import { closeDatabase, type Load, openDatabase, readLoad, readStalls, type Stalls } from '@orders/database';
-import type { LaneState, Producer } from '@orders/queue';
-import { cachedRead, Gauge, type Registry } from '@orders/runtime';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
+import { readStalls, type Stalls } from '@orders/database/prepared/orders/read-stalls.ts';
+import { type Load, readLoad } from '@orders/database/prepared/receipts/read-load.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import type { LaneState } from '@orders/queue/queue-stats.ts';
+import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import { Gauge, type Registry } from '@orders/runtime/observability/metrics.ts';
 import type { IntakeConfig } from '../config.ts';
 import { exposeArchiving } from './expose-archiving.ts';
 import { exposeGauge } from './expose-gauge.ts';

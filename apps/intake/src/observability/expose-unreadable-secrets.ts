@@ -1,5 +1,9 @@
-import { countUnreadableSecrets, type Database, type SecretsKeys } from '@orders/database';
-import { cachedRead, type Logger, type Registry } from '@orders/runtime';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { countUnreadableSecrets } from '@orders/database/prepared/accounts/check-secrets.ts';
+import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { Registry } from '@orders/runtime/observability/metrics.ts';
 import { exposeGauge } from './expose-gauge.ts';
 
 const TIMES = { everyMs: 30_000, timeoutMs: 2000 };

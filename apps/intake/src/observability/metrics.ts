@@ -1,6 +1,7 @@
-import { DELIVERY_OUTCOMES } from '@orders/database';
-import { SOURCE_PRESETS } from '@orders/domain';
-import { Counter, createRegistry, type FairBudget, Gauge, Histogram, type Registry } from '@orders/runtime';
+import { DELIVERY_OUTCOMES } from '@orders/database/prepared/sources/add-activity.ts';
+import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
+import type { FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
+import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime/observability/metrics.ts';
 import type { Admission } from '../admission/admission.ts';
 
 export interface IntakeMetrics {

@@ -1,6 +1,10 @@
-import { type Database, readSchemaState, run, schemaReadiness } from '@orders/database';
-import { type Producer, readQueueState } from '@orders/queue';
-import { type Readiness, withTimeout } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { run } from '@orders/database/prepared/run.ts';
+import { readSchemaState, schemaReadiness } from '@orders/database/prepared/schema-state.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import { readQueueState } from '@orders/queue/queue-state.ts';
+import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import type { Readiness } from '@orders/runtime/lifecycle/admin-server.ts';
 
 const MAX_CLOCK_SKEW_MS = 60_000;
 const TIMEOUT_MS = 2000;

@@ -1,12 +1,14 @@
+import type { Database } from '@orders/database/connect.ts';
 import {
   addSourceActivity,
-  type Database,
   type DeliveryCount,
   type DeliveryOutcome,
   KEPT_DELIVERIES,
-  type SourceOfDelivery,
-} from '@orders/database';
-import { type Counter, describeError, type Logger } from '@orders/runtime';
+} from '@orders/database/prepared/sources/add-activity.ts';
+import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { Counter } from '@orders/runtime/observability/metrics.ts';
 
 /** Counts deliveries to sources, for the metrics and for the portal, where each account sees its own. */
 export interface SourceActivity {

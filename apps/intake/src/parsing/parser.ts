@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { LONG_BODY_BYTES, Problem } from '@orders/domain';
-import { createFairQueue } from '@orders/runtime';
+import { LONG_BODY_BYTES } from '@orders/domain/parse-body.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { Piscina } from 'piscina';
 import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
 

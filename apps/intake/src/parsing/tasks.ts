@@ -1,19 +1,12 @@
-import {
-  contentFingerprint,
-  type DeliveryKind,
-  type DeliveryReading,
-  diagnoseBody,
-  diagnoseSignature,
-  normalizeOrder,
-  Problem,
-  parseBody,
-  readCancellations,
-  readDelivery,
-  readSourceOrderIds,
-  validateOrder,
-  validateStrictly,
-  type WrongSignature,
-} from '@orders/domain';
+import { readCancellations } from '@orders/domain/cancellations.ts';
+import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { diagnoseBody } from '@orders/domain/rejections/diagnose-body.ts';
+import { diagnoseSignature, type WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
+import { type DeliveryKind, type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
+import { readSourceOrderIds, validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
 
 interface ReadOptions {
   strict: boolean;

@@ -1,7 +1,14 @@
 import type { IncomingMessage } from 'node:http';
-import { type AuthenticatedKey, type Database, findAuthenticatedKeys, touchKey } from '@orders/database';
-import { createAddressMatcher, hashApiKey, Problem } from '@orders/domain';
-import { readBearerKey } from '@orders/http';
+import type { Database } from '@orders/database/connect.ts';
+import {
+  type AuthenticatedKey,
+  findAuthenticatedKeys,
+  touchKey,
+} from '@orders/database/prepared/accounts/find-authenticated-keys.ts';
+import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
+import { hashApiKey } from '@orders/domain/api-key.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { readBearerKey } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';

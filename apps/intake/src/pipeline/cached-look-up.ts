@@ -1,5 +1,5 @@
-import { Problem } from '@orders/domain';
-import { createMicroBatcher } from '@orders/runtime';
+import { Problem } from '@orders/domain/problems.ts';
+import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
 import { LRUCache } from 'lru-cache';
 
 /** Looks up values by credentials that anybody can invent, such as API keys, and caches what it finds for three seconds. */

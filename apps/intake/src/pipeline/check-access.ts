@@ -1,4 +1,5 @@
-import { type KeyScope, Problem } from '@orders/domain';
+import type { KeyScope } from '@orders/domain/key-scopes.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { keyOf } from '../request-context.ts';
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { type Database, findSources, type SourceOfDelivery } from '@orders/database';
-import { isSourceId, Problem } from '@orders/domain';
+import type { Database } from '@orders/database/connect.ts';
+import { findSources, type SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { isSourceId } from '@orders/domain/api-key.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';

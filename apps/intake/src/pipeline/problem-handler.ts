@@ -1,7 +1,8 @@
-import { isStorageUnavailable } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { problemTypeBase, writeProblem } from '@orders/http';
-import { describeError, type Logger } from '@orders/runtime';
+import { isStorageUnavailable } from '@orders/database/database-errors.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { problemTypeBase, writeProblem } from '@orders/http/write-problem.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { ErrorRequestHandler } from 'express';
 import { ClientDisconnected } from '../parsing/parser.ts';
 import type { RejectionLog } from '../rejections/rejection-log.ts';

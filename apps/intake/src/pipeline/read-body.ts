@@ -1,5 +1,6 @@
-import { Problem } from '@orders/domain';
-import { checkJson, checkJsonOrLines, readRawBody } from '@orders/http';
+import { Problem } from '@orders/domain/problems.ts';
+import { checkJson, checkJsonOrLines } from '@orders/http/check-media-type.ts';
+import { readRawBody } from '@orders/http/read-raw-body.ts';
 import type { RequestHandler } from 'express';
 import type { Admission, RequestKind } from '../admission/admission.ts';
 import { contextOf, senderOf } from '../request-context.ts';

@@ -1,5 +1,7 @@
-import { requestIdOf, setCommonHeaders } from '@orders/http';
-import type { Counter, Histogram, Logger, Span, Tracing } from '@orders/runtime';
+import { requestIdOf, setCommonHeaders } from '@orders/http/common-headers.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { Counter, Histogram } from '@orders/runtime/observability/metrics.ts';
+import type { Span, Tracing } from '@orders/runtime/observability/span.ts';
 import type { Request, RequestHandler } from 'express';
 import { NO_SLOT } from '../admission/admission.ts';
 import { contextOf, logFields, type RequestContext, setContext } from '../request-context.ts';

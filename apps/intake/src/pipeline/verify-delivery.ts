@@ -1,5 +1,7 @@
-import { type SecretsKeys, type SourceOfDelivery, tryToUnseal } from '@orders/database';
-import { authenticateDelivery, Problem } from '@orders/domain';
+import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { authenticateDelivery } from '@orders/domain/sources/authenticate-delivery.ts';
 import type { Request, RequestHandler } from 'express';
 import type { SourceActivity } from '../observability/source-activity.ts';
 import { contextOf, sourceOf } from '../request-context.ts';

@@ -1,6 +1,9 @@
-import { type Database, type SecretsKeys, touchSecret, tryToUnseal } from '@orders/database';
-import { claimedDigest, isSignedWith, Problem, type ProblemCode } from '@orders/domain';
-import { readSignature } from '@orders/http';
+import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { touchSecret } from '@orders/database/prepared/accounts/secrets-in-use.ts';
+import { Problem, type ProblemCode } from '@orders/domain/problems.ts';
+import { claimedDigest, isSignedWith } from '@orders/domain/signature.ts';
+import { readSignature } from '@orders/http/read-headers.ts';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
 import { contextOf, type Sender, senderOf } from '../request-context.ts';

@@ -1,13 +1,12 @@
+import type { Database } from '@orders/database/connect.ts';
+import { findOriginals, readOriginalBodies } from '@orders/database/prepared/receipts/find-originals.ts';
 import {
   contentKey,
-  type Database,
   deleteIdempotencyKey,
-  findOriginals,
   type Mismatch,
-  readOriginalBodies,
-} from '@orders/database';
-import type { Producer } from '@orders/queue';
-import type { TimeSlicer } from '@orders/runtime';
+} from '@orders/database/prepared/receipts/store-mismatches.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import type { StoredMismatch, WaitingReceipt } from './waiting-receipt.ts';
 

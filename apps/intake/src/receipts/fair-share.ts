@@ -1,4 +1,4 @@
-import type { Lane } from '@orders/queue';
+import type { Lane } from '@orders/queue/wake-up.ts';
 
 /** Max orders per account and second, at one intake, in the prompt lane: less than a hundredth of the service's capacity. */
 const FAIR_SHARE = 50;

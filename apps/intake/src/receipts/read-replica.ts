@@ -1,5 +1,8 @@
-import { closeDatabase, type Database, findReceipt, isPoolBusy, openDatabase } from '@orders/database';
-import { backoff, type OutageLog } from '@orders/runtime';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { isPoolBusy } from '@orders/database/database-errors.ts';
+import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import type { OutageLog } from '@orders/runtime/observability/outage-log.ts';
 
 /** An optional standby for look-ups: without a result, callers query the primary. */
 export interface ReadReplica {

@@ -1,6 +1,13 @@
-import { type Database, type FinalReceipt, findFinalReceipts, findReceipt, type ReceiptRow } from '@orders/database';
-import type { ReceiptState } from '@orders/domain';
-import { type Counter, createFairQueue } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import {
+  type FinalReceipt,
+  findFinalReceipts,
+  findReceipt,
+  type ReceiptRow,
+} from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
+import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import type { ReadReplica } from './read-replica.ts';
 
 /** Reads receipts from the replica where its copy is certainly current, else from the primary; docs/decisions/017-read-replica.md. */

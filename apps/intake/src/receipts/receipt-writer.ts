@@ -1,7 +1,13 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Database, faultOf, type IncomingReceipt, recordReceipts } from '@orders/database';
-import type { Lane, Producer } from '@orders/queue';
-import { chunkLength, createMicroBatcher, type Span, type TimeSlicer } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { faultOf } from '@orders/database/database-errors.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
+import type { Lane } from '@orders/queue/wake-up.ts';
+import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import type { Span } from '@orders/runtime/observability/span.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import { createFairShare } from './fair-share.ts';
 import { createReplayQueue } from './replay-queue.ts';

@@ -1,4 +1,5 @@
-import { chunkLength, createFairQueue } from '@orders/runtime';
+import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { compareBytes, compareContent, type DifferingReplay, type ReplayDeps } from './compare-replays.ts';
 import { keepMismatches } from './keep-mismatches.ts';
 import { bodyLength, type WaitingReceipt } from './waiting-receipt.ts';

@@ -1,6 +1,6 @@
-import { type IncomingReceipt, storedLength } from '@orders/database';
-import type { Lane, WakeUp } from '@orders/queue';
-import type { Span } from '@orders/runtime';
+import { type IncomingReceipt, storedLength } from '@orders/database/prepared/receipts/record-receipts.ts';
+import type { Lane, WakeUp } from '@orders/queue/wake-up.ts';
+import type { Span } from '@orders/runtime/observability/span.ts';
 
 /** A durable receipt: the delivery's own, or the one that first used its idempotency key. */
 export interface Recorded {

@@ -1,4 +1,5 @@
-import { addMissedRejections, type Database } from '@orders/database';
+import type { Database } from '@orders/database/connect.ts';
+import { addMissedRejections } from '@orders/database/prepared/record-rejected.ts';
 import type { RejectionBudget } from './rejection-budget.ts';
 
 /**

@@ -1,23 +1,17 @@
-import {
-  type Database,
-  findSecretsToDiagnose,
-  type NewRejection,
-  recordRejected,
-  type SecretsKeys,
-  unseal,
-} from '@orders/database';
-import {
-  type Channel,
-  diagnoseBody,
-  diagnoseHeaders,
-  findSignedValues,
-  isRejection,
-  type Problem,
-  type RejectionCode,
-  type WrongSignature,
-} from '@orders/domain';
-import { readSignature } from '@orders/http';
-import { type Counter, createMicroBatcher } from '@orders/runtime';
+import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { findSecretsToDiagnose } from '@orders/database/prepared/accounts/secrets-in-use.ts';
+import { type NewRejection, recordRejected } from '@orders/database/prepared/record-rejected.ts';
+import type { Problem } from '@orders/domain/problems.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
+import { diagnoseBody } from '@orders/domain/rejections/diagnose-body.ts';
+import { diagnoseHeaders } from '@orders/domain/rejections/diagnose-headers.ts';
+import type { WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
+import { findSignedValues } from '@orders/domain/rejections/signed-timestamps.ts';
+import { isRejection, type RejectionCode } from '@orders/domain/rejections.ts';
+import { readSignature } from '@orders/http/read-headers.ts';
+import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
+import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import type { Request } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import { BATCH_PATH, CANCEL_PATH, ORDERS_PATH, SOURCE_ROUTE, WEBHOOK_CANCEL_PATH, WEBHOOK_PATH } from '../paths.ts';

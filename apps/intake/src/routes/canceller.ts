@@ -1,6 +1,12 @@
-import { type Cancelled, type CancelRequest, cancelOrders, type Database, OrdersBusy } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { createFairQueue } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import {
+  type Cancelled,
+  type CancelRequest,
+  cancelOrders,
+  OrdersBusy,
+} from '@orders/database/prepared/orders/cancel-orders.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 
 /** Cancels orders, as `cancelOrders`. @throws {Problem} `overloaded` if an order is locked for too long. */

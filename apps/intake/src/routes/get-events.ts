@@ -1,7 +1,10 @@
-import { type Database, findEventLog, readEvents } from '@orders/database';
-import { eventJson, MAX_EVENTS, Problem } from '@orders/domain';
-import { readPreferences } from '@orders/http';
-import { createFairQueue } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import { findEventLog, readEvents } from '@orders/database/prepared/events/read-events.ts';
+import { eventJson } from '@orders/domain/events.ts';
+import { MAX_EVENTS } from '@orders/domain/interface-limits.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { readPreferences } from '@orders/http/read-headers.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request, RequestHandler } from 'express';
 import { waitKey } from '../receipts/event-waiters.ts';
 import { type Waiters, waitFor } from '../receipts/waiters.ts';

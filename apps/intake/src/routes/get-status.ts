@@ -1,6 +1,8 @@
-import type { FinalReceipt } from '@orders/database';
-import { isFinal, Problem, receiptJson } from '@orders/domain';
-import { readPreferences } from '@orders/http';
+import type { FinalReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { receiptJson } from '@orders/domain/receipt-json.ts';
+import { isFinal } from '@orders/domain/receipt-states.ts';
+import { readPreferences } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';

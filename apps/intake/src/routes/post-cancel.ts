@@ -1,5 +1,5 @@
-import type { Cancelled } from '@orders/database';
-import type { Channel } from '@orders/domain';
+import type { Cancelled } from '@orders/database/prepared/orders/cancel-orders.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';

@@ -1,8 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { type Database, type SourceOfDelivery, storeUnmapped, useSource } from '@orders/database';
-import { namedHeaders } from '@orders/domain';
-import { writeAccepted } from '@orders/http';
-import { createFairQueue } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { storeUnmapped } from '@orders/database/prepared/sources/store-unmapped.ts';
+import { useSource } from '@orders/database/prepared/sources/use-source.ts';
+import { namedHeaders } from '@orders/domain/sources/read-delivery.ts';
+import { writeAccepted } from '@orders/http/write-accepted.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request, RequestHandler } from 'express';
 import type { SourceActivity } from '../observability/source-activity.ts';
 import type { Parser } from '../parsing/parser.ts';

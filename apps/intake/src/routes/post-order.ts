@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { FinalReceipt } from '@orders/database';
-import type { Channel } from '@orders/domain';
-import { type Preferences, readIdempotencyKey, readPreferences, writeAccepted } from '@orders/http';
+import type { FinalReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
+import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http/read-headers.ts';
+import { writeAccepted } from '@orders/http/write-accepted.ts';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';

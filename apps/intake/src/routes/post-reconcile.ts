@@ -1,6 +1,11 @@
-import { BacklogTooLong, type Database, type NewestReceipt, reconcileReceipts } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { createFairQueue } from '@orders/runtime';
+import type { Database } from '@orders/database/connect.ts';
+import {
+  BacklogTooLong,
+  type NewestReceipt,
+  reconcileReceipts,
+} from '@orders/database/prepared/receipts/reconcile-receipts.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';

@@ -1,5 +1,6 @@
-import type { IncomingReceipt } from '@orders/database';
-import { type Logger, withSpan } from '@orders/runtime';
+import type { IncomingReceipt } from '@orders/database/prepared/receipts/record-receipts.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { Request } from 'express';
 import type { IntakeMetrics } from '../observability/metrics.ts';
 import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';

@@ -1,4 +1,5 @@
-import { type AuditEntry, recordAudit, type User } from '@orders/database';
+import { type AuditEntry, recordAudit } from '@orders/database/audit.ts';
+import type { User } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { personOf } from '../context.ts';

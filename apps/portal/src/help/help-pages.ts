@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type DocPage, type DocSite, readPages, renderPage, STYLESHEET } from '@orders/doc-pages';
+import { type DocPage, readPages } from '@orders/doc-pages/read-pages.ts';
+import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-page.ts';
 import express, { Router } from 'express';
 import { compressResponses } from '../compress-responses.ts';
 import { BUILT_PAGE } from '../serve-page.ts';

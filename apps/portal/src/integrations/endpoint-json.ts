@@ -1,5 +1,7 @@
-import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database';
-import { eventId, Problem, withoutQuery } from '@orders/domain';
+import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { withoutQuery } from '@orders/domain/endpoints/read-endpoint.ts';
+import { eventId } from '@orders/domain/events.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';

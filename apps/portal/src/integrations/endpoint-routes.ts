@@ -8,9 +8,11 @@ import {
   requestTest,
   resendEvents,
   rotateEndpointSecret,
-} from '@orders/database';
-import { EVENT_TYPES, type EventType, eventId, Problem, readEndpointUrl } from '@orders/domain';
-import { secretsKeysOf } from '@orders/runtime';
+} from '@orders/database/endpoints/endpoints.ts';
+import { readEndpointUrl } from '@orders/domain/endpoints/read-endpoint.ts';
+import { EVENT_TYPES, type EventType, eventId } from '@orders/domain/events.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { NO_TRANSFORM } from '../compress-responses.ts';

@@ -1,4 +1,5 @@
-import { lockAccount, readEventLog, setEvents } from '@orders/database';
+import { lockAccount } from '@orders/database/accounts/accounts.ts';
+import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

@@ -1,4 +1,5 @@
-import { listRejected, readSetup } from '@orders/database';
+import { readSetup } from '@orders/database/accounts/account-setup.ts';
+import { listRejected } from '@orders/database/rejected-deliveries.ts';
 import { Router } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';

@@ -7,8 +7,10 @@ import {
   replaceKey,
   revokeKey,
   updateKey,
-} from '@orders/database';
-import { isAddressRange, KEY_SCOPES, type KeyScope, MAX_ADDRESS_RANGES, Problem } from '@orders/domain';
+} from '@orders/database/accounts/api-keys.ts';
+import { isAddressRange, MAX_ADDRESS_RANGES } from '@orders/domain/address-ranges.ts';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';

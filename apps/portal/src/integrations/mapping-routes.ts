@@ -1,6 +1,9 @@
-import { findDeliveries, listMappings, type StoredDelivery, setMapping } from '@orders/database';
-import { Problem, payloadJson, readMapping } from '@orders/domain';
-import { createTimeSlicer } from '@orders/runtime';
+import { findDeliveries, type StoredDelivery } from '@orders/database/sources/activity.ts';
+import { listMappings, setMapping } from '@orders/database/sources/sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { payloadJson } from '@orders/domain/receipt-json.ts';
+import { readMapping } from '@orders/domain/sources/read-mapping.ts';
+import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

@@ -1,4 +1,4 @@
-import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/database';
+import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

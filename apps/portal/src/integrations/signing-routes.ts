@@ -1,6 +1,7 @@
-import { findAccount, listSigning, lockAccount, rotateSigning, setSignedOnly, showSigning } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { secretsKeysOf } from '@orders/runtime';
+import { findAccount, lockAccount, setSignedOnly } from '@orders/database/accounts/accounts.ts';
+import { listSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';

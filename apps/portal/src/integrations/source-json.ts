@@ -1,5 +1,7 @@
-import { findSource, type Source } from '@orders/database';
-import { Problem, readSourceSecret, type SourceSettings } from '@orders/domain';
+import { findSource, type Source } from '@orders/database/sources/sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';

@@ -1,25 +1,21 @@
+import { countUnmapped, readSourceActivity } from '@orders/database/sources/activity.ts';
 import {
-  countUnmapped,
   createSource,
   findSource,
   listSources,
-  readSourceActivity,
   removeSource,
   replaceSourceId,
   replaceSourceSecret,
   type Source,
   setIdPrefix,
-} from '@orders/database';
-import {
-  PRESETS,
-  Problem,
-  readIdPrefix,
-  readMapping,
-  readSettings,
-  SOURCE_PRESETS,
-  type SourcePreset,
-} from '@orders/domain';
-import { secretsKeysOf } from '@orders/runtime';
+} from '@orders/database/sources/sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { readMapping } from '@orders/domain/sources/read-mapping.ts';
+import { readSettings } from '@orders/domain/sources/read-settings.ts';
+import { SOURCE_PRESETS, type SourcePreset } from '@orders/domain/sources/settings.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { NO_TRANSFORM } from '../compress-responses.ts';

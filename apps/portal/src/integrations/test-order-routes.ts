@@ -1,6 +1,7 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { findAccount, recordReceipts } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findAccount } from '@orders/database/accounts/accounts.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf, contextOf } from '../context.ts';

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backoff, describeError, type Logger, limitConcurrency, withTimeout } from '@orders/runtime';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
+import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
+import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { MailOutcome } from '../metrics.ts';
 import type { MailKind } from './mail-texts.ts';
 import type { Mail, SendMail } from './send-by-smtp.ts';

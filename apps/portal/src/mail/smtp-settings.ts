@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { parseEmailAddress } from '@orders/domain';
+import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import Joi from 'joi';
 
 /** The mail server of `SMTP_URL`. */

@@ -1,4 +1,4 @@
-import { parseEmailAddress } from '@orders/domain';
+import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import Joi from 'joi';
 
 /** For how long the link of an invitation works. */

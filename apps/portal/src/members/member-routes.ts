@@ -1,17 +1,15 @@
+import { inviteAgain, inviteMember } from '@orders/database/users/invite-user.ts';
 import {
   changeMemberRole,
-  inviteAgain,
-  inviteMember,
   listMembers,
-  listPendingInvitations,
   MEMBER_ROLES,
   type Member,
   type MemberRefusal,
   type MemberRole,
   removeMember,
-  withdrawInvitations,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+} from '@orders/database/users/memberships.ts';
+import { listPendingInvitations, withdrawInvitations } from '@orders/database/users/pending-invitations.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { NO_TRANSFORM } from '../compress-responses.ts';

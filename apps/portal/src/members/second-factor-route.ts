@@ -1,4 +1,4 @@
-import { setSecondFactorRequired } from '@orders/database';
+import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

@@ -1,18 +1,17 @@
 import {
   type Account,
-  type AuditEntry,
-  COUNTED_TO,
   createAccount,
-  disableSigning,
-  enableSigning,
   findAccount,
-  listAccountsWithCounts,
   lockAccount,
   setRateLimit,
   setSuspended,
-} from '@orders/database';
-import { type AccountRateLimit, formatAccountRateLimit, Problem, parseAccountRateLimit } from '@orders/domain';
-import { secretsKeysOf } from '@orders/runtime';
+} from '@orders/database/accounts/accounts.ts';
+import { COUNTED_TO, listAccountsWithCounts } from '@orders/database/accounts/list-accounts-with-counts.ts';
+import { disableSigning, enableSigning } from '@orders/database/accounts/signing-secrets.ts';
+import type { AuditEntry } from '@orders/database/audit.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { type AccountRateLimit, formatAccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
+import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';

@@ -1,5 +1,9 @@
-import { listOperatorChanges, type OperatorChange, takeOperatorChange } from '@orders/database';
-import { Problem } from '@orders/domain';
+import {
+  listOperatorChanges,
+  type OperatorChange,
+  takeOperatorChange,
+} from '@orders/database/users/operator-changes.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
 import { NO_TRANSFORM } from '../compress-responses.ts';

@@ -1,16 +1,15 @@
+import { recordAudit } from '@orders/database/audit.ts';
+import { inviteUser } from '@orders/database/users/invite-user.ts';
 import {
-  endSessions,
-  findUser,
   hasOtherOperator,
-  inviteUser,
   type OperatorChange,
   type OperatorChangeKind,
-  recordAudit,
-  removeUser,
   requestOperatorChange,
-  resetSecondFactors,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+} from '@orders/database/users/operator-changes.ts';
+import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
+import { endSessions } from '@orders/database/users/sessions.ts';
+import { findUser, removeUser } from '@orders/database/users/users.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';

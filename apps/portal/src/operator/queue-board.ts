@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Problem } from '@orders/domain';
-import type { QueueStats } from '@orders/queue';
+import { Problem } from '@orders/domain/problems.ts';
+import type { QueueStats } from '@orders/queue/queue-stats.ts';
 import type { Express, RequestHandler } from 'express';
 
 type Queues = Awaited<ReturnType<QueueStats['queues']>>;

@@ -1,4 +1,6 @@
-import { type DeadLetterCursor, findOldestPending, listDeadLetters, listWorkers } from '@orders/database';
+import { type DeadLetterCursor, listDeadLetters } from '@orders/database/receipts/dead-letters.ts';
+import { findOldestPending } from '@orders/database/receipts/receipt-records.ts';
+import { listWorkers } from '@orders/database/workers.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';

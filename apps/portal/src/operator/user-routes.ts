@@ -1,16 +1,10 @@
-import {
-  endSessions,
-  findAccount,
-  findUser,
-  inviteUser,
-  listUsers,
-  MEMBER_ROLES,
-  type MemberRole,
-  removeUser,
-  resetSecondFactors,
-  type User,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findAccount } from '@orders/database/accounts/accounts.ts';
+import { inviteUser } from '@orders/database/users/invite-user.ts';
+import { MEMBER_ROLES, type MemberRole } from '@orders/database/users/memberships.ts';
+import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
+import { endSessions } from '@orders/database/users/sessions.ts';
+import { findUser, listUsers, removeUser, type User } from '@orders/database/users/users.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, type Response, Router } from 'express';
 import Joi from 'joi';
 import { recordAboutUser } from '../audit/record.ts';

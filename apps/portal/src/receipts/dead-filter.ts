@@ -1,4 +1,4 @@
-import type { DeadFilter } from '@orders/database';
+import type { DeadFilter } from '@orders/database/receipts/dead-letters.ts';
 import Joi from 'joi';
 import { plainText } from '../read-request.ts';
 

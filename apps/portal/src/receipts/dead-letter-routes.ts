@@ -1,4 +1,6 @@
-import { countDead, type DeadFilter, findDeadIds, LAST_UUID, redriveReceipts } from '@orders/database';
+import { countDead, type DeadFilter, findDeadIds } from '@orders/database/receipts/dead-letters.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { LAST_UUID } from '@orders/database/receipts/uuids.ts';
 import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';

@@ -1,5 +1,7 @@
-import { listAudit, type ReceiptRecord } from '@orders/database';
-import { attemptErrorDetail, payloadJson, receiptJson } from '@orders/domain';
+import { listAudit } from '@orders/database/audit.ts';
+import type { ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { attemptErrorDetail } from '@orders/domain/attempt-errors.ts';
+import { payloadJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import type { Knex } from 'knex';
 
 /** An event in the life of a receipt. */

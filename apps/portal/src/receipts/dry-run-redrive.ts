@@ -1,5 +1,5 @@
-import { dryRunReceipt } from '@orders/database';
-import { attemptErrorDetail } from '@orders/domain';
+import { dryRunReceipt } from '@orders/database/prepared/receipts/dry-run-receipt.ts';
+import { attemptErrorDetail } from '@orders/domain/attempt-errors.ts';
 import type { Request } from 'express';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';

@@ -1,12 +1,11 @@
-import {
-  findReceiptRecord,
-  listAccountDeadLetters,
-  listAccountReceipts,
-  type ReceiptRecord,
-  redriveReceipts,
-  searchReceipts,
-} from '@orders/database';
-import { listedReceiptJson, Problem, RECEIPT_STATES, type ReceiptState } from '@orders/domain';
+import { listAccountReceipts } from '@orders/database/prepared/receipts/list-receipts.ts';
+import { searchReceipts } from '@orders/database/prepared/receipts/search-receipts.ts';
+import { listAccountDeadLetters } from '@orders/database/receipts/dead-letters.ts';
+import { findReceiptRecord, type ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { listedReceiptJson } from '@orders/domain/receipt-json.ts';
+import { RECEIPT_STATES, type ReceiptState } from '@orders/domain/receipt-states.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

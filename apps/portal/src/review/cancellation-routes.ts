@@ -1,5 +1,5 @@
-import { closeRequests } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { closeRequests } from '@orders/database/cancellations/close-requests.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';

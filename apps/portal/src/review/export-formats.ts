@@ -1,5 +1,5 @@
-import type { ExportedOrder } from '@orders/database';
-import { Problem } from '@orders/domain';
+import type { ExportedOrder } from '@orders/database/orders/read-exported.ts';
+import { Problem } from '@orders/domain/problems.ts';
 
 /** A file format: `head`, the orders with `separator` between them, and `tail`. */
 export interface ExportFormat {

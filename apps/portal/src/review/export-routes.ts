@@ -1,5 +1,5 @@
-import { hasOrders, readExported } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { hasOrders, readExported } from '@orders/database/orders/read-exported.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';

@@ -1,15 +1,15 @@
+import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
+import { listReview } from '@orders/database/prepared/orders/list-review.ts';
 import {
   isSortKey,
-  type ListedOrder,
   listMatchingIds,
-  listReview,
   listSorted,
-  markListed,
   SORTS,
   type Sort,
   type SortedPlace,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+} from '@orders/database/prepared/orders/list-sorted.ts';
+import { markListed } from '@orders/database/prepared/orders/mark-listed.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

@@ -1,5 +1,5 @@
-import { addNote } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { addNote } from '@orders/database/orders/add-note.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';

@@ -1,27 +1,25 @@
+import { findAccount } from '@orders/database/accounts/accounts.ts';
+import type { ListedOrder as ListedColumns } from '@orders/database/orders/order-rows.ts';
 import {
   type CancellationRequest,
-  countNotes,
-  findAcceptable,
-  findAccount,
   findCancellationRequest,
-  findNotes,
+} from '@orders/database/prepared/cancellations/list-requests.ts';
+import { countNotes, findNotes, type Note } from '@orders/database/prepared/orders/find-notes.ts';
+import {
   findOrderHistory,
-  findReceiptBody,
-  findResends,
   findReviewedOrder,
-  findSimilar,
-  findSourceOfReceipt,
-  type ListedOrder as ListedColumns,
-  type ListMarks,
-  type Note,
   type OrderEvent,
   type OrderReview,
-  type Resend,
-  type ResendState,
   type ReviewedOrder,
-  type SimilarOrder,
-} from '@orders/database';
-import { Problem, type SourceOfReceipt } from '@orders/domain';
+} from '@orders/database/prepared/orders/find-reviewed-order.ts';
+import { findSimilar, type SimilarOrder } from '@orders/database/prepared/orders/find-similar.ts';
+import type { ListMarks } from '@orders/database/prepared/orders/mark-listed.ts';
+import { findReceiptBody } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { findResends, type Resend, type ResendState } from '@orders/database/prepared/resends/find-resends.ts';
+import { findAcceptable } from '@orders/database/resends/replace-all-items.ts';
+import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
 import type { PortalDeps } from '../deps.ts';
 
 /** An order in the list. */

@@ -1,12 +1,7 @@
-import type { ReviewFilter } from '@orders/database';
-import {
-  type Channel,
-  EMIRATE_CODES,
-  REVIEW_STATES,
-  type ReviewState,
-  SEVERITIES,
-  type Severity,
-} from '@orders/domain';
+import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
+import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
+import { type Channel, REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
+import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 import Joi from 'joi';
 
 /** Query parameters of a list of orders. */

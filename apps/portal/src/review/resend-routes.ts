@@ -1,5 +1,7 @@
-import { type Decision, decideResend, findReviewedOrder } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findReviewedOrder } from '@orders/database/prepared/orders/find-reviewed-order.ts';
+import type { Decision } from '@orders/database/prepared/resends/find-resends.ts';
+import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';

@@ -1,4 +1,4 @@
-import { readReviewOverview } from '@orders/database';
+import { readReviewOverview } from '@orders/database/prepared/orders/read-review-overview.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';

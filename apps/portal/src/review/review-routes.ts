@@ -1,5 +1,8 @@
-import { editStoredOrder, REVIEW_DECISIONS, type ReviewDecision, reviewOrders, undoReview } from '@orders/database';
-import { type OrderEdits, Problem } from '@orders/domain';
+import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { undoReview } from '@orders/database/orders/undo-review.ts';
+import type { OrderEdits } from '@orders/domain/apply-edits.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

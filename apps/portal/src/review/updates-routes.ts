@@ -1,14 +1,9 @@
-import {
-  countNeedingReview,
-  listById,
-  listOpenRequests,
-  listReviewSince,
-  listUpdates,
-  markListed,
-  removeOldPresence,
-  seeReviewers,
-} from '@orders/database';
-import { createFairQueue } from '@orders/runtime';
+import { listOpenRequests } from '@orders/database/prepared/cancellations/list-requests.ts';
+import { countNeedingReview, listReviewSince } from '@orders/database/prepared/orders/list-new-orders.ts';
+import { listById, listUpdates } from '@orders/database/prepared/orders/list-updates.ts';
+import { markListed } from '@orders/database/prepared/orders/mark-listed.ts';
+import { removeOldPresence, seeReviewers } from '@orders/database/prepared/review-presence.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';

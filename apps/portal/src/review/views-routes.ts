@@ -1,5 +1,12 @@
-import { createView, deleteView, listViews, MAX_VIEWS, type ReviewView, type ViewOwner } from '@orders/database';
-import { Problem } from '@orders/domain';
+import {
+  createView,
+  deleteView,
+  listViews,
+  MAX_VIEWS,
+  type ReviewView,
+  type ViewOwner,
+} from '@orders/database/orders/review-views.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';

@@ -1,14 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createOTP } from '@better-auth/utils/otp';
-import {
-  type CodeKind,
-  codeCounterKeys,
-  findTotp,
-  forgetCodeAttempts,
-  takeSignInAttempt,
-  takeTimeStep,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+import { type CodeKind, codeCounterKeys, forgetCodeAttempts } from '@orders/database/users/code-attempts.ts';
+import { findTotp, takeTimeStep } from '@orders/database/users/second-factors.ts';
+import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { symmetricDecrypt } from 'better-auth/crypto';
 import type { Request } from 'express';
 import type { PortalDeps } from '../deps.ts';

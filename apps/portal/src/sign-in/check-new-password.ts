@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';
 

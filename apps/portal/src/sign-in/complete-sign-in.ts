@@ -1,4 +1,4 @@
-import { findOpenedSession } from '@orders/database';
+import { findOpenedSession } from '@orders/database/users/sessions.ts';
 import { parseSetCookieHeader } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
 import type { PortalDeps } from '../deps.ts';

@@ -1,5 +1,7 @@
-import { confirmSession, endSession, findPasswordHash, findSecondFactors, hasSecondFactor } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findPasswordHash } from '@orders/database/users/passwords.ts';
+import { findSecondFactors, hasSecondFactor } from '@orders/database/users/second-factors.ts';
+import { confirmSession, endSession } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import { recordAboutSelf } from '../audit/record.ts';

@@ -1,4 +1,6 @@
-import { authSecretsOf, type Database, type SecretsKeys } from '@orders/database';
+import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
 import { betterAuth } from 'better-auth';
 import type { PasswordHasher } from './password-hasher.ts';
 import { provenSession } from './proven-session.ts';

@@ -1,12 +1,7 @@
-import {
-  acceptInvitation,
-  findAccount,
-  findInvitation,
-  type Invitation,
-  joinAccount,
-  recordAudit,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findAccount } from '@orders/database/accounts/accounts.ts';
+import { recordAudit } from '@orders/database/audit.ts';
+import { acceptInvitation, findInvitation, type Invitation, joinAccount } from '@orders/database/users/invitations.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { findCredential } from '@orders/database';
+import { findCredential } from '@orders/database/users/passwords.ts';
 import { parseCookies } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
 import type { Knex } from 'knex';

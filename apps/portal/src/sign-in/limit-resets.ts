@@ -1,4 +1,4 @@
-import { takeSignInAttempt } from '@orders/database';
+import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { boundsAround, takeWithin } from './attempt-bounds.ts';

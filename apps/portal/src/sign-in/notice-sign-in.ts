@@ -1,4 +1,5 @@
-import { askAboutSignIn, type OpenedSession } from '@orders/database';
+import type { OpenedSession } from '@orders/database/users/sessions.ts';
+import { askAboutSignIn } from '@orders/database/users/unconfirmed-sign-ins.ts';
 import type { PortalDeps } from '../deps.ts';
 import { writeMail } from '../mail/write-mail.ts';
 

@@ -1,14 +1,7 @@
-import {
-  type Credential,
-  endSession,
-  findCredential,
-  findOpenedSession,
-  findSecondFactors,
-  lockUser,
-  replacePasswordHash,
-  type SecondFactors,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+import { type Credential, findCredential, replacePasswordHash } from '@orders/database/users/passwords.ts';
+import { findSecondFactors, type SecondFactors } from '@orders/database/users/second-factors.ts';
+import { endSession, findOpenedSession, lockUser } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import Joi from 'joi';

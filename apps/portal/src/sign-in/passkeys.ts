@@ -1,5 +1,5 @@
-import { findPasskeyUser } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findPasskeyUser } from '@orders/database/users/second-factors.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';

@@ -1,5 +1,8 @@
-import { createPasswordReset, findPasswordReset, findUser, listMemberships, usePasswordReset } from '@orders/database';
-import { Problem, parseEmailAddress } from '@orders/domain';
+import { listMemberships } from '@orders/database/users/memberships.ts';
+import { createPasswordReset, findPasswordReset, usePasswordReset } from '@orders/database/users/password-resets.ts';
+import { findUser } from '@orders/database/users/users.ts';
+import { parseEmailAddress } from '@orders/domain/email-address.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { contextOf } from '../context.ts';

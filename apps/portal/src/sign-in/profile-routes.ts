@@ -1,5 +1,6 @@
-import { type Credential, endSession, findCredential, listSessions, setPassword } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { type Credential, findCredential, setPassword } from '@orders/database/users/passwords.ts';
+import { endSession, listSessions } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordAboutSelf } from '../audit/record.ts';

@@ -1,5 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { findUser, listAccountIds, noteSignIn, recordAuditWithin, recordOfUser } from '@orders/database';
+import { recordAuditWithin } from '@orders/database/limited-audit.ts';
+import { listAccountIds } from '@orders/database/users/memberships.ts';
+import { recordOfUser } from '@orders/database/users/record-of-user.ts';
+import { findUser, noteSignIn } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import type { Person } from '../context.ts';

@@ -1,4 +1,4 @@
-import { findSecondFactors, hashRecoveryCode, setRecoveryCodes } from '@orders/database';
+import { findSecondFactors, hashRecoveryCode, setRecoveryCodes } from '@orders/database/users/second-factors.ts';
 import { isAPIError } from 'better-auth/api';
 import { generateRandomString } from 'better-auth/crypto';
 import { fromNodeHeaders } from 'better-auth/node';

@@ -1,16 +1,14 @@
 import { createOTP } from '@better-auth/utils/otp';
 import {
-  confirmSession,
-  endWeakSessions,
   findSecondFactors,
   findTotp,
   finishTotp,
-  lockUser,
   removePasskey,
   removeTotp,
   startTotp,
-} from '@orders/database';
-import { Problem } from '@orders/domain';
+} from '@orders/database/users/second-factors.ts';
+import { confirmSession, endWeakSessions, lockUser } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { generateRandomString, symmetricEncrypt } from 'better-auth/crypto';
 import { fromNodeHeaders } from 'better-auth/node';

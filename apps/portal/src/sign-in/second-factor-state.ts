@@ -1,5 +1,6 @@
-import { findSecondFactors, hasSecondFactor, hasSession, lockUser, type SecondFactors } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findSecondFactors, hasSecondFactor, type SecondFactors } from '@orders/database/users/second-factors.ts';
+import { hasSession, lockUser } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
 import type { PortalConfig } from '../config.ts';
 import type { Person } from '../context.ts';

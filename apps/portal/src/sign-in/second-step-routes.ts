@@ -1,5 +1,6 @@
-import { endSession, findChallengedUser, findPasskeyUser, hashRecoveryCode } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { findChallengedUser, findPasskeyUser, hashRecoveryCode } from '@orders/database/users/second-factors.ts';
+import { endSession } from '@orders/database/users/sessions.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import { type Request, Router } from 'express';

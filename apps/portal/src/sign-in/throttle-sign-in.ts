@@ -1,5 +1,5 @@
-import { forgetSignInAttempts, returnSignInAttempt } from '@orders/database';
-import { Problem } from '@orders/domain';
+import { forgetSignInAttempts, returnSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { contextOf } from '../context.ts';

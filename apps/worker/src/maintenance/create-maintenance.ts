@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex, rollUpActivity } from '@orders/database';
-import { describeError, type Logger, type PeriodicRun, runPeriodically } from '@orders/runtime';
+import { rollUpActivity } from '@orders/database/activity/roll-up-activity.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerConfig } from '../config.ts';
 import type { WorkerMetrics } from '../metrics.ts';
 import type { Maintenance } from './maintenance.ts';

@@ -1,5 +1,5 @@
-import type { openKnex } from '@orders/database';
-import type { Logger } from '@orders/runtime';
+import type { openKnex } from '@orders/database/connect.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
 
 /** Context of a maintenance run. */

@@ -1,18 +1,14 @@
-import {
-  countInDefault,
-  createPartitions,
-  dropOldPartitions,
-  pruneAttempts,
-  pruneEvents,
-  pruneRejected,
-  pruneSourceActivity,
-  removeHeldCancellations,
-  removeLeftovers,
-  removeOldIdempotencyKeys,
-  removeOldRequests,
-  removeOldSignIns,
-  removeOrphanedDeliveries,
-} from '@orders/database';
+import { pruneAttempts, removeOrphanedDeliveries } from '@orders/database/endpoints/prune-deliveries.ts';
+import { pruneEvents } from '@orders/database/events/event-logs.ts';
+import { removeHeldCancellations } from '@orders/database/orders/remove-held-cancellations.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
+import { dropOldPartitions, removeLeftovers } from '@orders/database/partitions/drop-partitions.ts';
+import { removeOldIdempotencyKeys } from '@orders/database/receipts/remove-idempotency-keys.ts';
+import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
+import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
+import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
+import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import type { WorkerConfig } from '../config.ts';
 import type { Maintenance } from './maintenance.ts';
 

@@ -1,4 +1,5 @@
-import { createPartitions, firstUuidAt } from '@orders/database';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import type { Knex } from 'knex';
 
 const DAY_MS = 24 * 3_600_000;

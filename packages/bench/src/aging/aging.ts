@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/database';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { openKnex } from '@orders/database/connect.ts';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
 import { type Contestant, OURS } from '../contestants.ts';
 import type { Services } from '../services.ts';
 import { startContestant } from '../start-contestant.ts';

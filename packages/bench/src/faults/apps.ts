@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '@orders/test-services';
+import { type Child, startChild } from '@orders/test-services/child.ts';
 import type { Findings } from './findings.ts';
 
 /** A process of the service that is restarted after an unexpected exit. */

@@ -2,27 +2,21 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import {
-  createAccount,
-  createEndpoint,
-  createKey,
-  createSource,
-  enableSigning,
-  migrate,
-  openKnex,
-  setEvents,
-} from '@orders/database';
-import { PRESETS } from '@orders/domain';
-import {
-  baseEnvironment,
-  ensureDatabase,
-  type FaultyPostgres,
-  type FaultyRedis,
-  findRedisServer,
-  freePort,
-  startFaultyPostgres,
-  startFaultyRedis,
-} from '@orders/test-services';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { createKey } from '@orders/database/accounts/api-keys.ts';
+import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { createSource } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { baseEnvironment } from '@orders/test-services/child.ts';
+import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { type FaultyPostgres, startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';
+import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { freePort } from '@orders/test-services/ports.ts';
+import { findRedisServer } from '@orders/test-services/redis.ts';
 import { untilListening } from '../start-contestant.ts';
 import { type App, startApp } from './apps.ts';
 import { type EndpointReceiver, endpointUrl, startEndpointReceiver } from './endpoint-receiver.ts';

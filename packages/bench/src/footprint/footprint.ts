@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle';
-import { freePort } from '@orders/test-services';
+import { freePort } from '@orders/test-services/ports.ts';
 import { OURS } from '../contestants.ts';
 import { startDriver } from '../load/start-driver.ts';
 import { type Memory, memoryOf } from '../measure/processes.ts';

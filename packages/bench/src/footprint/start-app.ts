@@ -1,7 +1,7 @@
 import { open, readFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services';
+import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
 import { usageOf } from '../measure/processes.ts';
 
 /** A ready process and the cost of its start. */

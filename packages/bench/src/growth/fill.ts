@@ -1,4 +1,7 @@
-import { createAccount, createPartitions, migrate, openKnex } from '@orders/database';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import type { Knex } from 'knex';
 import pg from 'pg';
 

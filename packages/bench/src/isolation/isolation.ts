@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '@orders/test-services';
+import { type Child, startChild } from '@orders/test-services/child.ts';
 import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import { percentile } from '../measure/statistics.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type Child, startChild } from '@orders/test-services';
+import { type Child, startChild } from '@orders/test-services/child.ts';
 import type { LoadRequest } from './driver.ts';
 import type { LoadResult } from './run-load.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Child } from '@orders/test-services';
+import type { Child } from '@orders/test-services/child.ts';
 import pg from 'pg';
 import type { Contestant } from '../contestants.ts';
 import type { OrderSize } from '../load/large-orders.ts';

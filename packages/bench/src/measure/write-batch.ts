@@ -1,7 +1,10 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { claimReceipts, type Database, recordReceipts, writeOrders } from '@orders/database';
-import { normalizeSent } from '@orders/domain';
+import type { Database } from '@orders/database/connect.ts';
+import { writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
+import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
 
 /** A pool of one connection. */
 export interface Writer {

@@ -1,4 +1,7 @@
-import { createAccount, fillSearchTerms, migrate, openKnex } from '@orders/database';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
 import pg from 'pg';
 
 const CHUNK = 100_000;

@@ -1,4 +1,4 @@
-import type { Database } from '@orders/database';
+import type { Database } from '@orders/database/connect.ts';
 
 interface PlanNode {
   'Node Type': string;

@@ -1,4 +1,7 @@
-import { closeDatabase, createAccount, fillSearchTerms, migrate, openDatabase, openKnex } from '@orders/database';
+import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
 import {
   cpuMicroseconds,
   makeSampleOrder,

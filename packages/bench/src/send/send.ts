@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment, startChild } from '@orders/test-services';
+import { baseEnvironment, startChild } from '@orders/test-services/child.ts';
 import pg from 'pg';
 import { OURS } from '../contestants.ts';
 import { makeOrder } from '../load/make-order.ts';

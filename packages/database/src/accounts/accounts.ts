@@ -1,4 +1,4 @@
-import type { AccountRateLimit } from '@orders/domain';
+import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
 import type { Knex } from 'knex';
 
 export interface Account {
@@ -23,9 +23,9 @@ case when a.rate_unlimited then '"none"'::jsonb
      when a.rate_requests is not null then jsonb_build_object('requests', a.rate_requests, 'seconds', a.rate_seconds) end`;
 
 /** Query for all accounts by id, for callers to narrow. */
-export function selectAccounts(db: Knex): Knex.QueryBuilder<Account, Account[]> {
+export function selectAccounts(db: Knex) {
   return db('accounts as a')
-    .select('a.account_id', 'a.name', 'a.signed_only', 'a.second_factor_required', 'a.created_at', 'a.suspended_at')
+    .select<Account[]>('a.account_id', 'a.name', 'a.signed_only', 'a.second_factor_required', 'a.created_at', 'a.suspended_at')
     .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
     .select(
       db.raw(

@@ -1,4 +1,6 @@
-import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope, Problem } from '@orders/domain';
+import { createApiKey, hashApiKey } from '@orders/domain/api-key.ts';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';
 
@@ -47,8 +49,8 @@ const STATE = `case when revoked_at is not null then 'revoked' when expires_at <
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
 const EXPIRES_SOON = `${LIVE} and lifetime_seconds is not null and expires_at < now() + interval '14 days' as expires_soon`;
 
-function selectKeys(db: Knex): Knex.QueryBuilder<ApiKey, ApiKey[]> {
-  return db('api_keys').select(COLUMNS).select(db.raw(STATE), db.raw(EXPIRES_SOON)).orderBy('key_id');
+function selectKeys(db: Knex) {
+  return db('api_keys').select<ApiKey[]>([...COLUMNS, db.raw(STATE), db.raw(EXPIRES_SOON)]).orderBy('key_id');
 }
 
 const MAX_LIVE_KEYS = 100;

@@ -1,4 +1,5 @@
-import { createSigningSecret, Problem } from '@orders/domain';
+import { createSigningSecret } from '@orders/domain/api-key.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';
 import { type SecretsKeys, seal, unseal } from './seal.ts';

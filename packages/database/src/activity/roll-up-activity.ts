@@ -1,4 +1,4 @@
-import { FINAL_STATES } from '@orders/domain';
+import { FINAL_STATES } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
 import { ACTIVITY_LOCK } from '../advisory-locks.ts';
 import { firstUuidAt, timeOf } from '../receipts/uuids.ts';

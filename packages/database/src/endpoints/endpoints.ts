@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createEndpointId, createStandardSecret, type DeliveryError, type EventType, Problem } from '@orders/domain';
+import type { DeliveryError } from '@orders/domain/endpoints/delivery-errors.ts';
+import { createEndpointId } from '@orders/domain/endpoints/read-endpoint.ts';
+import type { EventType } from '@orders/domain/events.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { createStandardSecret } from '@orders/domain/sources/create-secret.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';

@@ -1,4 +1,7 @@
-import { type CustomerSearch, contactsIn, mentionsAny, type ReviewState, redactOrder } from '@orders/domain';
+import { contactsIn, mentionsAny } from '@orders/domain/contacts.ts';
+import type { CustomerSearch } from '@orders/domain/customer-search.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { KEPT_DETAILS } from '../audit-chain.ts';

@@ -1,4 +1,5 @@
-import { normalizeOrder, redactedBody, redactOrder } from '@orders/domain';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { redactedBody, redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
 import { ascending, newBatchIdFor } from '../receipts/uuids.ts';
 import { isRedacted } from './find-customer.ts';

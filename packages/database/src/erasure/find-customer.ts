@@ -1,5 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type CustomerSearch, normalizeOrder, type Order, type ReviewState, redactOrder } from '@orders/domain';
+import type { CustomerSearch } from '@orders/domain/customer-search.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import type { Order } from '@orders/domain/order.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
 import { IS_ORDER, type OrderRow, toJson, toOrder } from '../orders/order-rows.ts';
 import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';

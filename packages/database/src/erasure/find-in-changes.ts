@@ -1,4 +1,6 @@
-import type { CustomerSearch, Difference, OrderChange } from '@orders/domain';
+import type { Difference } from '@orders/domain/compare-orders.ts';
+import type { CustomerSearch } from '@orders/domain/customer-search.ts';
+import type { OrderChange } from '@orders/domain/edit-order.ts';
 import type { Knex } from 'knex';
 import { FIRST_UUID } from '../receipts/uuids.ts';
 

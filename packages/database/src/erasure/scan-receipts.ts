@@ -1,5 +1,5 @@
-import { parseBody } from '@orders/domain';
-import { chunkBySize } from '@orders/runtime';
+import { parseBody } from '@orders/domain/parse-body.ts';
+import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Knex } from 'knex';
 import { ascending, FIRST_UUID, idIn } from '../receipts/uuids.ts';
 

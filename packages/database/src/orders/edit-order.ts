@@ -1,13 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  editOrder,
-  type FieldError,
-  fieldAt,
-  type NormalizedOrder,
-  type OrderChange,
-  type OrderEdits,
-  Problem,
-} from '@orders/domain';
+import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
+import { editOrder, type OrderChange } from '@orders/domain/edit-order.ts';
+import type { NormalizedOrder } from '@orders/domain/order.ts';
+import { type FieldError, Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from './order-rows.ts';

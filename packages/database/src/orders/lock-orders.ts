@@ -1,4 +1,4 @@
-import type { ReviewState } from '@orders/domain';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
 import { IS_ORDER } from './order-rows.ts';
 

@@ -1,14 +1,8 @@
-import {
-  type Blocker,
-  type Channel,
-  itemJson,
-  type NormalizedOrder,
-  type Order,
-  type ReviewState,
-  type Severity,
-  type Warning,
-  warningJson,
-} from '@orders/domain';
+import { itemJson, warningJson } from '@orders/domain/json-members.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
+import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
+import type { Blocker, Severity } from '@orders/domain/severity.ts';
 import { SEVERITY_COLUMNS, type SeverityRow, severityColumns } from './severity-sql.ts';
 
 /** An order in JSON, the same everywhere (contract, section 7). */

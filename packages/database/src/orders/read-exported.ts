@@ -1,4 +1,4 @@
-import { MAX_ITEMS } from '@orders/domain';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
 import type { Knex } from 'knex';
 import type { Note } from '../prepared/orders/find-notes.ts';
 import {

@@ -5,7 +5,7 @@ import {
   REACHABLE_PHONE,
   type Severity,
   severityFrom,
-} from '@orders/domain';
+} from '@orders/domain/severity.ts';
 
 // The same rules as `blockersOf` and `severityOf` of the domain; a test compares them.
 

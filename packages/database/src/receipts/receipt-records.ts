@@ -1,4 +1,4 @@
-import type { ReceiptState } from '@orders/domain';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
 import {
   BODY,

@@ -1,4 +1,8 @@
-import { type Difference, normalizeOrder, ORDERED_AGAIN, type Order, type OrderEdits, parseBody } from '@orders/domain';
+import type { OrderEdits } from '@orders/domain/apply-edits.ts';
+import { type Difference, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import type { Order } from '@orders/domain/order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
 import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
 import { lockEditable, storeEdits } from '../orders/edit-order.ts';

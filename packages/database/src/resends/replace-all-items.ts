@@ -1,4 +1,8 @@
-import { type Difference, type Item, MAX_ITEMS, normalizeOrder, parseBody } from '@orders/domain';
+import type { Difference } from '@orders/domain/compare-orders.ts';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import type { Item } from '@orders/domain/order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
 import type { Database } from '../connect.ts';
 import type { OrderJson } from '../orders/order-rows.ts';
 import { findReceiptBody } from '../prepared/receipts/find-receipt.ts';

@@ -1,4 +1,6 @@
-import { mapStoredDelivery, modifiedAt, type OrderMapping, type SourceSettings } from '@orders/domain';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { mapStoredDelivery, modifiedAt } from '@orders/domain/sources/read-delivery.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Knex } from 'knex';
 import { sqlstateOf } from '../database-errors.ts';
 import { BODY } from '../prepared/receipts/find-receipt.ts';

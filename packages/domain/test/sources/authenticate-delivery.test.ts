@@ -1,6 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { authenticateDelivery, PRESETS, Problem, readSourceSecret, type SourceSettings } from '../../src/index.ts';
+import { Problem } from '../../src/problems.ts';
+import { authenticateDelivery } from '../../src/sources/authenticate-delivery.ts';
+import { PRESETS } from '../../src/sources/presets.ts';
+import { readSourceSecret } from '../../src/sources/read-secret.ts';
+import type { SourceSettings } from '../../src/sources/settings.ts';
 
 type Signature = SourceSettings['signature'];
 type Headers = Record<string, string | string[] | undefined>;

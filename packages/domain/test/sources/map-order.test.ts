@@ -1,8 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type MappedPayload, mapOrder, normalizeOrder, type OrderMapping, PRESETS } from '../../src/index.ts';
 import { MAX_ITEMS } from '../../src/normalize/limits.ts';
+import { normalizeOrder } from '../../src/normalize-order.ts';
+import { type MappedPayload, mapOrder } from '../../src/sources/map-order.ts';
+import type { OrderMapping } from '../../src/sources/mapping.ts';
 import { parseDelivery } from '../../src/sources/parse-delivery.ts';
+import { PRESETS } from '../../src/sources/presets.ts';
 import { arbitraryDocument, arbitraryMapping } from './arbitrary-mapping.ts';
 
 const RUNS = { numRuns: 2_000 };

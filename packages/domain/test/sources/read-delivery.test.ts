@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { PRESETS, readDelivery, type SourceSettings } from '../../src/index.ts';
+import { PRESETS } from '../../src/sources/presets.ts';
+import { readDelivery } from '../../src/sources/read-delivery.ts';
+import type { SourceSettings } from '../../src/sources/settings.ts';
 
 const CUSTOM = PRESETS.custom;
 const kindOf = (order: object, changed: Partial<SourceSettings>, { settings, mapping } = CUSTOM, headers = {}) =>

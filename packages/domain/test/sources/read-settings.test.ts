@@ -1,5 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { PRESETS, Problem, readSettings, SOURCE_PRESETS, type SourcePreset } from '../../src/index.ts';
+import { Problem } from '../../src/problems.ts';
+import { PRESETS } from '../../src/sources/presets.ts';
+import { readSettings } from '../../src/sources/read-settings.ts';
+import { SOURCE_PRESETS, type SourcePreset } from '../../src/sources/settings.ts';
 
 function errorsOf(preset: SourcePreset, input: unknown): string[] {
   try {

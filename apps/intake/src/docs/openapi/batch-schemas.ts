@@ -1,4 +1,5 @@
-import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, type ProblemCode } from '@orders/domain';
+import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
+import type { ProblemCode } from '@orders/domain/problems.ts';
 import { batchArrayExamples, batchLinesExamples } from './order-examples.ts';
 import { requestOrderSchemas } from './order-schemas.ts';
 import { acceptedSchema } from './receipt-schemas.ts';

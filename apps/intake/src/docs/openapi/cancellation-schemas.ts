@@ -1,4 +1,4 @@
-import { MAX_CANCELLATIONS, MAX_REASON } from '@orders/domain';
+import { MAX_CANCELLATIONS, MAX_REASON } from '@orders/domain/interface-limits.ts';
 import { orNull, ref, text } from './schema.ts';
 
 /** One cancellation. */

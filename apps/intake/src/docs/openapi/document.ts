@@ -1,4 +1,4 @@
-import { VERSION } from '@orders/runtime';
+import { VERSION } from '@orders/runtime/version.ts';
 import { batchReplySchema, batchResultSchema } from './batch-schemas.ts';
 import {
   cancellationListSchema,

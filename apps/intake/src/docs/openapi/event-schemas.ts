@@ -1,4 +1,5 @@
-import { EVENT_TYPES, MAX_EVENTS } from '@orders/domain';
+import { EVENT_TYPES } from '@orders/domain/events.ts';
+import { MAX_EVENTS } from '@orders/domain/interface-limits.ts';
 import { header, refusals, STATUS_RATE_HEADERS, successWith } from './responses.ts';
 import { grouped, orNull, ref, text, time } from './schema.ts';
 

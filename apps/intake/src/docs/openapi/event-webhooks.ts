@@ -1,4 +1,4 @@
-import { TEST_EVENT } from '@orders/domain';
+import { TEST_EVENT } from '@orders/domain/events.ts';
 import { eventExample, eventSchema } from './event-schemas.ts';
 import { ref, text } from './schema.ts';
 

@@ -1,15 +1,16 @@
+import { CANCELLATION_INVALID } from '@orders/domain/cancellations.ts';
 import {
-  CANCELLATION_INVALID,
   DEFAULT_MAX_BATCH_BYTES,
   MAX_BATCH_ERRORS,
   MAX_BATCH_ORDERS,
   MAX_CANCEL_BYTES,
   MAX_CANCELLATIONS,
   MAX_SOURCE_ORDER_IDS,
-  type ProblemCode,
-  SOURCE_ORDER_IDS_INVALID,
-} from '@orders/domain';
-import { BATCH_TYPES, SIGNATURE_HEADER } from '@orders/http';
+} from '@orders/domain/interface-limits.ts';
+import type { ProblemCode } from '@orders/domain/problems.ts';
+import { SOURCE_ORDER_IDS_INVALID } from '@orders/domain/validate-order.ts';
+import { BATCH_TYPES } from '@orders/http/check-media-type.ts';
+import { SIGNATURE_HEADER } from '@orders/http/read-headers.ts';
 import { batchContent } from './batch-schemas.ts';
 import { cancelContent, cancelReplyContent } from './cancellation-schemas.ts';
 import { orderContent } from './order-schemas.ts';

@@ -1,4 +1,4 @@
-import { MAX_ITEMS } from '@orders/domain';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
 import { ORDER_EXAMPLE, orderExamples } from './order-examples.ts';
 import { ref } from './schema.ts';
 

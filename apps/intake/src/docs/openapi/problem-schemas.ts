@@ -1,11 +1,7 @@
-import {
-  CANCELLATION_ERRORS,
-  PROBLEMS,
-  REASON_ERRORS,
-  SOURCE_ORDER_ID_ERRORS,
-  SOURCE_ORDER_IDS_ERROR,
-  WARNINGS,
-} from '@orders/domain';
+import { CANCELLATION_ERRORS, REASON_ERRORS } from '@orders/domain/cancellations.ts';
+import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { PROBLEMS } from '@orders/domain/problems.ts';
+import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { ref, text } from './schema.ts';
 
 const listOf = (codes: [code: string, meaning: string][]) =>

@@ -1,4 +1,5 @@
-import { ATTEMPT_ERRORS, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain';
+import { ATTEMPT_ERRORS } from '@orders/domain/attempt-errors.ts';
+import { RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { normalizedItemSchema, normalizedOrderSchema } from './order-schemas.ts';
 import { orNull, ref, text, time } from './schema.ts';
 

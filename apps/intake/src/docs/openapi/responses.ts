@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '@orders/domain';
+import { PROBLEMS, type ProblemCode } from '@orders/domain/problems.ts';
 import { ref } from './schema.ts';
 
 export const header = (description: string) => ({ description, schema: { type: 'string' } });

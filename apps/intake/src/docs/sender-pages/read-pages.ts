@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type DocPage, readPages } from '@orders/doc-pages';
+import { type DocPage, readPages } from '@orders/doc-pages/read-pages.ts';
 
 /** The container image has them at the same relative path. */
 const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages';
-import { Problem } from '@orders/domain';
+import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-page.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
 import { readSenderPages } from './read-pages.ts';

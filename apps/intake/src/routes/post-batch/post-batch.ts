@@ -1,8 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { faultOf } from '@orders/database';
-import { Problem } from '@orders/domain';
-import { acceptedJson, mediaTypeOf, readIdempotencyKey, readPreferences } from '@orders/http';
-import { type Logger, type TimeSlicer, withSpan } from '@orders/runtime';
+import { faultOf } from '@orders/database/database-errors.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { mediaTypeOf } from '@orders/http/check-media-type.ts';
+import { readIdempotencyKey, readPreferences } from '@orders/http/read-headers.ts';
+import { acceptedJson } from '@orders/http/write-accepted.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { Request, RequestHandler } from 'express';
 import type { IntakeMetrics } from '../../observability/metrics.ts';
 import type { Parser } from '../../parsing/parser.ts';

@@ -1,5 +1,6 @@
-import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS, Problem } from '@orders/domain';
-import type { TimeSlicer } from '@orders/runtime';
+import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { Caller, Parser } from '../../parsing/parser.ts';
 import { splitArray, splitLines } from './split-batch.ts';
 

@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 
 const LINE_FEED = 0x0a;
 const QUOTE = 0x22;

@@ -1,5 +1,6 @@
-import type { DeliveryAttempt, EventLogState } from '@orders/database';
-import type { EventType } from '@orders/domain';
+import type { DeliveryAttempt } from '@orders/database/endpoints/endpoints.ts';
+import type { EventLogState } from '@orders/database/events/event-logs.ts';
+import type { EventType } from '@orders/domain/events.ts';
 import { type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { EndpointJson } from '../../../src/integrations/endpoint-json.ts';
 import { call } from './client.ts';

@@ -1,4 +1,4 @@
-import type { PendingInvitation as StoredInvitation } from '@orders/database';
+import type { PendingInvitation as StoredInvitation } from '@orders/database/users/pending-invitations.ts';
 import {
   type InfiniteData,
   type UseInfiniteQueryResult,

@@ -1,5 +1,9 @@
-import type { AccountWithCounts, DeadLetterOfAccount, NamedEvent, User, WorkerState } from '@orders/database';
-import type { LaneState } from '@orders/queue';
+import type { AccountWithCounts } from '@orders/database/accounts/list-accounts-with-counts.ts';
+import type { NamedEvent } from '@orders/database/audit-subjects.ts';
+import type { DeadLetterOfAccount } from '@orders/database/receipts/dead-letters.ts';
+import type { User } from '@orders/database/users/users.ts';
+import type { WorkerState } from '@orders/database/workers.ts';
+import type { LaneState } from '@orders/queue/queue-stats.ts';
 import { call } from './client.ts';
 import type { MemberRole } from './session.ts';
 import type { Json } from './types.ts';

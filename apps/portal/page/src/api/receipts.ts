@@ -1,5 +1,5 @@
-import type { ReceiptSearch } from '@orders/database';
-import type { listedReceiptJson, receiptJson } from '@orders/domain';
+import type { ReceiptSearch } from '@orders/database/prepared/receipts/search-receipts.ts';
+import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';

@@ -1,4 +1,5 @@
-import type { ExportedOrder, OpenRequests } from '@orders/database';
+import type { ExportedOrder } from '@orders/database/orders/read-exported.ts';
+import type { OpenRequests } from '@orders/database/prepared/cancellations/list-requests.ts';
 import { call, callForFile, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 import type { Json } from './types.ts';

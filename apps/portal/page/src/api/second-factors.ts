@@ -1,4 +1,4 @@
-import type { SecondFactors } from '@orders/database';
+import type { SecondFactors } from '@orders/database/users/second-factors.ts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';

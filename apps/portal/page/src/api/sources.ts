@@ -1,5 +1,8 @@
-import type { DeliveryOutcome, MappingVersion, StoredDelivery } from '@orders/database';
-import type { OrderMapping, SourcePreset, SourceSettings } from '@orders/domain';
+import type { DeliveryOutcome } from '@orders/database/prepared/sources/add-activity.ts';
+import type { StoredDelivery } from '@orders/database/sources/activity.ts';
+import type { MappingVersion } from '@orders/database/sources/sources.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
 import type { SourceJson } from '../../../src/integrations/source-json.ts';

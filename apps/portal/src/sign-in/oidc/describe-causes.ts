@@ -1,4 +1,4 @@
-import { describeError } from '@orders/runtime';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
 
 /** An error code of OAuth, such as `invalid_client`; any other text could contain personal data. */
 const OAUTH_ERROR = /^[a-z_]{1,50}$/;

@@ -1,4 +1,4 @@
-import type { Identity } from '@orders/database';
+import type { Identity } from '@orders/database/users/identities.ts';
 import type { IDToken } from 'openid-client';
 import { RefusedIdentity } from './refusal.ts';
 

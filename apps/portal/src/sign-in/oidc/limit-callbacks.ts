@@ -1,4 +1,4 @@
-import { returnSignInAttempt, takeSignInAttempt } from '@orders/database';
+import { returnSignInAttempt, takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import type { Knex } from 'knex';
 import { boundsAround, takeWithin } from '../attempt-bounds.ts';
 import { digestOf } from '../counter-keys.ts';

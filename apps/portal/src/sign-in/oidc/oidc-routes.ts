@@ -1,4 +1,4 @@
-import { Problem } from '@orders/domain';
+import { Problem } from '@orders/domain/problems.ts';
 import { type RequestHandler, Router } from 'express';
 import Joi from 'joi';
 import { contextOf, logFields } from '../../context.ts';

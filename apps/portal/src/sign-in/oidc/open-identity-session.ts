@@ -1,4 +1,4 @@
-import { resolveIdentity } from '@orders/database';
+import { resolveIdentity } from '@orders/database/users/identities.ts';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import type { PortalDeps } from '../../deps.ts';

@@ -1,5 +1,6 @@
-import { isStorageUnavailable } from '@orders/database';
-import { describeError, type Logger } from '@orders/runtime';
+import { isStorageUnavailable } from '@orders/database/database-errors.ts';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { ErrorRequestHandler } from 'express';
 import { contextOf, logFields } from '../../context.ts';
 import type { SignInRecord } from '../record-sign-in.ts';

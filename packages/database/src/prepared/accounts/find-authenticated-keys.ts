@@ -1,4 +1,5 @@
-import type { AccountRateLimit, KeyScope } from '@orders/domain';
+import type { KeyScope } from '@orders/domain/key-scopes.ts';
+import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { RATE_LIMIT } from '../../accounts/accounts.ts';
 import { MAX_LIVE_SECRETS } from '../../accounts/signing-secrets.ts';
 import type { Database } from '../../connect.ts';

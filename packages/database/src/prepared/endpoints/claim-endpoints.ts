@@ -1,4 +1,4 @@
-import type { EventType } from '@orders/domain';
+import type { EventType } from '@orders/domain/events.ts';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 

@@ -1,4 +1,4 @@
-import type { AccountEvent } from '@orders/domain';
+import type { AccountEvent } from '@orders/domain/events.ts';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 import type { ClaimedEndpoint } from './claim-endpoints.ts';

@@ -1,4 +1,4 @@
-import type { DeliveryError } from '@orders/domain';
+import type { DeliveryError } from '@orders/domain/endpoints/delivery-errors.ts';
 import type { Database } from '../../connect.ts';
 import { type DisabledReason, MAX_DUE_AT_ONCE } from '../../endpoints/endpoints.ts';
 import { run } from '../run.ts';

@@ -1,4 +1,4 @@
-import type { AccountEvent } from '@orders/domain';
+import type { AccountEvent } from '@orders/domain/events.ts';
 import type { Database } from '../../connect.ts';
 import { type Connection, run } from '../run.ts';
 

@@ -1,4 +1,5 @@
-import type { Cancellation, CancellationOutcome, Channel } from '@orders/domain';
+import type { Cancellation, CancellationOutcome } from '@orders/domain/cancellations.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { sqlstateOf } from '../../database-errors.ts';
 import { SQLSTATE } from '../../sqlstates.ts';

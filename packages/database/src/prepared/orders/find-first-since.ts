@@ -1,4 +1,4 @@
-import type { ReviewState } from '@orders/domain';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { run, type Statement } from '../run.ts';
 

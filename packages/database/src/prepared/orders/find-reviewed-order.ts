@@ -1,11 +1,8 @@
-import {
-  MAX_ITEMS,
-  type OrderChange,
-  type ReviewState,
-  severityOfWarning,
-  type Warning,
-  type WarningSeverity,
-} from '@orders/domain';
+import type { OrderChange } from '@orders/domain/edit-order.ts';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { severityOfWarning, type WarningSeverity } from '@orders/domain/severity.ts';
 import { HAS_LONG_CHANGES } from '../../audit.ts';
 import type { Database } from '../../connect.ts';
 import {

@@ -1,4 +1,5 @@
-import { isReachable, type ReviewState } from '@orders/domain';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { isReachable } from '@orders/domain/severity.ts';
 import type { Database } from '../../connect.ts';
 import { type ListedOrder, orderRow } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';

@@ -1,4 +1,5 @@
-import { type ReviewState, SEVERITIES } from '@orders/domain';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { SEVERITIES } from '@orders/domain/severity.ts';
 import type { Database } from '../../connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '../../orders/order-rows.ts';
 import { SEVERITY } from '../../orders/severity-sql.ts';

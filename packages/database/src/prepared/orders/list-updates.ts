@@ -1,4 +1,4 @@
-import type { ReviewState } from '@orders/domain';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';

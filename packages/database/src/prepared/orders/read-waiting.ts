@@ -1,4 +1,4 @@
-import { SEVERITIES, type Severity } from '@orders/domain';
+import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 import { SEVERITY } from '../../orders/severity-sql.ts';
 import { type Connection, run } from '../run.ts';
 

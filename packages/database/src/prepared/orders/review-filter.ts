@@ -1,4 +1,5 @@
-import type { Channel, ReviewState, Severity } from '@orders/domain';
+import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
+import type { Severity } from '@orders/domain/severity.ts';
 import type { Database } from '../../connect.ts';
 import { SEVERITY } from '../../orders/severity-sql.ts';
 import { run } from '../run.ts';

@@ -1,4 +1,6 @@
-import { EMIRATE_CODES, type Severity, toAsciiDigits } from '@orders/domain';
+import { toAsciiDigits } from '@orders/domain/normalize/digits.ts';
+import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
+import type { Severity } from '@orders/domain/severity.ts';
 
 /** The other conditions of a filter that the search index (`order_words`) helps with; null matches all. */
 export interface Facets {

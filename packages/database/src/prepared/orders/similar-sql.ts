@@ -1,4 +1,4 @@
-import { REACHABLE_PHONE } from '@orders/domain';
+import { REACHABLE_PHONE } from '@orders/domain/severity.ts';
 
 /** SQL expressions for the total of an order and for the time it was received. */
 interface Received {

@@ -1,4 +1,4 @@
-import type { NormalizedOrder } from '@orders/domain';
+import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { idIn } from '../../receipts/uuids.ts';
 import { recordWritten } from '../events/record-written.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';

@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { type AttemptErrorCode, mapStoredDelivery, normalizeSent, type OrderMapping, parseBody } from '@orders/domain';
+import type { AttemptErrorCode } from '@orders/domain/attempt-errors.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { parseBody } from '@orders/domain/parse-body.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
 import type { Database } from '../../connect.ts';
 import { faultOf, isDamage, sqlstateOf } from '../../database-errors.ts';
 import { writeCancelled } from '../orders/write-cancelled.ts';

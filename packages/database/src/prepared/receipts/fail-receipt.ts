@@ -1,4 +1,5 @@
-import type { ReceiptState, Warning } from '@orders/domain';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { IS_ORDER } from '../../orders/order-rows.ts';
 import { run } from '../run.ts';

@@ -1,4 +1,5 @@
-import type { ListedReceipt, Receipt, ReceiptState } from '@orders/domain';
+import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { IS_ORDER } from '../../orders/order-rows.ts';
 import { ascending, idIn } from '../../receipts/uuids.ts';

@@ -1,4 +1,4 @@
-import type { ReceiptState } from '@orders/domain';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { ascending, firstUuidAt, idIn, LAST_UUID, timeOf } from '../../receipts/uuids.ts';
 import { type Connection, inRolledBackTransaction, run } from '../run.ts';

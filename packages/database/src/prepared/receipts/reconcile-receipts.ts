@@ -1,4 +1,4 @@
-import type { ReceiptState } from '@orders/domain';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { IS_ORDER } from '../../orders/order-rows.ts';
 import { timeOf } from '../../receipts/uuids.ts';

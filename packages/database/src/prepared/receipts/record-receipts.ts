@@ -1,4 +1,4 @@
-import type { Channel } from '@orders/domain';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../../connect.ts';
 import { ascending } from '../../receipts/uuids.ts';
 import { run } from '../run.ts';

@@ -1,14 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import {
-  compareResent,
-  type Difference,
-  hasResentChanges,
-  LONG_BODY_BYTES,
-  mergeSent,
-  normalizeSent,
-  type Order,
-  parseBody,
-} from '@orders/domain';
+import { mergeSent } from '@orders/domain/absent-fields.ts';
+import { compareResent, type Difference, hasResentChanges } from '@orders/domain/compare-orders.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import type { Order } from '@orders/domain/order.ts';
+import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 import { isDamage } from '../../database-errors.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '../../orders/order-rows.ts';
 import type { DuplicateReceipt, WritableOrder } from '../orders/write-orders.ts';

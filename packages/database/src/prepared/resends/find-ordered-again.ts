@@ -1,4 +1,4 @@
-import { modifiedAt } from '@orders/domain';
+import { modifiedAt } from '@orders/domain/sources/read-delivery.ts';
 import { orderRow } from '../../orders/order-rows.ts';
 import { RAW_DELIVERY } from '../receipts/find-receipt.ts';
 import { type Connection, run } from '../run.ts';

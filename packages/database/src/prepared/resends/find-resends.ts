@@ -1,4 +1,5 @@
-import { type Difference, differenceJson } from '@orders/domain';
+import type { Difference } from '@orders/domain/compare-orders.ts';
+import { differenceJson } from '@orders/domain/json-members.ts';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';
 

@@ -1,4 +1,4 @@
-import type { Difference } from '@orders/domain';
+import type { Difference } from '@orders/domain/compare-orders.ts';
 import { idIn } from '../../receipts/uuids.ts';
 import { MAY_MOVE } from '../receipts/may-move.ts';
 import { type Connection, run } from '../run.ts';

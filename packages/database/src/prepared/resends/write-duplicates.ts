@@ -1,4 +1,4 @@
-import { ORDERED_AGAIN } from '@orders/domain';
+import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import type { Database } from '../../connect.ts';
 import { idIn } from '../../receipts/uuids.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';

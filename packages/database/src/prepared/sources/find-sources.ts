@@ -1,4 +1,6 @@
-import type { AccountRateLimit, OrderMapping, SourcePreset, SourceSettings } from '@orders/domain';
+import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { RATE_LIMIT } from '../../accounts/accounts.ts';
 import type { Database } from '../../connect.ts';
 import { run } from '../run.ts';

@@ -1,4 +1,4 @@
-import type { Channel } from '@orders/domain';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';

@@ -1,4 +1,4 @@
-import type { Channel } from '@orders/domain';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 import curl from './snippets/curl.txt?raw';
 import node from './snippets/node.txt?raw';
 import php from './snippets/php.txt?raw';

@@ -1,4 +1,4 @@
-import type { LaneState } from '@orders/queue';
+import type { LaneState } from '@orders/queue/queue-stats.ts';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../components/numbers.ts';

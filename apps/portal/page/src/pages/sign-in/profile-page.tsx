@@ -1,4 +1,4 @@
-import type { UserSession } from '@orders/database';
+import type { UserSession } from '@orders/database/users/sessions.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
