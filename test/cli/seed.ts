@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
-import { claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
-import { writeDuplicates } from '@orders/database/prepared/resends/write-duplicates.ts';
+import { writeOrders } from '@orders/database/orders/write-orders.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 
 const LEASE_MS = 60_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { claimEndpoints } from '@orders/database/prepared/endpoints/claim-endpoints.ts';
+import { claimEndpoints } from '@orders/notifier/claim-endpoints.ts';
 import type { Knex } from 'knex';
 import type { Api } from '../harness/api.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';

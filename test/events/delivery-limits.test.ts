@@ -9,7 +9,7 @@ import {
   removeEndpoint,
   requestTest,
 } from '@orders/database/endpoints/endpoints.ts';
-import { pruneAttempts, removeOrphanedDeliveries } from '@orders/database/endpoints/prune-deliveries.ts';
+import { pruneAttempts, removeOrphanedDeliveries } from '@orders/worker/maintenance/prune-deliveries.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

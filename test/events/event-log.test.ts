@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { eraseOrder } from '@orders/database/erasure/erase-order.ts';
+import { eraseOrder } from '@orders/cli/erasure/erase-order.ts';
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
-import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { undoReview } from '@orders/database/orders/undo-review.ts';
-import { publishEvents } from '@orders/database/prepared/events/publish-events.ts';
+import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { publishEvents } from '@orders/worker/publish-events-sql.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import {
   type RunningIntake,

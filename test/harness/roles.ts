@@ -1,4 +1,4 @@
-import { APP_ROLES, grantAppRoles } from '@orders/database/grant-roles.ts';
+import { APP_ROLES, grantAppRoles } from '@orders/cli/grant-roles.ts';
 import type { Knex } from 'knex';
 
 /** An app with its own role. */

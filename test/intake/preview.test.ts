@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { listOrders } from '@orders/database/orders/orders.ts';
+import { listOrders } from '@orders/cli/list-orders.ts';
 import { countStored } from '../harness/count-stored.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

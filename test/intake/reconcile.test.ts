@@ -1,7 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import type { Reply } from '../harness/api.ts';

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import type { IncomingReceipt } from '@orders/database/prepared/receipts/record-receipts.ts';
+import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.ts';
 import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { openProducer, type Producer } from '@orders/queue/open-producer.ts';
 import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
-import { listOrders } from '@orders/database/orders/orders.ts';
+import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Reply } from '../harness/api.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { sign } from '../harness/sign.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { listOrders } from '@orders/database/orders/orders.ts';
+import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import { RECORDED_ORDERS, readDeliveryFixture } from '../harness/source-fixtures.ts';

@@ -2,7 +2,7 @@ import { chmod, chown, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { readArchiving, readDatabaseUse } from '@orders/database/prepared/read-archiving.ts';
+import { readArchiving, readDatabaseUse } from '@orders/intake/observability/read-archiving.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { ARCHIVE_SETTINGS } from '../harness/restore.ts';

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { readStalls } from '@orders/database/prepared/orders/read-stalls.ts';
+import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { cancelOrders } from '@orders/database/prepared/orders/cancel-orders.ts';
+import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
 import pg from 'pg';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { createReviewDatabase, insertOrder, makeReviewOlder, type ReviewDatabase } from '../harness/review-list.ts';

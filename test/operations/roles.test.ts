@@ -3,7 +3,7 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import { openKnex } from '@orders/database/connect.ts';
 import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import { dropOldPartitions } from '@orders/database/partitions/drop-partitions.ts';
+import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import type { Knex } from 'knex';

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { accountWithEvents, sendOrder } from '../harness/erasure.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
-import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';

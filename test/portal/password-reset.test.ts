@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { createPasswordReset } from '@orders/database/users/password-resets.ts';
+import { createPasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import type { Reply } from '../harness/api.ts';

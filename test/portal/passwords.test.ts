@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { createPasswordReset } from '@orders/database/users/password-resets.ts';
+import { createPasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
-import { searchReceipts } from '@orders/database/prepared/receipts/search-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { searchReceipts } from '@orders/portal/receipts/search-receipts.ts';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
 import { below, insertOrder, openShop, type Shop } from '../harness/review-list.ts';

@@ -1,16 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
-import { findCancellationRequest, listOpenRequests } from '@orders/database/prepared/cancellations/list-requests.ts';
-import { countNotes, findNotes } from '@orders/database/prepared/orders/find-notes.ts';
-import { findOrderHistory, findReviewedOrder } from '@orders/database/prepared/orders/find-reviewed-order.ts';
-import { findSimilar } from '@orders/database/prepared/orders/find-similar.ts';
-import { countNeedingReview, listReviewSince } from '@orders/database/prepared/orders/list-new-orders.ts';
-import { listReview } from '@orders/database/prepared/orders/list-review.ts';
-import { listMatchingIds, listSorted } from '@orders/database/prepared/orders/list-sorted.ts';
-import { listById, listUpdates } from '@orders/database/prepared/orders/list-updates.ts';
-import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
-import { findReceiptBody } from '@orders/database/prepared/receipts/find-receipt.ts';
-import { findResends, markResent } from '@orders/database/prepared/resends/find-resends.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
+import { findCancellationRequest, listOpenRequests } from '@orders/portal/review/list-requests.ts';
+import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
+import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
+import { findSimilar } from '@orders/portal/review/find-similar.ts';
+import { countNeedingReview, listReviewSince } from '@orders/portal/review/list-new-orders.ts';
+import { listReview } from '@orders/portal/review/list-review.ts';
+import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
+import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
+import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
+import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { findResends, markResent } from '@orders/portal/review/find-resends.ts';
 import {
   apart,
   createReviewDatabase,

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPasswordReset, usePasswordReset } from '@orders/database/users/password-resets.ts';
+import { createPasswordReset, usePasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

@@ -6,9 +6,9 @@ import {
   claimReceipts,
   findSuspects,
   releaseLease,
-} from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+} from '@orders/worker/receipts/claim-receipts.ts';
+import { settleBatch } from '@orders/worker/receipts/outbox.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 
 const WORKERS = 6;

@@ -4,7 +4,7 @@ import { recordAudit } from '@orders/database/audit.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { readStalls } from '@orders/database/prepared/orders/read-stalls.ts';
+import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
 import { moveClock } from '../harness/clock.ts';

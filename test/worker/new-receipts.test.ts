@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { startConsumer } from '@orders/queue/start-consumer.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';

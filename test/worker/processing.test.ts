@@ -1,8 +1,8 @@
 import { randomUUID as uuid } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { claimAlone, claimReceipts } from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { PREPARED } from '../harness/database.ts';

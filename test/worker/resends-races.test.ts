@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';

@@ -7,22 +7,22 @@ import { migrate } from '@orders/database/migrate.ts';
 import { MIGRATIONS } from '@orders/database/migrations/index.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import { dropOldPartitions, removeLeftovers } from '@orders/database/partitions/drop-partitions.ts';
-import { writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
+import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
+import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import {
   claimAlone,
   claimReceipts,
   findSuspects,
   releaseLease,
-} from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
-import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
-import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
-import { readNewReceipts } from '@orders/database/prepared/receipts/read-new-receipts.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+} from '@orders/worker/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
+import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
+import { settleBatch } from '@orders/worker/receipts/outbox.ts';
+import { readNewReceipts } from '@orders/worker/receipts/read-new-receipts.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
-import { removeOldIdempotencyKeys } from '@orders/database/receipts/remove-idempotency-keys.ts';
+import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
@@ -32,7 +32,7 @@ import {
   inRolledBackTransaction,
   inTransaction,
   run,
-} from '../../packages/database/src/prepared/run.ts';
+} from '@orders/database/run.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';

@@ -1,4 +1,4 @@
-import type { ReceiptRow } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import type { ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
 

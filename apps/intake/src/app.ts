@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Database } from '@orders/database/connect.ts';
-import type { FinalReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { FinalReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { MAX_CANCEL_BYTES } from '@orders/domain/interface-limits.ts';
 import type { KeyScope } from '@orders/domain/key-scopes.ts';
 import { Problem } from '@orders/domain/problems.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { fingerprintOf } from '@orders/database/accounts/seal.ts';
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
-import { untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
 import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';

@@ -1,5 +1,5 @@
-import type { AuthenticatedKey } from '@orders/database/prepared/accounts/find-authenticated-keys.ts';
-import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import type { AuthenticatedKey } from './pipeline/find-authenticated-keys.ts';
+import type { SourceOfDelivery } from './pipeline/find-sources.ts';
 import { requestContext } from '@orders/http/request-context.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 import type { Request } from 'express';

@@ -1,8 +1,8 @@
 import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import type { ClaimedEndpoint } from '@orders/database/prepared/endpoints/claim-endpoints.ts';
-import { type Delivery, readDeliveries } from '@orders/database/prepared/endpoints/read-deliveries.ts';
-import { type Attempt, settleDeliveries } from '@orders/database/prepared/endpoints/settle-deliveries.ts';
+import type { ClaimedEndpoint } from './claim-endpoints.ts';
+import { type Delivery, readDeliveries } from './read-deliveries.ts';
+import { type Attempt, settleDeliveries } from './settle-deliveries.ts';
 import { retryDelay } from '@orders/domain/endpoints/retry-schedule.ts';
 import { eventId, eventJson, TEST_EVENT, testEventJson } from '@orders/domain/events.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';

@@ -1,6 +1,6 @@
 import { fingerprintOf } from '@orders/database/accounts/seal.ts';
 import { closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database/connect.ts';
-import { checkSchema, untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
 import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { chainAuditEvents } from '@orders/database/prepared/chain-audit.ts';
+import { chainAuditEvents } from './chain-audit-sql.ts';
 
 /** Interval between rounds in milliseconds. */
 export const CHAIN_INTERVAL_MS = 1000;

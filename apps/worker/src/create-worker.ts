@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { createFailureLog } from '@orders/database/failure-log.ts';
-import { checkSchema, untilSchema } from '@orders/database/prepared/schema-state.ts';
+import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { untilQueue } from '@orders/queue/queue-state.ts';
 import { type Consumer, startConsumer } from '@orders/queue/start-consumer.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { releaseLease } from '@orders/database/prepared/receipts/claim-receipts.ts';
+import { releaseLease } from './receipts/claim-receipts.ts';
 
 /** Releases leases, in an outage later. */
 export interface LeaseReleaser {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage } from '@orders/database/database-errors.ts';
-import { claimAlone, claimReceipts, findSuspects } from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { settleBatch } from '@orders/database/prepared/receipts/outbox.ts';
-import type { PendingReceipt } from '@orders/database/prepared/receipts/pending-receipts.ts';
-import { readNewReceipts } from '@orders/database/prepared/receipts/read-new-receipts.ts';
+import { claimAlone, claimReceipts, findSuspects } from './receipts/claim-receipts.ts';
+import { settleBatch } from './receipts/outbox.ts';
+import type { PendingReceipt } from './receipts/pending-receipts.ts';
+import { readNewReceipts } from './receipts/read-new-receipts.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Tracing } from '@orders/runtime/observability/span.ts';

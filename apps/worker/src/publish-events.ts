@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { publishEvents } from '@orders/database/prepared/events/publish-events.ts';
+import { publishEvents } from './publish-events-sql.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** Interval between rounds in milliseconds; the largest part of the time until an event can be read. */

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage, sqlstateOf } from '@orders/database/database-errors.ts';
-import { failReceipt } from '@orders/database/prepared/receipts/fail-receipt.ts';
+import { failReceipt } from './receipts/fail-receipt.ts';
 import type { AttemptErrorCode } from '@orders/domain/attempt-errors.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
-import { settleBatch, sweepOutbox } from '@orders/database/prepared/receipts/outbox.ts';
-import { isReachable } from '@orders/database/prepared/schema-state.ts';
+import { settleBatch, sweepOutbox } from './receipts/outbox.ts';
+import { isReachable } from '@orders/database/schema-state.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';

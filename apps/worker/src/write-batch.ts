@@ -1,9 +1,9 @@
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf, sqlstateOf } from '@orders/database/database-errors.ts';
-import { writeCancelled } from '@orders/database/prepared/orders/write-cancelled.ts';
-import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/prepared/orders/write-orders.ts';
-import { releaseLease } from '@orders/database/prepared/receipts/claim-receipts.ts';
-import { writeDuplicates } from '@orders/database/prepared/resends/write-duplicates.ts';
+import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
+import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/orders/write-orders.ts';
+import { releaseLease } from './receipts/claim-receipts.ts';
+import { writeDuplicates } from './resends/write-duplicates.ts';
 import { SQLSTATE } from '@orders/database/sqlstates.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';

@@ -3,7 +3,7 @@ import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import type { Database } from './connect.ts';
 import { isStorageUnavailable } from './database-errors.ts';
-import { isReachable } from './prepared/schema-state.ts';
+import { isReachable } from './schema-state.ts';
 
 /** Logs a failure of repeated work once until the work succeeds again, as an outage of Postgres or, if Postgres is available, as a bug. */
 export interface FailureLog {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Database } from './connect.ts';
-import { run } from './prepared/run.ts';
+import { run } from './run.ts';
 
 /** A worker process as it last reported. */
 export interface WorkerState {

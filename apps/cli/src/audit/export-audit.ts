@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findChainEnd, readChain } from '@orders/database/audit-chain.ts';
+import { findChainEnd, readChain } from './audit-chain.ts';
 import type { CliContext, Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import type { Knex } from '../with-database.ts';

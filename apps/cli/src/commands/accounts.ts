@@ -8,7 +8,7 @@ import {
   setSignedOnly,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
-import { type BusyAccount, listBusyAccounts } from '@orders/database/accounts/list-busy-accounts.ts';
+import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { Argument, type Command } from 'commander';

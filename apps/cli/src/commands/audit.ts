@@ -1,4 +1,4 @@
-import { type ChainEnd, verifyChain } from '@orders/database/audit-chain.ts';
+import { type ChainEnd, verifyChain } from '../audit/audit-chain.ts';
 import type { Command } from 'commander';
 import { chainEnd, chainPosition } from '../arguments.ts';
 import { type ExportOptions, exportAudit } from '../audit/export-audit.ts';

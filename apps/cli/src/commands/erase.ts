@@ -1,5 +1,5 @@
-import { eraseOrder } from '@orders/database/erasure/erase-order.ts';
-import { type CustomerOrder, type Examined, findCustomer } from '@orders/database/erasure/find-customer.ts';
+import { eraseOrder } from '../erasure/erase-order.ts';
+import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';

@@ -1,4 +1,4 @@
-import { grantAppRoles, hasAppRoles, setRolePassword } from '@orders/database/grant-roles.ts';
+import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
 import { migrate, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
 import { type Command, Option } from 'commander';

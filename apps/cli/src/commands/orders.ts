@@ -1,5 +1,5 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
-import { findOrder, findReview, readOrders } from '@orders/database/orders/orders.ts';
+import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { type Command, Option } from 'commander';

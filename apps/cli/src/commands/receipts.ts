@@ -1,4 +1,4 @@
-import type { ReceiptRow } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { listDeadIds } from '@orders/database/receipts/dead-letters.ts';
 import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';

@@ -1,5 +1,5 @@
 import { lockAccount } from '@orders/database/accounts/accounts.ts';
-import { resealSecrets } from '@orders/database/accounts/reseal-secrets.ts';
+import { resealSecrets } from '../reseal-secrets.ts';
 import { fingerprintOf, type SecretsKeys } from '@orders/database/accounts/seal.ts';
 import {
   disableSigning,
@@ -8,7 +8,7 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database/accounts/signing-secrets.ts';
-import { resealTotpSecrets } from '@orders/database/users/reseal-totp-secrets.ts';
+import { resealTotpSecrets } from '../reseal-totp-secrets.ts';
 import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';

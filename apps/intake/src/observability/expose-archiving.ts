@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type Archiving, readArchiving, readDatabaseUse } from '@orders/database/prepared/read-archiving.ts';
+import { type Archiving, readArchiving, readDatabaseUse } from './read-archiving.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import type { Registry } from '@orders/runtime/observability/metrics.ts';
 import { exposeGauge } from './expose-gauge.ts';

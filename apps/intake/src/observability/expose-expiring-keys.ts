@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { countExpiringKeys } from '@orders/database/prepared/accounts/count-expiring-keys.ts';
+import { countExpiringKeys } from './count-expiring-keys.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import type { Registry } from '@orders/runtime/observability/metrics.ts';
 import { exposeGauge } from './expose-gauge.ts';

@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { readStalls, type Stalls } from '@orders/database/prepared/orders/read-stalls.ts';
-import { type Load, readLoad } from '@orders/database/prepared/receipts/read-load.ts';
+import { readStalls, type Stalls } from './read-stalls.ts';
+import { type Load, readLoad } from './read-load.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { LaneState } from '@orders/queue/queue-stats.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';

@@ -1,6 +1,6 @@
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { countUnreadableSecrets } from '@orders/database/prepared/accounts/check-secrets.ts';
+import { countUnreadableSecrets } from './check-secrets.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Registry } from '@orders/runtime/observability/metrics.ts';

@@ -1,4 +1,4 @@
-import { DELIVERY_OUTCOMES } from '@orders/database/prepared/sources/add-activity.ts';
+import { DELIVERY_OUTCOMES } from '@orders/database/sources/add-activity.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import type { FairBudget } from '@orders/runtime/concurrency/fair-budget.ts';
 import { Counter, createRegistry, Gauge, Histogram, type Registry } from '@orders/runtime/observability/metrics.ts';

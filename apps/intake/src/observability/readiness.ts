@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
-import { run } from '@orders/database/prepared/run.ts';
-import { readSchemaState, schemaReadiness } from '@orders/database/prepared/schema-state.ts';
+import { run } from '@orders/database/run.ts';
+import { readSchemaState, schemaReadiness } from '@orders/database/schema-state.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { readQueueState } from '@orders/queue/queue-state.ts';
 import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';

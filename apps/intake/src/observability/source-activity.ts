@@ -4,8 +4,8 @@ import {
   type DeliveryCount,
   type DeliveryOutcome,
   KEPT_DELIVERIES,
-} from '@orders/database/prepared/sources/add-activity.ts';
-import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+} from '@orders/database/sources/add-activity.ts';
+import type { SourceOfDelivery } from '../pipeline/find-sources.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';

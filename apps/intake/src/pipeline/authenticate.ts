@@ -4,7 +4,7 @@ import {
   type AuthenticatedKey,
   findAuthenticatedKeys,
   touchKey,
-} from '@orders/database/prepared/accounts/find-authenticated-keys.ts';
+} from './find-authenticated-keys.ts';
 import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '@orders/database/connect.ts';
-import { findSources, type SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import { findSources, type SourceOfDelivery } from './find-sources.ts';
 import { isSourceId } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';

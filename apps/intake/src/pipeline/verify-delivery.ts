@@ -1,5 +1,5 @@
 import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
-import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
+import type { SourceOfDelivery } from './find-sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { authenticateDelivery } from '@orders/domain/sources/authenticate-delivery.ts';
 import type { Request, RequestHandler } from 'express';

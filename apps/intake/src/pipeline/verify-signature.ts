@@ -1,6 +1,6 @@
 import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { touchSecret } from '@orders/database/prepared/accounts/secrets-in-use.ts';
+import { touchSecret } from '../observability/secrets-in-use.ts';
 import { Problem, type ProblemCode } from '@orders/domain/problems.ts';
 import { claimedDigest, isSignedWith } from '@orders/domain/signature.ts';
 import { readSignature } from '@orders/http/read-headers.ts';

@@ -1,10 +1,10 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findOriginals, readOriginalBodies } from '@orders/database/prepared/receipts/find-originals.ts';
+import { findOriginals, readOriginalBodies } from './find-originals.ts';
 import {
   contentKey,
   deleteIdempotencyKey,
   type Mismatch,
-} from '@orders/database/prepared/receipts/store-mismatches.ts';
+} from './store-mismatches.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findNewestEvents } from '@orders/database/prepared/events/read-events.ts';
+import { findNewestEvents } from '../routes/read-events.ts';
 import { createWaiters, type Waiters } from './waiters.ts';
 
 /** The key of a wait for an account's first event after a sequence. */

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database/database-errors.ts';
-import { findReceiptsByKeys, storeMismatches } from '@orders/database/prepared/receipts/store-mismatches.ts';
+import { findReceiptsByKeys, storeMismatches } from './store-mismatches.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { type MismatchedReplay, type ReplayDeps, resolveReplay } from './compare-replays.ts';
 import { wakeUpFor } from './waiting-receipt.ts';

@@ -1,6 +1,6 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { isPoolBusy } from '@orders/database/database-errors.ts';
-import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import type { OutageLog } from '@orders/runtime/observability/outage-log.ts';
 

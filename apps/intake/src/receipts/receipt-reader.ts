@@ -4,7 +4,7 @@ import {
   findFinalReceipts,
   findReceipt,
   type ReceiptRow,
-} from '@orders/database/prepared/receipts/find-receipt.ts';
+} from '@orders/database/receipts/find-receipt.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';

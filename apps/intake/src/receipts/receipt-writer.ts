@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { Lane } from '@orders/queue/wake-up.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';

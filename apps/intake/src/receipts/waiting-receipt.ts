@@ -1,4 +1,4 @@
-import { type IncomingReceipt, storedLength } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { type IncomingReceipt, storedLength } from '@orders/database/receipts/record-receipts.ts';
 import type { Lane, WakeUp } from '@orders/queue/wake-up.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 

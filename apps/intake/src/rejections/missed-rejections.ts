@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { addMissedRejections } from '@orders/database/prepared/record-rejected.ts';
+import { addMissedRejections } from './record-rejected.ts';
 import type { RejectionBudget } from './rejection-budget.ts';
 
 /**

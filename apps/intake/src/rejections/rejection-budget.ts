@@ -1,4 +1,4 @@
-import type { MissedCount } from '@orders/database/prepared/record-rejected.ts';
+import type { MissedCount } from './record-rejected.ts';
 import { LRUCache } from 'lru-cache';
 
 /** Limits how many rejections are recorded, by token buckets: one per account and one for all. Counts the missed ones, which get no row. */

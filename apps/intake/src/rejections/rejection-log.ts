@@ -1,7 +1,7 @@
 import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { findSecretsToDiagnose } from '@orders/database/prepared/accounts/secrets-in-use.ts';
-import { type NewRejection, recordRejected } from '@orders/database/prepared/record-rejected.ts';
+import { findSecretsToDiagnose } from '../observability/secrets-in-use.ts';
+import { type NewRejection, recordRejected } from './record-rejected.ts';
 import type { Problem } from '@orders/domain/problems.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import { diagnoseBody } from '@orders/domain/rejections/diagnose-body.ts';

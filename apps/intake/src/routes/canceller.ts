@@ -4,7 +4,7 @@ import {
   type CancelRequest,
   cancelOrders,
   OrdersBusy,
-} from '@orders/database/prepared/orders/cancel-orders.ts';
+} from './cancel-orders.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';

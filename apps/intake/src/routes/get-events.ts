@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findEventLog, readEvents } from '@orders/database/prepared/events/read-events.ts';
+import { findEventLog, readEvents } from './read-events.ts';
 import { eventJson } from '@orders/domain/events.ts';
 import { MAX_EVENTS } from '@orders/domain/interface-limits.ts';
 import { Problem } from '@orders/domain/problems.ts';

@@ -1,4 +1,4 @@
-import type { FinalReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { FinalReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { receiptJson } from '@orders/domain/receipt-json.ts';
 import { isFinal } from '@orders/domain/receipt-states.ts';

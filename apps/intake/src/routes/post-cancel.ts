@@ -1,4 +1,4 @@
-import type { Cancelled } from '@orders/database/prepared/orders/cancel-orders.ts';
+import type { Cancelled } from './cancel-orders.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
-import type { SourceOfDelivery } from '@orders/database/prepared/sources/find-sources.ts';
-import { storeUnmapped } from '@orders/database/prepared/sources/store-unmapped.ts';
-import { useSource } from '@orders/database/prepared/sources/use-source.ts';
+import type { SourceOfDelivery } from '../pipeline/find-sources.ts';
+import { storeUnmapped } from '../receipts/store-unmapped.ts';
+import { useSource } from '../pipeline/use-source.ts';
 import { namedHeaders } from '@orders/domain/sources/read-delivery.ts';
 import { writeAccepted } from '@orders/http/write-accepted.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';

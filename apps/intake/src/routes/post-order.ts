@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
-import type { FinalReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
+import type { FinalReceipt } from '@orders/database/receipts/find-receipt.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http/read-headers.ts';
 import { writeAccepted } from '@orders/http/write-accepted.ts';

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findOrderBySource, isCancellationHeld } from '@orders/database/prepared/orders/find-order-by-source.ts';
+import { findOrderBySource, isCancellationHeld } from '@orders/database/orders/find-order-by-source.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';

@@ -3,7 +3,7 @@ import {
   BacklogTooLong,
   type NewestReceipt,
   reconcileReceipts,
-} from '@orders/database/prepared/receipts/reconcile-receipts.ts';
+} from './reconcile-receipts.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { RequestHandler } from 'express';

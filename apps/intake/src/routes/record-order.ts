@@ -1,4 +1,4 @@
-import type { IncomingReceipt } from '@orders/database/prepared/receipts/record-receipts.ts';
+import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { Request } from 'express';

@@ -1,6 +1,6 @@
 import { listAudit } from '@orders/database/audit.ts';
-import { nameSubjects } from '@orders/database/audit-subjects.ts';
-import { findOrderBySource } from '@orders/database/prepared/orders/find-order-by-source.ts';
+import { nameSubjects } from './audit-subjects.ts';
+import { findOrderBySource } from '@orders/database/orders/find-order-by-source.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';

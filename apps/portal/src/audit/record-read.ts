@@ -1,4 +1,4 @@
-import { recordAuditWithin } from '@orders/database/limited-audit.ts';
+import { recordAuditWithin } from './limited-audit.ts';
 import type { Request, RequestHandler } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';

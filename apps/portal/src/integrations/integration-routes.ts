@@ -1,4 +1,4 @@
-import { readSetup } from '@orders/database/accounts/account-setup.ts';
+import { readSetup } from './account-setup.ts';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
 import { Router } from 'express';
 import { accountIdOf } from '../context.ts';

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { findAccount } from '@orders/database/accounts/accounts.ts';
-import { recordReceipts } from '@orders/database/prepared/receipts/record-receipts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { recordBy } from '../audit/record.ts';

@@ -6,7 +6,7 @@ import {
   setRateLimit,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
-import { COUNTED_TO, listAccountsWithCounts } from '@orders/database/accounts/list-accounts-with-counts.ts';
+import { COUNTED_TO, listAccountsWithCounts } from './list-accounts-with-counts.ts';
 import { disableSigning, enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import type { AuditEntry } from '@orders/database/audit.ts';
 import { Problem } from '@orders/domain/problems.ts';

@@ -2,7 +2,7 @@ import {
   listOperatorChanges,
   type OperatorChange,
   takeOperatorChange,
-} from '@orders/database/users/operator-changes.ts';
+} from './store-operator-changes.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';

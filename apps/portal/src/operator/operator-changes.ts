@@ -5,7 +5,7 @@ import {
   type OperatorChange,
   type OperatorChangeKind,
   requestOperatorChange,
-} from '@orders/database/users/operator-changes.ts';
+} from './store-operator-changes.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';

@@ -1,4 +1,4 @@
-import { readActivity } from '@orders/database/activity/read-activity.ts';
+import { readActivity } from './read-activity.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';

@@ -1,4 +1,4 @@
-import { dryRunReceipt } from '@orders/database/prepared/receipts/dry-run-receipt.ts';
+import { dryRunReceipt } from './dry-run-receipt.ts';
 import { attemptErrorDetail } from '@orders/domain/attempt-errors.ts';
 import type { Request } from 'express';
 import { accountIdOf } from '../context.ts';

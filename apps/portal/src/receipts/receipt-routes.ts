@@ -1,5 +1,5 @@
-import { listAccountReceipts } from '@orders/database/prepared/receipts/list-receipts.ts';
-import { searchReceipts } from '@orders/database/prepared/receipts/search-receipts.ts';
+import { listAccountReceipts } from '@orders/database/receipts/list-receipts.ts';
+import { searchReceipts } from './search-receipts.ts';
 import { listAccountDeadLetters } from '@orders/database/receipts/dead-letters.ts';
 import { findReceiptRecord, type ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';

@@ -1,4 +1,4 @@
-import { closeRequests } from '@orders/database/cancellations/close-requests.ts';
+import { closeRequests } from './close-requests.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { accountIdOf, personOf } from '../context.ts';

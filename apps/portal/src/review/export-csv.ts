@@ -1,4 +1,4 @@
-import type { ExportedOrder } from '@orders/database/orders/read-exported.ts';
+import type { ExportedOrder } from './read-exported.ts';
 import type { ExportFormat } from './export-formats.ts';
 
 type Cell = string | number | null;

@@ -1,4 +1,4 @@
-import type { ExportedOrder } from '@orders/database/orders/read-exported.ts';
+import type { ExportedOrder } from './read-exported.ts';
 import { Problem } from '@orders/domain/problems.ts';
 
 /** A file format: `head`, the orders with `separator` between them, and `tail`. */

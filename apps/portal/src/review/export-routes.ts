@@ -1,4 +1,4 @@
-import { hasOrders, readExported } from '@orders/database/orders/read-exported.ts';
+import { hasOrders, readExported } from './read-exported.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';

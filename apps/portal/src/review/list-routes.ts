@@ -1,5 +1,5 @@
 import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
-import { listReview } from '@orders/database/prepared/orders/list-review.ts';
+import { listReview } from './list-review.ts';
 import {
   isSortKey,
   listMatchingIds,
@@ -7,8 +7,8 @@ import {
   SORTS,
   type Sort,
   type SortedPlace,
-} from '@orders/database/prepared/orders/list-sorted.ts';
-import { markListed } from '@orders/database/prepared/orders/mark-listed.ts';
+} from './list-sorted.ts';
+import { markListed } from './mark-listed.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';

@@ -1,4 +1,4 @@
-import { addNote } from '@orders/database/orders/add-note.ts';
+import { addNote } from './add-note.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';

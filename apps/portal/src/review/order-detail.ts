@@ -3,20 +3,20 @@ import type { ListedOrder as ListedColumns } from '@orders/database/orders/order
 import {
   type CancellationRequest,
   findCancellationRequest,
-} from '@orders/database/prepared/cancellations/list-requests.ts';
-import { countNotes, findNotes, type Note } from '@orders/database/prepared/orders/find-notes.ts';
+} from './list-requests.ts';
+import { countNotes, findNotes, type Note } from './find-notes.ts';
 import {
   findOrderHistory,
   findReviewedOrder,
   type OrderEvent,
   type OrderReview,
   type ReviewedOrder,
-} from '@orders/database/prepared/orders/find-reviewed-order.ts';
-import { findSimilar, type SimilarOrder } from '@orders/database/prepared/orders/find-similar.ts';
-import type { ListMarks } from '@orders/database/prepared/orders/mark-listed.ts';
-import { findReceiptBody } from '@orders/database/prepared/receipts/find-receipt.ts';
-import { findResends, type Resend, type ResendState } from '@orders/database/prepared/resends/find-resends.ts';
-import { findAcceptable } from '@orders/database/resends/replace-all-items.ts';
+} from './find-reviewed-order.ts';
+import { findSimilar, type SimilarOrder } from './find-similar.ts';
+import type { ListMarks } from './mark-listed.ts';
+import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { findResends, type Resend, type ResendState } from './find-resends.ts';
+import { findAcceptable } from './replace-all-items.ts';
 import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';

@@ -1,4 +1,4 @@
-import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
+import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
 import { type Channel, REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
 import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';

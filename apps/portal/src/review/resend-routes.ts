@@ -1,6 +1,6 @@
-import { findReviewedOrder } from '@orders/database/prepared/orders/find-reviewed-order.ts';
-import type { Decision } from '@orders/database/prepared/resends/find-resends.ts';
-import { decideResend } from '@orders/database/resends/decide-resend.ts';
+import { findReviewedOrder } from './find-reviewed-order.ts';
+import type { Decision } from './find-resends.ts';
+import { decideResend } from './decide-resend.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';

@@ -1,4 +1,4 @@
-import { readReviewOverview } from '@orders/database/prepared/orders/read-review-overview.ts';
+import { readReviewOverview } from './read-review-overview.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';

@@ -1,6 +1,6 @@
-import { editStoredOrder } from '@orders/database/orders/edit-order.ts';
+import { editStoredOrder } from './edit-order.ts';
 import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { undoReview } from '@orders/database/orders/undo-review.ts';
+import { undoReview } from './undo-review.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';

@@ -1,8 +1,8 @@
-import { listOpenRequests } from '@orders/database/prepared/cancellations/list-requests.ts';
-import { countNeedingReview, listReviewSince } from '@orders/database/prepared/orders/list-new-orders.ts';
-import { listById, listUpdates } from '@orders/database/prepared/orders/list-updates.ts';
-import { markListed } from '@orders/database/prepared/orders/mark-listed.ts';
-import { removeOldPresence, seeReviewers } from '@orders/database/prepared/review-presence.ts';
+import { listOpenRequests } from './list-requests.ts';
+import { countNeedingReview, listReviewSince } from './list-new-orders.ts';
+import { listById, listUpdates } from './list-updates.ts';
+import { markListed } from './mark-listed.ts';
+import { removeOldPresence, seeReviewers } from './review-presence.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { Router } from 'express';
 import Joi from 'joi';

@@ -5,7 +5,7 @@ import {
   MAX_VIEWS,
   type ReviewView,
   type ViewOwner,
-} from '@orders/database/orders/review-views.ts';
+} from './review-views.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import { accountIdOf, personOf } from '../context.ts';

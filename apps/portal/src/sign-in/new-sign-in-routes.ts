@@ -1,4 +1,4 @@
-import { listUnconfirmedSignIns, settleSignIn } from '@orders/database/users/unconfirmed-sign-ins.ts';
+import { listUnconfirmedSignIns, settleSignIn } from './unconfirmed-sign-ins.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordAboutSelf } from '../audit/record.ts';

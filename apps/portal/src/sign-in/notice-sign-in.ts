@@ -1,5 +1,5 @@
 import type { OpenedSession } from '@orders/database/users/sessions.ts';
-import { askAboutSignIn } from '@orders/database/users/unconfirmed-sign-ins.ts';
+import { askAboutSignIn } from './unconfirmed-sign-ins.ts';
 import type { PortalDeps } from '../deps.ts';
 import { writeMail } from '../mail/write-mail.ts';
 

@@ -1,5 +1,5 @@
 import { listMemberships } from '@orders/database/users/memberships.ts';
-import { createPasswordReset, findPasswordReset, usePasswordReset } from '@orders/database/users/password-resets.ts';
+import { createPasswordReset, findPasswordReset, usePasswordReset } from './password-resets.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import { Problem } from '@orders/domain/problems.ts';

@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { recordAuditWithin } from '@orders/database/limited-audit.ts';
+import { recordAuditWithin } from '../audit/limited-audit.ts';
 import { listAccountIds } from '@orders/database/users/memberships.ts';
 import { recordOfUser } from '@orders/database/users/record-of-user.ts';
 import { findUser, noteSignIn } from '@orders/database/users/users.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rollUpActivity } from '@orders/database/activity/roll-up-activity.ts';
+import { rollUpActivity } from './roll-up-activity.ts';
 import { openKnex } from '@orders/database/connect.ts';
 import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';

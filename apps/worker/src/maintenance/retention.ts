@@ -1,10 +1,10 @@
-import { pruneAttempts, removeOrphanedDeliveries } from '@orders/database/endpoints/prune-deliveries.ts';
+import { pruneAttempts, removeOrphanedDeliveries } from './prune-deliveries.ts';
 import { pruneEvents } from '@orders/database/events/event-logs.ts';
-import { removeHeldCancellations } from '@orders/database/orders/remove-held-cancellations.ts';
+import { removeHeldCancellations } from './remove-held-cancellations.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
-import { dropOldPartitions, removeLeftovers } from '@orders/database/partitions/drop-partitions.ts';
-import { removeOldIdempotencyKeys } from '@orders/database/receipts/remove-idempotency-keys.ts';
+import { dropOldPartitions, removeLeftovers } from './drop-partitions.ts';
+import { removeOldIdempotencyKeys } from './remove-idempotency-keys.ts';
 import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
 import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { fillSearchTerms } from './fill-search-terms.ts';
 import type { Maintenance } from './maintenance.ts';
 
 export const SEARCH_TERMS_INTERVAL_MS = 10_000;

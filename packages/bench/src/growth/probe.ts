@@ -1,6 +1,6 @@
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { findReceipt } from '@orders/database/prepared/receipts/find-receipt.ts';
-import { sweepOutbox } from '@orders/database/prepared/receipts/outbox.ts';
+import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
+import { sweepOutbox } from '@orders/worker/receipts/outbox.ts';
 import pg from 'pg';
 import { median } from '../measure/statistics.ts';
 

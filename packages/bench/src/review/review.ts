@@ -1,6 +1,6 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { listReview, type ReviewPage } from '@orders/database/prepared/orders/list-review.ts';
-import type { ReviewFilter } from '@orders/database/prepared/orders/review-filter.ts';
+import { listReview, type ReviewPage } from '@orders/portal/review/list-review.ts';
+import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { median } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { casesFor, type ReviewCase } from './cases.ts';

@@ -1,7 +1,7 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
-import { fillSearchTerms } from '@orders/database/orders/fill-search-terms.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import {
   cpuMicroseconds,
   makeSampleOrder,

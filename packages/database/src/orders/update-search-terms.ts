@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { SEARCH_TERMS } from '../prepared/orders/review-filter.ts';
+import { SEARCH_TERMS } from './review-filter.ts';
 
 /** Must be called in the transaction that changes the orders, so that search terms are never older than their order. */
 export async function updateSearchTerms(

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Database } from '../connect.ts';
-import { findReceipts, type ReceiptPage } from '../prepared/receipts/list-receipts.ts';
+import { findReceipts, type ReceiptPage } from './list-receipts.ts';
 import { LAST_UUID } from './uuids.ts';
 
 /** Filter for an account's dead receipts, by the table `dead_letters`, which a trigger maintains. */

@@ -6,7 +6,7 @@ import {
   RAW_DELIVERY,
   RECEIPT_COLUMNS,
   type ReceiptRow,
-} from '../prepared/receipts/find-receipt.ts';
+} from './find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
 
 /** A receipt with its history and its body as received, which only operators and its account see. */

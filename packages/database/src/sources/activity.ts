@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { DeliveryOutcome } from '../prepared/sources/add-activity.ts';
+import type { DeliveryOutcome } from './add-activity.ts';
 
 /** Deliveries to a source in the last seven days, today included. */
 export interface SourceActivitySummary {

@@ -3,7 +3,7 @@ import { mapStoredDelivery, modifiedAt } from '@orders/domain/sources/read-deliv
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Knex } from 'knex';
 import { sqlstateOf } from '../database-errors.ts';
-import { BODY } from '../prepared/receipts/find-receipt.ts';
+import { BODY } from '../receipts/find-receipt.ts';
 import { ascending, idIn, newBatchIdFor } from '../receipts/uuids.ts';
 import { SQLSTATE } from '../sqlstates.ts';
 

@@ -8,7 +8,7 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
-import { SOURCE } from '../prepared/receipts/find-receipt.ts';
+import { SOURCE } from '../receipts/find-receipt.ts';
 
 /** A webhook of a platform, without its secret. */
 export interface Source {

@@ -1,4 +1,4 @@
-import type { AccountSetup } from '@orders/database/accounts/account-setup.ts';
+import type { AccountSetup } from '@orders/portal/integrations/account-setup.ts';
 import type { Account } from '@orders/database/accounts/accounts.ts';
 import type { ApiKey, NewApiKey } from '@orders/database/accounts/api-keys.ts';
 import type { SigningSecret, SigningSecretRow } from '@orders/database/accounts/signing-secrets.ts';

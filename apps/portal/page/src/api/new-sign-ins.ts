@@ -1,4 +1,4 @@
-import type { UnconfirmedSignIn } from '@orders/database/users/unconfirmed-sign-ins.ts';
+import type { UnconfirmedSignIn } from '@orders/portal/sign-in/unconfirmed-sign-ins.ts';
 import { queryOptions } from '@tanstack/react-query';
 import { call } from './client.ts';
 import type { Json } from './types.ts';

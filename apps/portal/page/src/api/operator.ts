@@ -1,5 +1,5 @@
-import type { AccountWithCounts } from '@orders/database/accounts/list-accounts-with-counts.ts';
-import type { NamedEvent } from '@orders/database/audit-subjects.ts';
+import type { AccountWithCounts } from '@orders/portal/operator/list-accounts-with-counts.ts';
+import type { NamedEvent } from '@orders/portal/audit/audit-subjects.ts';
 import type { DeadLetterOfAccount } from '@orders/database/receipts/dead-letters.ts';
 import type { User } from '@orders/database/users/users.ts';
 import type { WorkerState } from '@orders/database/workers.ts';

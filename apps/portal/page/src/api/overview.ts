@@ -1,4 +1,4 @@
-import type { Activity } from '@orders/database/activity/read-activity.ts';
+import type { Activity } from '@orders/portal/overview/read-activity.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Range } from '../../../src/overview/overview-routes.ts';
 import { call } from './client.ts';

@@ -1,4 +1,4 @@
-import type { ReceiptSearch } from '@orders/database/prepared/receipts/search-receipts.ts';
+import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';

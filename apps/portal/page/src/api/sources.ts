@@ -1,4 +1,4 @@
-import type { DeliveryOutcome } from '@orders/database/prepared/sources/add-activity.ts';
+import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
 import type { StoredDelivery } from '@orders/database/sources/activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';

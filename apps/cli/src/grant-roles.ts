@@ -1,0 +1,39 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Knex } from 'knex';
+import { retryUntilLocked } from '@orders/database/migrate.ts';
+import { scramVerifier } from './scram-verifier.ts';
+
+/** The roles of `deploy/postgres/roles.sql`. */
+export const APP_ROLES = ['orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier'] as const;
+export type AppRole = (typeof APP_ROLES)[number];
+
+const FILE = resolve(import.meta.dirname, '../../../deploy/postgres/roles.sql');
+
+/** Whether the apps' roles exist and are granted in this database. */
+export async function hasAppRoles(knex: Knex): Promise<boolean> {
+  const { rows } = await knex.raw(
+    `select coalesce(bool_or(has_table_privilege(oid, 'schema_migrations', 'select')), false) as granted
+     from pg_roles where rolname = ?`,
+    [APP_ROLES[0]],
+  );
+  return rows[0].granted;
+}
+
+/**
+ * Creates missing roles and grants each the privileges of its app, by `deploy/postgres/roles.sql`. Idempotent.
+ *
+ * @throws {pg.DatabaseError} 42501 when this role lacks the privilege, 55P03 when a lock was not available for five minutes.
+ */
+export async function grantAppRoles(knex: Knex): Promise<void> {
+  const file = await readFile(FILE, 'utf8');
+  // One block per query: one of them commits, which is not possible in a multi-statement query.
+  for (const block of file.split(/(?<=^\$\$;$)/m))
+    if (block.includes('$$')) await retryUntilLocked(() => knex.raw(block));
+}
+
+/** Sets the password of an app's role. */
+export async function setRolePassword(knex: Knex, role: AppRole, password: string): Promise<void> {
+  // `alter role` takes no parameters. The verifier is base64 and punctuation without quotes.
+  await knex.raw(`alter role ${role} password '${scramVerifier(password)}'`);
+}

@@ -1,0 +1,83 @@
+import type { Database } from '@orders/database/connect.ts';
+import { run } from '@orders/database/run.ts';
+
+/** What delays dispatching and vacuum, and what waits for a person, in seconds; 0 if nothing does. */
+export interface Stalls {
+  /** Age of the oldest transaction with a transaction id, including prepared ones; null without `pg_read_all_stats`. */
+  oldestWritingSeconds: number | null;
+  /** Age of the oldest transaction with a snapshot and without a transaction id; null without `pg_read_all_stats`. */
+  oldestReadingSeconds: number | null;
+  /** How long a confirmed order past its undo time has been missing in `dispatchable_orders`. */
+  dispatchDelaySeconds: number;
+  /** Age of the oldest cancellation request that nobody has closed. */
+  oldestCancellationRequestSeconds: number;
+  /** For how long the oldest event that is not published has been due. */
+  oldestUnpublishedEventSeconds: number;
+  /** Age of the oldest event that an enabled endpoint which is not failing was not tried with. */
+  oldestUndeliveredEventSeconds: number;
+  /** Age of the oldest audit event without a place in the chain. */
+  oldestUnchainedAuditEventSeconds: number;
+  enabledEndpoints: number;
+  /** Enabled endpoints without a success since an attempt failed. */
+  failingEndpoints: number;
+}
+
+/** Max confirmed orders examined, the earliest confirmed first. */
+const MAX_CONFIRMED = 1000;
+const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
+
+const READ = {
+  name: 'read-stalls',
+  // Without pg_read_all_stats, pg_stat_activity hides when transactions of other roles began, so the minimum would only cover our own. A
+  // transaction id of any database of the cluster delays the view.
+  text: `
+select case when sees_all then (
+  select ${AGE('min(began)')} from (
+    select xact_start from pg_stat_activity where backend_xid is not null
+    union all select prepared from pg_prepared_xacts
+  ) as writing(began)
+) end as "oldestWritingSeconds", case when sees_all then (
+  select ${AGE('min(xact_start)')} from pg_stat_activity
+  where backend_xid is null and backend_xmin is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
+) end as "oldestReadingSeconds", (
+  select ${AGE("min(reviewed_at + interval '10 seconds')")} from (
+    select reviewed_at from orders
+    where review_state = 'confirmed' and confirmed_xid >= (
+      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from (
+        select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
+      ) as recent
+    )
+    order by confirmed_xid, order_id limit ${MAX_CONFIRMED}
+  ) as hidden
+  where reviewed_at <= now() - interval '10 seconds'
+) as "dispatchDelaySeconds", (
+  select ${AGE('min(requested_at)')} from (
+    select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1
+  ) as open
+) as "oldestCancellationRequestSeconds", (
+  select ${AGE('min(oldest.due_at)')} from event_logs l
+  cross join lateral (
+    select due_at from unpublished_events where account_id = l.account_id order by due_at limit 1
+  ) as oldest
+) as "oldestUnpublishedEventSeconds", (
+  select ${AGE('min(next.happened_at)')} from endpoints e
+  cross join lateral (
+    select happened_at from events where account_id = e.account_id and sequence > e.delivered_to order by sequence limit 1
+  ) as next
+  where e.disabled is null and e.failing_since is null
+) as "oldestUndeliveredEventSeconds", (
+  select ${AGE('min(queued_at)')} from (
+    select queued_at from unchained_audit_events order by event_id limit 1
+  ) as oldest
+) as "oldestUnchainedAuditEventSeconds", counted.*
+from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
+cross join (
+  select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints" from endpoints where disabled is null
+) as counted`,
+};
+
+/** Its cost grows with the numbers of event logs and endpoints, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
+export async function readStalls(database: Database): Promise<Stalls> {
+  const [stalls] = await run<Stalls>(database, READ, []);
+  return stalls as Stalls;
+}

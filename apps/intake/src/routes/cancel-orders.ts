@@ -1,0 +1,111 @@
+import type { Cancellation, CancellationOutcome } from '@orders/domain/cancellations.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { sqlstateOf } from '@orders/database/database-errors.ts';
+import { SQLSTATE } from '@orders/database/sqlstates.ts';
+import { run, type Statement } from '@orders/database/run.ts';
+
+export interface CancelRequest {
+  accountId: number;
+  /**
+   * The API key or the source that cancels; its name is stored as who did it. A source cancels one order, with the time at which its
+   * platform changed it, if it says so.
+   */
+  by: { keyId: number } | { sourceNumber: number; modifiedAt: Date | null };
+  channel: Channel;
+  cancellations: readonly Cancellation[];
+}
+
+export interface Cancelled {
+  outcome: CancellationOutcome;
+  /** Null if it is held. */
+  orderId: number | null;
+}
+
+/** One of the orders is being changed by others for too long; nothing was cancelled. */
+export class OrdersBusy extends Error {
+  override readonly name = 'OrdersBusy';
+}
+
+const CANCEL = {
+  name: 'cancel-orders',
+  text: 'select * from cancel_orders($1::int, $2::int, $3::int, $4::text, $5::text[], $6::text[])',
+};
+
+const CANCEL_OF_SOURCE = {
+  name: 'cancel-order-of-source',
+  text: 'select * from cancel_order_of_source($1::int, $2::int, $3::text, $4::timestamptz)',
+};
+
+const REQUEST_LATE = {
+  name: 'request-late-cancellations',
+  text: 'select request_late_cancellations($1::int, $2::bigint[], $3::timestamptz[]) as "orderId"',
+};
+
+interface Row extends Cancelled {
+  /** The index in the request, from 1. */
+  place: number;
+  orderId: number;
+  /** Set if a confirmation was taken back. */
+  shownAt: Date | null;
+}
+
+const HELD: Cancelled = { outcome: 'held', orderId: null };
+
+const MAX_TRIES = 4;
+
+/**
+ * Cancels an account's orders in one transaction, under their locks, with audit (function `cancel_orders`). Repeating it
+ * returns the same outcomes.
+ *
+ * - `cancelled`: an order that needs review, is rejected, or was confirmed so recently that dispatching cannot have seen it.
+ * - `requested`: an order that dispatching can have seen; it is in `cancellation_requests`. If the commit of `cancelled` was so slow that
+ *   this may be true by then, the order stays cancelled, and a second transaction makes the outcome `requested`.
+ * - `held`: there is no such order. A row with the state `cancellation_held` occupies its key, so the worker finds it, whenever it writes
+ *   the order; `writeCancelled` replaces it.
+ *
+ * @returns by `source_order_id`. Of a repeated id, the first reason counts.
+ * @throws {OrdersBusy} if an order stays locked for half a second; {pg.DatabaseError} or the connection's error. Then nothing was
+ *   cancelled, unless the connection was lost during the commit.
+ */
+export async function cancelOrders(database: Database, request: CancelRequest): Promise<Map<string, Cancelled>> {
+  const { accountId, by, channel, cancellations } = request;
+  const reasons = new Map(cancellations.toReversed().map(({ sourceOrderId, reason }) => [sourceOrderId, reason]));
+  const ids = [...reasons.keys()];
+  const rows =
+    'keyId' in by
+      ? await cancel(database, CANCEL, [accountId, by.keyId, null, channel, ids, [...reasons.values()]])
+      : await cancel(database, CANCEL_OF_SOURCE, [accountId, by.sourceNumber, ids[0], by.modifiedAt]);
+  const lateIds = await requestLate(database, accountId, rows);
+  const found = new Map(
+    rows.map(({ place, outcome, orderId }) => [
+      place,
+      { outcome: lateIds.has(orderId) ? 'requested' : outcome, orderId } satisfies Cancelled,
+    ]),
+  );
+  return new Map(ids.map((id, index) => [id, found.get(index + 1) ?? HELD]));
+}
+
+async function cancel(database: Database, statement: Statement, values: unknown[]): Promise<Row[]> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run<Row>(database, statement, values);
+    } catch (error) {
+      const sqlstate = sqlstateOf(error);
+      if (sqlstate === SQLSTATE.lockNotAvailable) throw new OrdersBusy();
+      // The order was written, or its undo time ended, while it was cancelled.
+      if (sqlstate !== SQLSTATE.serializationFailure) throw error;
+      if (tries === MAX_TRIES) throw new OrdersBusy();
+    }
+  }
+}
+
+/** Looks at the clock after the commit, which can stall. @returns the orders that dispatching may have seen. */
+async function requestLate(database: Database, accountId: number, rows: readonly Row[]): Promise<ReadonlySet<number>> {
+  const takenBack = rows.filter(({ shownAt }) => shownAt !== null);
+  if (takenBack.length === 0) return new Set();
+  const orderIds = takenBack.map(({ orderId }) => orderId);
+  const shownAt = takenBack.map((row) => row.shownAt);
+  const late = await run<{ orderId: number }>(database, REQUEST_LATE, [accountId, orderIds, shownAt]);
+  return new Set(late.map(({ orderId }) => orderId));
+}

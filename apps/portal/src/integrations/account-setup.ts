@@ -1,0 +1,23 @@
+import type { Knex } from 'knex';
+import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
+
+/** The first steps that an account has done. */
+export interface AccountSetup {
+  has_key: boolean;
+  has_order: boolean;
+  /** Whether an order was confirmed or rejected. */
+  has_decision: boolean;
+  /** Whether a key was used, so that a system of the shop has sent something. */
+  has_sent: boolean;
+}
+
+export async function readSetup(db: Knex, accountId: number): Promise<AccountSetup> {
+  const { rows } = await db.raw<{ rows: [AccountSetup] }>(
+    `select exists (select from api_keys where account_id = :accountId) as has_key,
+            exists (select from orders where account_id = :accountId and ${IS_ORDER}) as has_order,
+            exists (select from orders where account_id = :accountId and review_state in ('confirmed', 'rejected')) as has_decision,
+            exists (select from api_keys where account_id = :accountId and last_used_at is not null) as has_sent`,
+    { accountId },
+  );
+  return rows[0];
+}

@@ -1,0 +1,45 @@
+import type { Database } from '@orders/database/connect.ts';
+import { run } from '@orders/database/run.ts';
+
+/** A reviewer's note about an order. */
+export interface Note {
+  note_id: number;
+  at: Date;
+  by: string;
+  text: string;
+}
+
+/** Bounds the response, as an order can be annotated without end. */
+const MAX_NOTES = 200;
+
+const FIND = {
+  name: 'find-notes',
+  text: `
+select note_id, at, by, text from (
+  select note_id, at, by, text from order_notes
+  where account_id = $1::int and order_id = $2::bigint order by note_id desc limit ${MAX_NOTES}
+) as newest
+order by note_id`,
+};
+
+/** The last 200 notes of an order of this account, oldest first. */
+export async function findNotes(database: Database, accountId: number, orderId: number): Promise<Note[]> {
+  return run<Note>(database, FIND, [accountId, orderId]);
+}
+
+const COUNT = {
+  name: 'count-notes',
+  text: `
+select order_id, count(*) as notes from order_notes
+where account_id = $1::int and order_id = any($2::bigint[]) group by order_id`,
+};
+
+/** The numbers of notes of those orders of this account that have one. */
+export async function countNotes(
+  database: Database,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<Map<number, number>> {
+  const rows = await run<{ order_id: number; notes: number }>(database, COUNT, [accountId, orderIds]);
+  return new Map(rows.map(({ order_id, notes }) => [order_id, notes]));
+}

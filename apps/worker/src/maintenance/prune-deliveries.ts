@@ -1,0 +1,89 @@
+import type { Knex } from 'knex';
+import { removeChunks } from '@orders/database/remove-chunks.ts';
+import type { EndpointKey } from '@orders/database/endpoints/endpoints.ts';
+
+/** Rows per statement. */
+const CHUNK_SIZE = 10_000;
+
+/**
+ * Removes attempts older than `maxAgeMs` milliseconds, and all but the newest `maxPerEndpoint` of each endpoint.
+ *
+ * @param stopping ends it between two chunks.
+ * @returns the number of removed rows.
+ */
+export async function pruneAttempts(
+  db: Knex,
+  maxAgeMs: number,
+  maxPerEndpoint: number,
+  stopping: AbortSignal,
+): Promise<number> {
+  const endpoints: EndpointKey[] = await db('endpoints').select('account_id', 'endpoint_number');
+  let removed = 0;
+  for (const endpoint of endpoints) {
+    const removeChunk = async () => {
+      const { rowCount } = await db.raw(
+        `delete from delivery_attempts
+         where account_id = :account_id and endpoint_number = :endpoint_number and attempt_number = any(array(
+           select attempt_number from (
+             select attempt_number, at from delivery_attempts
+             where account_id = :account_id and endpoint_number = :endpoint_number
+             order by attempt_number limit ${CHUNK_SIZE}
+           ) as oldest
+           where at < now() - :maxAgeMs * interval '1 ms' or attempt_number <= (
+             select attempt_number from delivery_attempts
+             where account_id = :account_id and endpoint_number = :endpoint_number
+             order by attempt_number desc offset :maxPerEndpoint limit 1
+           )
+         ))`,
+        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, maxAgeMs, maxPerEndpoint },
+      );
+      return rowCount;
+    };
+    removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
+  }
+  return removed;
+}
+
+/**
+ * Deletes waiting deliveries and attempts of endpoints that no longer exist.
+ *
+ * @param stopping ends it between two chunks.
+ * @returns the number of removed rows.
+ */
+export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal): Promise<number> {
+  let removed = 0;
+  for (const [table, key] of [
+    ['waiting_deliveries', 'sequence'],
+    ['delivery_attempts', 'attempt_number'],
+  ] as const) {
+    // Reads one row of each endpoint.
+    const { rows } = await db.raw<{ rows: EndpointKey[] }>(
+      `with recursive present as (
+         (select account_id, endpoint_number from ${table} order by account_id, endpoint_number limit 1)
+         union all
+         select next.* from present p cross join lateral (
+           select account_id, endpoint_number from ${table}
+           where (account_id, endpoint_number) > (p.account_id, p.endpoint_number)
+           order by account_id, endpoint_number limit 1
+         ) as next
+       )
+       select account_id, endpoint_number from present p
+       where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
+    );
+    for (const { account_id, endpoint_number } of rows) {
+      const removeChunk = async () => {
+        const { rowCount } = await db.raw(
+          `delete from ${table}
+           where account_id = :account_id and endpoint_number = :endpoint_number and ${key} = any(array(
+             select ${key} from ${table} where account_id = :account_id and endpoint_number = :endpoint_number
+             order by ${key} limit ${CHUNK_SIZE}
+           ))`,
+          { account_id, endpoint_number },
+        );
+        return rowCount;
+      };
+      removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
+    }
+  }
+  return removed;
+}

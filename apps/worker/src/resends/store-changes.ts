@@ -1,0 +1,109 @@
+import type { Difference } from '@orders/domain/compare-orders.ts';
+import { idIn } from '@orders/database/receipts/uuids.ts';
+import { MAY_MOVE } from '@orders/database/receipts/may-move.ts';
+import { type Connection, run } from '@orders/database/run.ts';
+import { type DuplicateOrder, lastAccepted } from './find-changes.ts';
+
+/** A resend was accepted between the comparison and the lock. */
+export class OutdatedComparison extends Error {}
+
+const lockWith = (name: string, strength: 'share' | 'update') => ({
+  name,
+  // Never waits, so that an order that others lock delays no other one, and the order of the locks does not matter.
+  text: `
+with free_receipts as materialized (
+  select receipt_id from receipts r where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE} for update skip locked
+), free_orders as materialized (
+  select o.*
+  from (select distinct account_id, order_id from unnest($3::int[], $4::bigint[]) as i(account_id, order_id)) as i
+  cross join lateral (
+    select order_id, erased_at from orders
+    where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
+    order by order_id limit 1
+    for ${strength} skip locked
+  ) as o
+)
+select receipt_id as "receiptId", erased_at is not null as "isErased"
+from unnest($2::uuid[], $4::bigint[]) as i(receipt_id, order_id) join free_receipts using (receipt_id) join free_orders using (order_id)`,
+});
+const LOCK = lockWith('lock-changed-duplicates', 'share');
+const LOCK_TO_CHANGE = lockWith('lock-duplicates-ordered-again', 'update');
+
+const STORE = {
+  name: 'store-changes',
+  // A resend with the same changes as the decided one before it takes over that decision. If a value was cut, it does not, as the rest of
+  // the value is unknown; nor if the order was cancelled in between. A resend that was compared with an outdated version is not inserted.
+  text: `
+with input as (
+  select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[])
+    as i(account_id, order_id, receipt_id, changes, compared_with, received_at)
+  left join lateral (${lastAccepted('i')}) as accepted on true
+  where accepted.receipt_id is not distinct from i.compared_with
+), compared as (
+  select i.*, before.decision, before.decided_by, before.decided_at,
+         bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]' and not i.changes @> '[{"pointer": "/cancelled"}]')
+           over (partition by i.account_id, i.order_id order by i.received_at, i.receipt_id) as takes_over
+  from input i
+  left join lateral (
+    select changes, decision, decided_by, decided_at from resends
+    where account_id = i.account_id and order_id = i.order_id and changes is not null
+      and (received_at, receipt_id) < (i.received_at, i.receipt_id)
+    order by received_at desc, receipt_id desc limit 1
+  ) as before on true
+)
+insert into resends (account_id, order_id, receipt_id, received_at, changes, decision, decided_by, decided_at)
+select account_id, order_id, receipt_id, received_at, changes, case when takes_over then decision end,
+       case when takes_over then decided_by end, case when takes_over then decided_at end
+from compared
+returning receipt_id as "receiptId"`,
+};
+
+/**
+ * Locks these receipts and their orders, so that erasures and decisions are serialized with what follows. Does not wait.
+ *
+ * @param leaseId null for receipts that were read without a lease.
+ * @param changesOrders whether the orders are changed, and not only read: a lock that is raised later could deadlock.
+ * @returns the receipts that it locked with their orders, with whether the order was erased.
+ */
+export async function lockDuplicates(
+  connection: Connection,
+  leaseId: string | null,
+  duplicates: readonly DuplicateOrder[],
+  changesOrders: boolean,
+): Promise<Map<string, { isErased: boolean }>> {
+  const rows = await run<{ receiptId: string; isErased: boolean }>(connection, changesOrders ? LOCK_TO_CHANGE : LOCK, [
+    leaseId,
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+  ]);
+  return new Map(rows.map(({ receiptId, ...row }) => [receiptId, row]));
+}
+
+/** A duplicate that was moved, with what to store of its changes. */
+export interface StoredChanges extends DuplicateOrder {
+  /** With microseconds. */
+  receivedAt: string;
+  /** Null if its order was erased meanwhile. */
+  differences: Difference[] | null;
+  /** The accepted resend that it was compared with. */
+  acceptedId: string | null;
+}
+
+/**
+ * Stores the changes of duplicates whose orders are locked.
+ *
+ * @throws {OutdatedComparison} when a comparison is outdated.
+ */
+export async function storeChanges(connection: Connection, duplicates: readonly StoredChanges[]): Promise<void> {
+  const stored = await run<{ receiptId: string }>(connection, STORE, [
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ differences }) => differences && JSON.stringify(differences)),
+    duplicates.map(({ acceptedId }) => acceptedId),
+    duplicates.map(({ receivedAt }) => receivedAt),
+  ]);
+  if (stored.length < duplicates.length) throw new OutdatedComparison();
+}

@@ -1,0 +1,59 @@
+import { idIn } from '../receipts/uuids.ts';
+import { recordWritten } from '../events/record-written.ts';
+import { MAY_MOVE } from '../receipts/may-move.ts';
+import { type Connection, run } from '../run.ts';
+import { INPUT, inputOf, ORDER_COLUMNS, SET_WRITTEN, type WritableOrder, type Written } from './write-orders.ts';
+
+const WRITE = {
+  name: 'write-cancelled-orders',
+  // Locks receipts before orders, as in an erasure. Only receipts that are ours take their held cancellation, and only they are moved.
+  text: `
+with input as materialized (
+  select i.* from ${INPUT}
+), ours as materialized (
+  select r.receipt_id, r.account_id from receipts r
+  where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE}
+  order by r.receipt_id for update
+), taken as materialized (
+  -- In key order, so that two workers do not deadlock.
+  select i.receipt_id, t.* from (
+    select i.* from input i join ours on ours.receipt_id = i.receipt_id and ours.account_id = i.account_id
+    order by i.account_id, i.source_order_id
+  ) as i
+  cross join lateral take_held_cancellation(i.account_id, i.source_order_id) as t
+), moved as (
+  update receipts r ${SET_WRITTEN}
+  from input i
+  join taken t on t.receipt_id = i.receipt_id
+  where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+  returning i.*, r.order_id, r.channel, r.received_at, t.cancelled_by, t.cancelled_at, t.reason
+), created as (
+  insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason)
+  select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason
+  from moved
+  order by account_id, source_order_id
+), recorded as (${recordWritten('$3')}
+), audited as (
+  insert into audit_events (account_id, at, actor, action, subject, details)
+  select account_id, clock_timestamp(), cancelled_by, 'order_cancelled', 'order:' || order_id,
+         case when reason is not null then jsonb_build_object('reason', reason) end
+  from moved
+)
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds
+from moved`,
+};
+
+/**
+ * Writes orders whose cancellation is held: they replace it and are cancelled, with audit, under the name of its requester. Their receipts
+ * are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
+ *
+ * @returns the written ones. A receipt is not changed if it is no longer ours or the cancellation is no longer held.
+ * @throws {pg.DatabaseError} and nothing is written.
+ */
+export async function writeCancelled(
+  database: Connection,
+  leaseId: string | null,
+  orders: readonly WritableOrder[],
+): Promise<Written[]> {
+  return run<Written>(database, WRITE, [leaseId, ...inputOf(orders)]);
+}

@@ -1,0 +1,140 @@
+import type { NormalizedOrder } from '@orders/domain/order.ts';
+import { idIn } from '../receipts/uuids.ts';
+import { recordWritten } from '../events/record-written.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
+import { type Connection, run } from '../run.ts';
+
+/** A claimed receipt with its normalized order. */
+export interface WritableOrder extends NormalizedOrder {
+  receiptId: string;
+  accountId: number;
+  /** See `absentFields`. */
+  absent: readonly string[];
+}
+
+/** A receipt that became an order. */
+export interface Written {
+  receiptId: string;
+  orderId: number;
+  /** Time since it was received, in seconds. */
+  seconds: number;
+}
+
+/** A receipt of an order that the account already has. */
+export interface DuplicateReceipt {
+  receiptId: string;
+  orderId: number;
+}
+
+/** SQL: the fields of an order that come from its payload. */
+export const ORDER_FIELDS = `
+order_number, customer_name, customer_phone, customer_email, customer_id, address, emirate, emirate_code, area, total, currency,
+delivery_instructions, items, warnings`;
+
+/** SQL: the columns of a new order that come from its receipt and its payload. */
+export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, ${ORDER_FIELDS}`;
+
+/** SQL: moves `receipts r` to `written`, with the warnings of `i`. */
+export const SET_WRITTEN = `
+set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
+    warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
+    normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null`;
+
+/** SQL: the orders to write, as rows `i` with `receipt_id`, `account_id`, `source_order_id` and the fields; see `inputOf`. */
+export const INPUT = `
+rows from (
+  unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
+         $12::text[], $13::text[], $14::numeric[], $15::text[], $16::text[]),
+  jsonb_array_elements($17::jsonb), jsonb_array_elements($18::jsonb)
+) as i(receipt_id, account_id, source_order_id, ${ORDER_FIELDS})`;
+
+const WRITE = {
+  name: 'write-orders',
+  // Receipts are updated first: only those moved become orders. Duplicates are only returned, so that new orders do not
+  // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
+  // has committed a key meanwhile, the unique index makes the whole statement fail.
+  text: `
+with input as materialized (
+  select i.*, (
+      select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
+    ) as earlier_order_id
+  from ${INPUT}
+), moved as (
+  update receipts r ${SET_WRITTEN}
+  from input i
+  where i.earlier_order_id is null
+    and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
+    and ${MAY_MOVE}
+  returning i.*, r.order_id, r.channel, r.received_at
+), created as (
+  insert into orders (${ORDER_COLUMNS})
+  select ${ORDER_COLUMNS}
+  from moved
+  order by account_id, source_order_id
+), recorded as (${recordWritten('$3')}
+), settled as (
+  delete from outbox
+  where batch_id = any($19::uuid[])
+    and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
+)
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
+       false as "isHeld"
+from moved
+union all
+select receipt_id, earlier_order_id, null, (
+  select review_state = 'cancellation_held' from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
+) is true
+from input i where earlier_order_id is not null`,
+};
+
+/**
+ * Writes orders and moves their receipts to `written` in one transaction. A receipt that is no longer ours is not changed and not
+ * returned. If the account already has an order with the `source_order_id`, the receipt is not changed and returned in `duplicates`, for
+ * `writeDuplicates`; if a cancellation is held for it, in `cancelledIds`, for `writeCancelled`. Deletes, in the same transaction, the outbox
+ * rows whose receipts were all moved.
+ *
+ * @param leaseId null for receipts that were read without a lease.
+ * @param batchIds ids of the outbox rows to check.
+ * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of the orders, or when two
+ * new ones have the same account and `source_order_id`.
+ */
+export async function writeOrders(
+  database: Connection,
+  leaseId: string | null,
+  batchIds: readonly string[],
+  orders: readonly WritableOrder[],
+): Promise<{ written: Written[]; duplicates: DuplicateReceipt[]; cancelledIds: string[] }> {
+  type Row = DuplicateReceipt & { seconds: number | null; isHeld: boolean };
+  const rows = await run<Row>(database, WRITE, [leaseId, ...inputOf(orders), batchIds]);
+  const isWritten = ({ seconds }: Row) => seconds !== null;
+  return {
+    written: rows.filter(isWritten) as Written[],
+    duplicates: rows.filter((row) => !isWritten(row) && !row.isHeld),
+    cancelledIds: rows.filter(({ isHeld }) => isHeld).map(({ receiptId }) => receiptId),
+  };
+}
+
+/** The parameters $2 to $18 of `INPUT`. */
+export function inputOf(unsorted: readonly WritableOrder[]): unknown[] {
+  const orders = unsorted.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
+  return [
+    orders.map(({ receiptId }) => receiptId),
+    orders.map(({ accountId }) => accountId),
+    orders.map(({ order }) => order.source_order_id),
+    orders.map(({ order }) => order.order_number),
+    orders.map(({ order }) => order.customer.name),
+    orders.map(({ order }) => order.customer.phone),
+    orders.map(({ order }) => order.customer.email),
+    orders.map(({ order }) => order.customer.id),
+    orders.map(({ order }) => order.address),
+    orders.map(({ order }) => order.emirate),
+    orders.map(({ order }) => order.emirate_code),
+    orders.map(({ order }) => order.area),
+    orders.map(({ order }) => order.total),
+    orders.map(({ order }) => order.currency),
+    orders.map(({ order }) => order.delivery_instructions),
+    // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
+    JSON.stringify(orders.map(({ order }) => order.items)),
+    JSON.stringify(orders.map(({ warnings }) => warnings)),
+  ];
+}

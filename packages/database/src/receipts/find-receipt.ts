@@ -1,0 +1,113 @@
+import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
+import type { Database } from '../connect.ts';
+import { IS_ORDER } from '../orders/order-rows.ts';
+import { ascending, idIn } from './uuids.ts';
+import { type Connection, run } from '../run.ts';
+
+/** A receipt and its account. */
+export interface ReceiptRow extends Receipt {
+  account_id: number;
+}
+
+/** A receipt in a list, with only the numbers of its warnings and changes. */
+export type ListedReceiptRow = ListedReceipt & { account_id: number };
+
+/** SQL: the source of `receipts r` with the platform's id of the order, as `SourceOfReceipt`; null without a source. */
+export const SOURCE = `
+  (select jsonb_build_object('name', x.name, 'platform_id', case
+       when r.source_order_id = r.receipt_id::text then null
+       when x.id_prefix = '' then r.source_order_id
+       when starts_with(r.source_order_id, x.id_prefix || ':') then substr(r.source_order_id, length(x.id_prefix) + 2)
+     end)
+   from sources x where x.account_id = r.account_id and x.source_number = r.source_number)`;
+
+const COMMON_COLUMNS = `
+  r.receipt_id, r.account_id, r.state, r.order_id, r.channel, r.source_order_id, r.received_at, r.updated_at, r.attempts,
+  case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at,
+  case when r.state in ('failed', 'dead') then r.error_code end as error_code,
+  o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
+
+/** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
+export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, case when r.state in ('written', 'duplicate') then (
+    select review_state from orders where account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
+  ) end as order_state, ${SOURCE} as source`;
+
+/** SQL: the columns of a `ListedReceiptRow`, from the same tables. */
+export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
+  coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count,
+  ${SOURCE} as source`;
+
+/**
+ * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row. After a
+ * rollback to a version without cancellations there are duplicates of held cancellations, which are no orders.
+ */
+export const JOIN_ORIGINAL = `
+  left join lateral (
+    select receipt_id, order_id from orders
+    where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
+    offset 0
+  ) as o on true
+  left join lateral (
+    select changes from resends where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
+    offset 0
+  ) as s on true`;
+
+const FIND = {
+  name: 'find-receipt',
+  text: `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL} where r.receipt_id = $1::uuid and r.account_id = $2::int`,
+};
+
+/** Finds a receipt of this account; null for another account's receipt. */
+export async function findReceipt(
+  database: Database,
+  accountId: number,
+  receiptId: string,
+): Promise<ReceiptRow | null> {
+  const [row] = await run<ReceiptRow>(database, FIND, [receiptId, accountId]);
+  return row ?? null;
+}
+
+/** SQL: the body of `receipts r` as received. */
+export const BODY = `
+  (select substring(p.bodies from r.body_start for r.body_length) from receipt_payloads p
+   where p.batch_id = r.batch_id and p.account_id = r.account_id)`;
+
+/** SQL: the delivery of `receipts r` as received; null if its body was not mapped. */
+export const RAW_DELIVERY = `
+  (select substring(p.bodies from r.body_start + r.body_length for r.raw_length) from receipt_payloads p
+   where r.raw_length is not null and p.batch_id = r.batch_id and p.account_id = r.account_id)`;
+
+const FIND_BODY = {
+  name: 'find-receipt-body',
+  text: `select ${BODY} as body from receipts r where r.receipt_id = $1::uuid and r.account_id = $2::int`,
+};
+
+/** The body of a receipt of this account, exactly as received; null when it no longer exists. */
+export async function findReceiptBody(
+  database: Connection,
+  accountId: number,
+  receiptId: string,
+): Promise<Buffer | null> {
+  const [row] = await run<{ body: Buffer | null }>(database, FIND_BODY, [receiptId, accountId]);
+  return row?.body ?? null;
+}
+
+/** A receipt in a final state. */
+export interface FinalReceipt {
+  receipt_id: string;
+  state: ReceiptState;
+  order_id: number | null;
+}
+
+const FIND_FINAL = {
+  name: 'find-final-receipts',
+  text: `
+select receipt_id, state, order_id from receipts
+where ${idIn('receipt_id', '$1')} and state in ('written', 'duplicate', 'dead')`,
+};
+
+/** Returns the receipts that are in a final state. */
+export async function findFinalReceipts(database: Database, receiptIds: readonly string[]): Promise<FinalReceipt[]> {
+  return run<FinalReceipt>(database, FIND_FINAL, [ascending(receiptIds)]);
+}

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import type { Database } from './connect.ts';
+
+/** A pool, or the connection of a transaction. */
+export interface Connection {
+  pool: Pick<pg.ClientBase, 'query'>;
+  prepared: boolean;
+}
+
+/** A statement that is prepared under its name and planned once per connection, if `prepared` is set. */
+export interface Statement {
+  name: string;
+  text: string;
+}
+
+/**
+ * Runs a statement; on a pool, in its own transaction.
+ *
+ * @throws {pg.DatabaseError} with a SQLSTATE, or a connection error without one.
+ */
+export async function run<Row extends object>(
+  database: Connection,
+  statement: Statement,
+  values: unknown[],
+): Promise<Row[]> {
+  const named = database.prepared ? { name: statement.name } : {};
+  const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
+  return rows;
+}
+
+/** The next query reports a broken connection. Without a listener, the error event would end the process. */
+const ignoreConnectionErrors = () => {};
+
+async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
+  const client = await pool.connect();
+  return client.on('error', ignoreConnectionErrors);
+}
+
+/** @param isLost whether to close the connection. */
+function checkIn(client: pg.PoolClient, isLost: boolean): void {
+  client.off('error', ignoreConnectionErrors).release(isLost);
+}
+
+/** Postgres settings for one transaction; times in milliseconds. */
+export type LocalSettings = Record<string, string | number>;
+
+function beginUnder(settings: LocalSettings): string {
+  return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`)].join('; ');
+}
+
+/** Runs work in a transaction. If it fails, the transaction is rolled back by closing the connection. */
+export async function inTransaction<T>(
+  database: Database,
+  work: (connection: Connection) => Promise<T>,
+  settings: LocalSettings = {},
+): Promise<T> {
+  const client = await checkOut(database);
+  let isCommitted = false;
+  try {
+    await client.query(beginUnder(settings));
+    const result = await work({ pool: client, prepared: database.prepared });
+    await client.query('commit');
+    isCommitted = true;
+    return result;
+  } finally {
+    checkIn(client, !isCommitted);
+  }
+}
+
+/** Runs work in a transaction that is always rolled back, with the given settings. Its statements are not prepared. */
+export async function inRolledBackTransaction<T>(
+  database: Database,
+  settings: LocalSettings,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = await checkOut(database);
+  let isLost = false;
+  try {
+    await client.query(beginUnder(settings));
+    return await work({ pool: client, prepared: false });
+  } finally {
+    await client.query('rollback').catch(() => {
+      isLost = true;
+    });
+    checkIn(client, isLost);
+  }
+}
