@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { hashApiKey, isApiKey } from '@orders/domain/api-key.ts';
+import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { useCli } from './run.ts';
 
 const cli = useCli();

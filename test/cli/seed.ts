@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
-import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
-import { normalizeSent } from '@orders/domain/normalize-order.ts';
 
 const LEASE_MS = 60_000;
 

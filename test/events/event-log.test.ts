@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { eraseOrder } from '@orders/cli/erasure/erase-order.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { searchCustomer } from '@orders/domain/customer-search.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { publishEvents } from '@orders/worker/publish-events-sql.ts';
-import { searchCustomer } from '@orders/domain/customer-search.ts';
 import {
   type RunningIntake,
   type RunningWorker,

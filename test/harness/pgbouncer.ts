@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { runAsUnprivileged } from '@orders/test-services/run-as.ts';
+import { runAsUnprivileged } from '@orders/test-services/postgres.ts';
 import pg from 'pg';
 import { POOLER_USERS } from './roles.ts';
 import { readShippedConfig } from './shipped-config.ts';

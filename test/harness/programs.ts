@@ -1,6 +1,5 @@
 import { describe, test } from '@jest/globals';
-import { findOnPath } from '@orders/test-services/find-on-path.ts';
-import { findRedisServer } from '@orders/test-services/redis.ts';
+import { findOnPath, findRedisServer } from '@orders/test-services/redis.ts';
 
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],

@@ -1,8 +1,8 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { revokeKey } from '@orders/database/accounts/api-keys.ts';
-import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
+import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { openShop } from '../harness/review-list.ts';
 import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 

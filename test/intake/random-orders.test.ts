@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { listOrders } from '@orders/cli/list-orders.ts';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { listOrders } from '@orders/cli/list-orders.ts';
 import { type WritableOrder, writeOrders } from '@orders/database/orders/write-orders.ts';
-import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';

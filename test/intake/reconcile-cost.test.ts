@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { countReads } from '../harness/count-reads.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startStack } from '../harness/stack.ts';

@@ -2,9 +2,9 @@ import { randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { storeMismatches } from '@orders/intake/receipts/store-mismatches.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { runCli } from '@orders/cli/run-cli.ts';
 import { recordAudit } from '@orders/database/audit.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { chainAuditEvents } from '@orders/worker/chain-audit-sql.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
 import { NOWHERE, run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';

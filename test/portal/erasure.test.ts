@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
+import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { chainAuditEvents } from '@orders/worker/chain-audit-sql.ts';
 import { run } from '../cli/run.ts';
 import {
   accountWithEvents,

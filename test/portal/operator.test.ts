@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
+import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { openSeed } from '../cli/seed.ts';
 import { isChange, listChanges } from '../harness/audit.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { createPasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
+import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { createPasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser } from '@orders/database/users/users.ts';
+import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';

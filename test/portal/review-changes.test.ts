@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { extendUndo, insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';

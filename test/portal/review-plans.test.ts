@@ -1,16 +1,16 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { findCancellationRequest, listOpenRequests } from '@orders/portal/review/list-requests.ts';
+import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
+import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
+import { findResends, markResent } from '@orders/portal/review/find-resends.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { findSimilar } from '@orders/portal/review/find-similar.ts';
 import { countNeedingReview, listReviewSince } from '@orders/portal/review/list-new-orders.ts';
+import { findCancellationRequest, listOpenRequests } from '@orders/portal/review/list-requests.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
-import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
-import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
-import { findResends, markResent } from '@orders/portal/review/find-resends.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import {
   apart,
   createReviewDatabase,

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
-import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import fc from 'fast-check';
 import {
   createReviewDatabase,

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
-import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
+import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { whoWait } from '../harness/barriers.ts';
 import {
   createReviewDatabase,

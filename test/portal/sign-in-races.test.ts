@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createPasswordReset, usePasswordReset } from '@orders/portal/sign-in/password-resets.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser } from '@orders/database/users/users.ts';
+import { createPasswordReset, usePasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { anchorOf } from '@orders/doc-pages/to-html.ts';
+import { anchorOf } from '@orders/doc-pages/render-page.ts';
 import { ATTEMPT_ERRORS } from '@orders/domain/attempt-errors.ts';
 import { CANCELLATION_ERRORS, REASON_ERRORS } from '@orders/domain/cancellations.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';

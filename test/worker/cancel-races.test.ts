@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
+import { undoReview } from '@orders/portal/review/undo-review.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';

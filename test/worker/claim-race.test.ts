@@ -1,14 +1,9 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import {
-  claimAlone,
-  claimReceipts,
-  findSuspects,
-  releaseLease,
-} from '@orders/worker/receipts/claim-receipts.ts';
-import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
+import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 
 const WORKERS = 6;

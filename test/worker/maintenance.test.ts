@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { listBusyAccounts } from '@orders/cli/list-busy-accounts.ts';
-import { readActivity } from '@orders/portal/overview/read-activity.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
-import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import { readActivity } from '@orders/portal/overview/read-activity.ts';
+import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
+import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

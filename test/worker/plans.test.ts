@@ -5,38 +5,33 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { recordAudit } from '@orders/database/audit.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { chainAuditEvents } from '@orders/worker/chain-audit-sql.ts';
-import { publishEvents } from '@orders/worker/publish-events-sql.ts';
-import { findEventLog, findNewestEvents, readEvents } from '@orders/intake/routes/read-events.ts';
-import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
-import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
-import {
-  claimAlone,
-  claimReceipts,
-  findSuspects,
-  releaseLease,
-} from '@orders/worker/receipts/claim-receipts.ts';
-import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
-import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { findFinalReceipts, findReceipt } from '@orders/database/receipts/find-receipt.ts';
-import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';
-import { reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { addSourceActivity } from '@orders/database/sources/add-activity.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { readStalls } from '@orders/intake/observability/read-stalls.ts';
+import { findSources } from '@orders/intake/pipeline/find-sources.ts';
+import { useSource } from '@orders/intake/pipeline/use-source.ts';
+import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import {
   contentKey,
   deleteIdempotencyKey,
   findReceiptsByKeys,
   storeMismatches,
 } from '@orders/intake/receipts/store-mismatches.ts';
-import { findResends } from '@orders/portal/review/find-resends.ts';
-import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
-import { addSourceActivity } from '@orders/database/sources/add-activity.ts';
-import { findSources } from '@orders/intake/pipeline/find-sources.ts';
 import { storeUnmapped } from '@orders/intake/receipts/store-unmapped.ts';
-import { useSource } from '@orders/intake/pipeline/use-source.ts';
-import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
+import { findEventLog, findNewestEvents, readEvents } from '@orders/intake/routes/read-events.ts';
+import { reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
+import { findResends } from '@orders/portal/review/find-resends.ts';
+import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
+import { publishEvents } from '@orders/worker/publish-events-sql.ts';
+import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
+import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';
+import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const STORED = 6000;

@@ -1,10 +1,10 @@
 import { randomUUID as uuid } from 'node:crypto';
 import { beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
-import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { PREPARED } from '../harness/database.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

@@ -4,9 +4,9 @@ import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
-import { type Decision, findResends, markResent } from '@orders/portal/review/find-resends.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
+import { type Decision, findResends, markResent } from '@orders/portal/review/find-resends.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

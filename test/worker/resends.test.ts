@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
-import { type Decision, findResends } from '@orders/portal/review/find-resends.ts';
-import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
+import { decideResend } from '@orders/portal/review/decide-resend.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
+import { type Decision, findResends } from '@orders/portal/review/find-resends.ts';
+import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

@@ -6,33 +6,23 @@ import { faultOf } from '@orders/database/database-errors.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { MIGRATIONS } from '@orders/database/migrations/index.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
-import {
-  claimAlone,
-  claimReceipts,
-  findSuspects,
-  releaseLease,
-} from '@orders/worker/receipts/claim-receipts.ts';
-import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
-import { settleBatch } from '@orders/worker/receipts/outbox.ts';
-import { readNewReceipts } from '@orders/worker/receipts/read-new-receipts.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
-import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import { type Connection, inRolledBackTransaction, inTransaction, run } from '@orders/database/run.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
+import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
+import { readNewReceipts } from '@orders/worker/process-batch.ts';
+import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
+import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
+import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
-import {
-  type Connection,
-  inRolledBackTransaction,
-  inTransaction,
-  run,
-} from '@orders/database/run.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';

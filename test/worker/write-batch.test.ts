@@ -1,8 +1,8 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { normalizeReceipts } from '../../apps/worker/src/normalize-receipts.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';

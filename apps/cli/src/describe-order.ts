@@ -1,7 +1,7 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
-import type { Review } from './list-orders.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { FieldError } from '@orders/domain/problems.ts';
+import type { Review } from './list-orders.ts';
 import { type Cell, details, table } from './table.ts';
 
 /** Orders as a table. */

@@ -1,8 +1,23 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Knex } from 'knex';
 import { retryUntilLocked } from '@orders/database/migrate.ts';
-import { scramVerifier } from './scram-verifier.ts';
+import type { Knex } from 'knex';
+
+// Postgres' default.
+const ITERATIONS = 4096;
+
+/**
+ * The SCRAM verifier that Postgres stores (RFC 5803), so that the password is in no statement and no server log.
+ *
+ * @param password visible ASCII, which needs no normalization.
+ */
+function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
+  const salted = pbkdf2Sync(password, salt, ITERATIONS, 32, 'sha256');
+  const keyOf = (name: string) => createHmac('sha256', salted).update(name).digest();
+  const storedKey = createHash('sha256').update(keyOf('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${ITERATIONS}:${salt.toString('base64')}$${storedKey}:${keyOf('Server Key').toString('base64')}`;
+}
 
 /** The roles of `deploy/postgres/roles.sql`. */
 export const APP_ROLES = ['orders_intake', 'orders_worker', 'orders_portal', 'orders_notifier'] as const;

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { type Account, selectAccounts } from '@orders/database/accounts/accounts.ts';
+import type { Knex } from 'knex';
 
 /** An account with the counts of its recent receipts by outcome so far. */
 export interface BusyAccount extends Account {

@@ -1,6 +1,6 @@
+import { IS_ORDER, type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
-import { IS_ORDER, type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
 
 /** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
 const CHUNK = { count: 500, length: 4_194_304 };

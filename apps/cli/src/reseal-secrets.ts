@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import type { Knex } from 'knex';
 
 /** Counts of all secrets of accounts, sources and endpoints, including those that were rotated out. */
 export interface Resealed {

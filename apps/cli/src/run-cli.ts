@@ -1,7 +1,82 @@
-import type { Command } from 'commander';
-import { type CliContext, createContext } from './context.ts';
+import { VERSION } from '@orders/runtime/version.ts';
+import { Command } from 'commander';
+import { readRevision } from './config.ts';
+import { type CliContext, type Context, createContext } from './context.ts';
 import { outcomeOf } from './errors.ts';
-import { createProgram } from './program.ts';
+
+type AddCommand = (program: Command, context: Context) => void;
+
+/** Commands are loaded on demand, so a sender's command starts without the database and queue drivers. */
+const COMMANDS: Record<string, () => Promise<AddCommand>> = {
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+  accounts: async () => (await import('./commands/accounts.ts')).addAccountCommands,
+  keys: async () => (await import('./commands/keys.ts')).addKeyCommands,
+  signing: async () => (await import('./commands/signing.ts')).addSigningCommands,
+  sources: async () => (await import('./commands/sources.ts')).addSourceCommands,
+  receipts: async () => (await import('./commands/receipts.ts')).addReceiptCommands,
+  orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
+  users: async () => (await import('./commands/users.ts')).addUserCommands,
+  erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
+  audit: async () => (await import('./commands/audit.ts')).addAuditCommands,
+  events: async () => (await import('./commands/events.ts')).addEventCommands,
+  endpoints: async () => (await import('./commands/endpoints.ts')).addEndpointCommands,
+  send: async () => (await import('./commands/send.ts')).addSendCommand,
+  cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
+};
+
+const EPILOGUE = `
+For operators, with a database; send, cancel and events follow are for senders and need none.
+An <account> is given by its id or its exact name. --json prints exactly one JSON value to stdout.
+
+Environment:
+  DATABASE_URL  the Postgres of the service
+  QUEUE_URL     its queue, for migrate
+  SECRETS_KEY   the key that encrypts secrets, for signing, sources and endpoints; SECRETS_KEY_PREVIOUS: the one before
+  PORTAL_URL    the portal's address for browsers, for users invite
+  INTAKE_URL    intake's address for senders, for sources
+  CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
+  ORDERS_URL    the service, for send, cancel and events follow
+  ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same
+  Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.
+  Unless NODE_ENV is production, unset variables are taken from the last npm start in this clone.
+
+Exit codes: 0 done, 1 failed, 2 usage error.
+
+Examples:
+  $ npm run --silent orders -- send orders.ndjson
+  $ npm run --silent orders -- cancel SHOP-10001 --reason 'Sold out'
+  $ npm run --silent orders -- orders list --needs-review
+  $ npm run --silent orders -- accounts create "Corner Bakery"
+  $ npm run --silent orders -- receipts redrive --all-dead`;
+
+/**
+ * Creates the program with the command that is called, or with all commands if there is no such command, for help. It never exits or
+ * writes to stderr: errors are thrown and printed in one place.
+ */
+async function createProgram(
+  context: Context,
+  writeHelp: (text: string) => void,
+  commandName: string | undefined,
+): Promise<Command> {
+  const program = new Command('orders')
+    .description('The command line of the order ingestion service, for operators and senders.')
+    .version(
+      `${VERSION} (revision ${readRevision(context.cliContext.env)})`,
+      '--version',
+      'print the version of the service and its revision',
+    )
+    .exitOverride()
+    .configureOutput({
+      writeOut: writeHelp,
+      writeErr: () => {},
+      getOutHelpWidth: () => 100,
+      getOutHasColors: () => false,
+    })
+    .addHelpText('after', EPILOGUE);
+  const loader = commandName !== undefined && Object.hasOwn(COMMANDS, commandName) ? COMMANDS[commandName] : undefined;
+  for (const load of loader ? [loader] : Object.values(COMMANDS)) (await load())(program, context);
+  return program;
+}
 
 /**
  * Runs one command.

@@ -1,8 +1,8 @@
-import type { AuthenticatedKey } from './pipeline/find-authenticated-keys.ts';
-import type { SourceOfDelivery } from './pipeline/find-sources.ts';
 import { requestContext } from '@orders/http/request-context.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 import type { Request } from 'express';
+import type { AuthenticatedKey } from './pipeline/find-authenticated-keys.ts';
+import type { SourceOfDelivery } from './pipeline/find-sources.ts';
 
 export type Sender = AuthenticatedKey | SourceOfDelivery;
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
-import { createFairShare } from '../src/receipts/fair-share.ts';
+import { createFairShare } from '../src/receipts/receipt-writer.ts';
 
 const bodies = (count: number, bytes: number) => Array(count).fill(Buffer.alloc(bytes));
 

@@ -1,6 +1,6 @@
-import type { EventType } from '@orders/domain/events.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
+import type { EventType } from '@orders/domain/events.ts';
 
 /** An endpoint that this process delivers to until its lease ends. */
 export interface ClaimedEndpoint {

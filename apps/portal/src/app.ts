@@ -1,15 +1,16 @@
 import type { IncomingMessage } from 'node:http';
+import { findAccountState } from '@orders/database/users/memberships.ts';
 import { isDeeperThan } from '@orders/domain/measure-depth.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { mediaTypeOf } from '@orders/http/check-media-type.ts';
 import { limitResponseMemory } from '@orders/http/limit-response-memory.ts';
+import type { RequestHandler } from 'express';
 import express, { type Express, type Request, Router } from 'express';
 import helmet from 'helmet';
-import { accountRoute } from './account-route.ts';
 import { accountAuditRoutes, auditRoutes } from './audit/audit-routes.ts';
 import { checkRoutes } from './check-routes.ts';
 import { COMPRESSOR_BYTES, compressResponses } from './compress-responses.ts';
-import { contextOf, NO_ACCOUNT_ID } from './context.ts';
+import { accountIdOf, contextOf, NO_ACCOUNT_ID, personOf } from './context.ts';
 import type { PortalDeps } from './deps.ts';
 import { enforcePermissions } from './enforce-permissions.ts';
 import { helpPages } from './help/help-pages.ts';
@@ -24,16 +25,31 @@ import { queueBoard } from './operator/queue-board.ts';
 import { serviceRoutes } from './operator/service-routes.ts';
 import { userRoutes } from './operator/user-routes.ts';
 import { overviewRoutes } from './overview/overview-routes.ts';
-import { ROUTES } from './permissions.ts';
+import { permissionsIn, ROUTES } from './permissions.ts';
 import { problemHandler } from './problem-handler.ts';
 import { deadLetterRoutes } from './receipts/dead-letter-routes.ts';
 import { receiptRoutes } from './receipts/receipt-routes.ts';
-import { requireSameOrigin } from './require-same-origin.ts';
 import { redirectToSignIn, requireOperator } from './require-session.ts';
 import { reviewRoutes } from './review/review-routes.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { startRequest } from './start-request.ts';
+
+const SAFE = new Set(['GET', 'HEAD']);
+
+/**
+ * CSRF protection in addition to `SameSite` cookies: changing requests must come from the portal's own origin. Browsers send `Origin` with
+ * all of them, and pages cannot set it.
+ *
+ * @throws {Problem} `cross_site_request`.
+ */
+function requireSameOrigin(portalUrl: string): RequestHandler {
+  const { origin } = new URL(portalUrl);
+  return (request, _response, next) => {
+    if (!SAFE.has(request.method) && request.get('origin') !== origin) throw new Problem('cross_site_request');
+    next();
+  };
+}
 
 const QUEUE_BOARD = '/operator/queues';
 /** bull-board's page needs a base URI for its assets; the hash allows the one inline style of its notifications. */
@@ -148,4 +164,25 @@ function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) 
     referrerPolicy: { policy: 'same-origin' },
     strictTransportSecurity: isHttps ? { maxAge: 31_536_000 } : false,
   });
+}
+
+/** The account, and what the person may do in it. */
+function accountRoute({ knex, runShortFairly }: PortalDeps): Router {
+  const router = Router();
+
+  router.get('/', async (request, response) => {
+    const account = await runShortFairly(request, () => findAccountState(knex, accountIdOf(request)));
+    if (!account) throw new Problem('account_not_found');
+    const { accountId, name, isSuspended, isSecondFactorRequired } = account;
+    const permissions = permissionsIn(personOf(request), account);
+    response.json({
+      account_id: accountId,
+      name,
+      suspended: isSuspended,
+      second_factor_required: isSecondFactorRequired,
+      permissions,
+    });
+  });
+
+  return router;
 }

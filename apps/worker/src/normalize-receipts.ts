@@ -3,9 +3,9 @@ import type { Database } from '@orders/database/connect.ts';
 import { faultOf, isDamage } from '@orders/database/database-errors.ts';
 import type { WritableOrder } from '@orders/database/orders/write-orders.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
-import type { PendingReceipt } from './receipts/pending-receipts.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
+import type { PendingReceipt } from './receipts/pending-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 

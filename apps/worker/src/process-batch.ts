@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage } from '@orders/database/database-errors.ts';
-import { claimAlone, claimReceipts, findSuspects } from './receipts/claim-receipts.ts';
-import { settleBatch } from './receipts/outbox.ts';
-import type { PendingReceipt } from './receipts/pending-receipts.ts';
-import { readNewReceipts } from './receipts/read-new-receipts.ts';
+import { IS_NEW } from '@orders/database/receipts/may-move.ts';
+import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
+import { run } from '@orders/database/run.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Tracing } from '@orders/runtime/observability/span.ts';
@@ -12,10 +11,36 @@ import { errorTypeOf, withSpan } from '@orders/runtime/observability/tracing.ts'
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { LeaseReleaser } from './lease-releaser.ts';
 import { normalizeReceipts } from './normalize-receipts.ts';
+import { claimAlone, claimReceipts, findSuspects } from './receipts/claim-receipts.ts';
+import { settleBatch } from './receipts/outbox.ts';
+import { type PendingReceipt, type PendingRow, selectPicked, withBodies } from './receipts/pending-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WorkerBatch } from './worker-batch.ts';
 import type { WriteBatch } from './write-batch.ts';
+
+const READ_NEW = {
+  name: 'read-new-receipts',
+  text: `
+with picked as (
+  select * from receipts r where ${idIn('r.receipt_id', '$1')} and ${IS_NEW}
+)
+${selectPicked('$2')}`,
+};
+
+/**
+ * Reads new receipts without a lease, in the order in which they were received. Only for the first delivery of a wake-up: a crash leaves no
+ * trace on the receipt. If two workers read the same receipt, only one of them can move it.
+ *
+ * @param readsBodies as for `claimReceipts`.
+ */
+export async function readNewReceipts(
+  database: Database,
+  receiptIds: readonly string[],
+  readsBodies = true,
+): Promise<PendingReceipt[]> {
+  return withBodies(await run<PendingRow>(database, READ_NEW, [ascending(receiptIds), readsBodies]));
+}
 
 /**
  * Max bytes of the bodies per chunk, unless a single body is larger. An order with very many items takes fifty times its body in memory,

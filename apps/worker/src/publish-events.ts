@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
-import { publishEvents } from './publish-events-sql.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { publishEvents } from './publish-events-sql.ts';
 
 /** Interval between rounds in milliseconds; the largest part of the time until an event can be read. */
 export const PUBLISH_INTERVAL_MS = 200;

@@ -1,6 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage, sqlstateOf } from '@orders/database/database-errors.ts';
-import { failReceipt } from './receipts/fail-receipt.ts';
 import type { AttemptErrorCode } from '@orders/domain/attempt-errors.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
@@ -8,6 +7,7 @@ import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { failReceipt } from './receipts/fail-receipt.ts';
 import { logFields } from './trace-batch.ts';
 import { wakeUpLater } from './wake-up-later.ts';
 import type { WorkerBatch } from './worker-batch.ts';

@@ -1,5 +1,4 @@
 import type { Database } from '@orders/database/connect.ts';
-import { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 import { isReachable } from '@orders/database/schema-state.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
@@ -8,6 +7,7 @@ import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { OutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { countReceipts, MAX_RECEIPTS } from './coalesce-wake-ups.ts';
 import type { WorkerMetrics } from './metrics.ts';
+import { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 
 /** Max outbox rows that are taken at once. */
 const MAX_ROWS = 100;

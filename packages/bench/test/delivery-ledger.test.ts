@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createDeliveryLedger } from '../src/faults/delivery-ledger.ts';
+import { createDeliveryLedger } from '../src/faults/endpoint-receiver.ts';
 import type { FeedEvent } from '../src/faults/event-ledger.ts';
 import { createFindings } from '../src/faults/findings.ts';
 

@@ -1,13 +1,65 @@
+import { createHmac } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { DevFile } from './local-state.ts';
 import { chromiumPath, fail, readRunning, signInAs } from './open-portal.ts';
-import { DOCUMENT_PICTURES } from './pictures/document-pictures.ts';
-import { sendRejectedWebhooks } from './pictures/rejected-webhooks.ts';
 import { SCENES, type Scene } from './pictures/scenes.ts';
-import { ALL_VIEWS, contextOptions, type View, viewName } from './pictures/views.ts';
+
+/** How the portal looks in a screenshot. */
+interface View {
+  width: number;
+  theme: 'light' | 'dark';
+  language: 'en' | 'ar';
+}
+
+/** Width and height of a phone, a tablet, a laptop and a large screen. */
+const HEIGHTS: Record<number, number> = { 390: 844, 768: 1024, 1280: 800, 1600: 1000 };
+
+/** Four sizes, two themes, two languages. */
+const ALL_VIEWS: View[] = Object.keys(HEIGHTS).flatMap((width) =>
+  (['light', 'dark'] as const).flatMap((theme) =>
+    (['en', 'ar'] as const).map((language) => ({ width: Number(width), theme, language })),
+  ),
+);
+
+function viewName({ width, theme, language }: View): string {
+  return `${width}-${theme}-${language}`;
+}
+
+function contextOptions({ width, theme, language }: View): BrowserContextOptions {
+  return {
+    colorScheme: theme,
+    locale: language === 'ar' ? 'ar-AE' : 'en-GB',
+    viewport: { width, height: HEIGHTS[width] ?? Math.round(width * 0.625) },
+    ...(width < 500 && { isMobile: true, hasTouch: true }),
+  };
+}
+
+/** A picture in a document. */
+interface DocumentPicture {
+  /** Path below docs/, a PNG or a WebP. */
+  file: string;
+  scene: string;
+  view: View;
+}
+
+/** In both languages, in the help. */
+const HELP_SCENES = ['order', 'blocked', 'selection', 'rejected'];
+
+const DOCUMENT_PICTURES: DocumentPicture[] = [
+  { file: 'pictures/order-light.webp', scene: 'order', view: { width: 1600, theme: 'light', language: 'en' } },
+  ...HELP_SCENES.flatMap((scene) =>
+    (['en', 'ar'] as const).map(
+      (language): DocumentPicture => ({
+        file: `portal/pictures/${scene}-${language}.webp`,
+        scene,
+        view: { width: 1280, theme: 'light', language },
+      }),
+    ),
+  ),
+];
 
 const HELP = `Takes the screenshots of the portal for the README and its help, from a running npm start.
 
@@ -115,5 +167,27 @@ function readArguments(): { all: boolean; only: string[]; to: string; help: bool
     return { all, only, help, to: resolve(values.to ?? join(import.meta.dirname, '../../../docs')) };
   } catch (error) {
     return fail(`${(error as Error).message}; see: npm run pictures -- --help`, 2);
+  }
+}
+
+/** Sends webhooks with wrong signatures, so that the log of rejected deliveries has entries. */
+async function sendRejectedWebhooks({ intakeUrl, accounts: [kitchen] }: DevFile): Promise<void> {
+  if (!kitchen?.signingSecret) return;
+  const body = JSON.stringify({ source_order_id: 'picture-1', emirate: 'Dubai' }, null, 2);
+  const hmac = (text: string, encoding: 'hex' | 'base64') =>
+    createHmac('sha256', kitchen.signingSecret ?? '')
+      .update(text)
+      .digest(encoding);
+  const signatures = [hmac(JSON.stringify(JSON.parse(body)), 'hex'), hmac(body, 'base64'), hmac(`${body}\n`, 'hex')];
+  for (const signature of signatures) {
+    await fetch(`${intakeUrl}/ingest/webhook`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${kitchen.apiKey}`,
+        'Content-Type': 'application/json',
+        'x-service-signature': `sha256=${signature}`,
+      },
+      body,
+    });
   }
 }

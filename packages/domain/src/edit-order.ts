@@ -3,12 +3,39 @@ import { compareOrders, type Difference } from './compare-orders.ts';
 import { type ItemOrigin, isItemEdit } from './edit-items.ts';
 import { isWithin, keepWarning } from './keep-warnings.ts';
 import { MAX_ITEMS } from './normalize/limits.ts';
-import type { Warning } from './normalize/warnings.ts';
+import { WARNINGS, type Warning, type WarningCode } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
-import type { NormalizedOrder, Order } from './order.ts';
+import type { Item, NormalizedOrder, Order } from './order.ts';
 import type { FieldError } from './problems.ts';
-import { toRefusals } from './refused-edits.ts';
-import { undoEdits } from './undo-edits.ts';
+
+/** Warnings about a value that is lost or not understood. A reviewer who typed it can correct it at once. */
+const REFUSED: ReadonlySet<WarningCode> = new Set<WarningCode>([
+  'not_text',
+  'inexact_number',
+  'out_of_range',
+  'too_long',
+  'not_an_object',
+  'phone_unreadable',
+  'phone_digits_lost',
+  'email_implausible',
+  'emirate_unknown',
+  'emirate_ambiguous',
+  'too_many_items',
+  'not_an_item',
+  'quantity_unreadable',
+  'total_unreadable',
+  'total_negative',
+  'total_ambiguous',
+  'currency_unknown',
+  'currency_ambiguous',
+]);
+
+/** Errors for those warnings of an edit that are a reason to refuse it. */
+function toRefusals(warnings: readonly Warning[]): FieldError[] {
+  return warnings
+    .filter(({ code }) => REFUSED.has(code))
+    .map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code][0]}.` }));
+}
 
 /** A field that an edit changed, with the stored values. */
 export type OrderChange = { pointer: string; before: unknown; after: unknown };
@@ -80,4 +107,50 @@ function toKey({ pointer, code }: Warning): string {
 function toPayload(order: Order): Record<string, unknown> & { items: unknown } {
   const { emirate_code: _, ...payload } = order;
   return structuredClone({ ...payload, items: payload.items.slice(0, MAX_ITEMS) });
+}
+
+/**
+ * The edits that restore an order.
+ *
+ * @param origins of the items after the edit; null if all items were edited as one field.
+ */
+function undoEdits(before: Order, after: Order, origins: readonly ItemOrigin[] | null): OrderEdits {
+  const undo: OrderEdits = {};
+  for (const { pointer, from } of compareOrders({ ...before, items: [] }, { ...after, items: [] })) {
+    // The code follows from the name.
+    if (pointer === '/emirate_code') undo['/emirate'] = before.emirate;
+    else undo[pointer] = from;
+  }
+  return {
+    ...undo,
+    ...(origins ? undoItems(before.items, after.items, origins) : allItems(before.items, after.items)),
+  };
+}
+
+function allItems(before: readonly Item[], after: readonly Item[]): OrderEdits {
+  const isSame = JSON.stringify(before) === JSON.stringify(after);
+  return isSame ? {} : { '/items': before.slice(0, MAX_ITEMS) };
+}
+
+function undoItems(before: readonly Item[], after: readonly Item[], origins: readonly ItemOrigin[]): OrderEdits {
+  const undo: OrderEdits = {};
+  const kept = new Set<number>();
+  for (const [index, origin] of origins.entries()) {
+    if ('added' in origin) {
+      undo[`/items/${index}`] = null;
+      continue;
+    }
+    kept.add(origin.stored);
+    for (const member of ['name', 'quantity', 'sku'] as const) {
+      const value = before[origin.stored]?.[member];
+      if (value !== after[index]?.[member]) undo[`/items/${index}/${member}`] = value;
+    }
+  }
+  for (const [index, item] of before.slice(0, MAX_ITEMS).entries()) {
+    if (kept.has(index)) continue;
+    // One was removed and another one added at its index, which one edit cannot say.
+    if (`/items/${index}` in undo) return allItems(before, after);
+    undo[`/items/${index}`] = item;
+  }
+  return undo;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLoopback, refuseChange } from '../src/lifecycle/admin-access.ts';
+import { isLoopback, refuseChange } from '../src/lifecycle/admin-server.ts';
 
 test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '0:0:0:0:0:ffff:7f00:1'])(
   '%s is a loopback address',

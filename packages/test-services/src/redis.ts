@@ -1,8 +1,9 @@
+import { accessSync, constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
-import { findOnPath } from './find-on-path.ts';
 import { freePort } from './ports.ts';
 
 /** A Redis or Valkey on the loopback interface. */
@@ -69,4 +70,19 @@ function isReady(port: number): Promise<boolean> {
     });
     socket.once('error', () => resolve(false));
   });
+}
+
+/** The path of an executable on the PATH, or null. */
+export function findOnPath(program: string): string | null {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((directory) => join(directory, program));
+  return paths.find(canRun) ?? null;
+}
+
+function canRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }

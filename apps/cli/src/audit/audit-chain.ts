@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
 import type { AuditEvent } from '@orders/database/audit.ts';
+import type { Knex } from 'knex';
 
 /** The end of the chain, or of a verified part of it. */
 export interface ChainEnd {

@@ -8,7 +8,6 @@ import {
   setSignedOnly,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
-import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { Argument, type Command } from 'commander';
@@ -16,6 +15,7 @@ import { json, limit, name, rateLimit, span } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
+import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { requireAccount } from '../require-account.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';

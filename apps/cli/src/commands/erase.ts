@@ -1,11 +1,11 @@
-import { eraseOrder } from '../erasure/erase-order.ts';
-import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import { recordAccountAction, whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { plural } from '../count.ts';
+import { eraseOrder } from '../erasure/erase-order.ts';
+import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';

@@ -1,8 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import type { Command } from 'commander';
+import { CursorExpiredError, OrdersClient, type OrdersEvent } from '../../../../packages/client/src/index.ts';
 import { cursor, giveUpAfter, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { type FollowOptions, followEvents } from '../events/follow-events.ts';
-import { readSenderConfig } from '../sender-config.ts';
+import { plural } from '../count.ts';
+import { Failure } from '../errors.ts';
+import { escapeControlsInLine } from '../sanitize.ts';
+import { createRetryGate, endOfRun } from '../send/retry-gate.ts';
+import { readSenderConfig, type SenderConfig } from '../sender-config.ts';
+
+/** The width of the longest type that this version knows. */
+const TYPE_WIDTH = 'order.cancel_requested'.length;
+
+/** An event as one line, with what its type adds at the end. */
+function describeEvent({ type, timestamp, data }: OrdersEvent): string {
+  const { sequence, source_order_id, order_id, receipt_id, warnings, duplicate_of, changed, error, reason } = data;
+  const parts = [
+    `${sequence}`,
+    timestamp.replace('T', ' ').replace(/\.\d+/, ''),
+    type.padEnd(TYPE_WIDTH),
+    source_order_id || '-',
+    order_id === null ? `receipt ${receipt_id}` : `order ${order_id}`,
+    ...(warnings?.length ? [plural(warnings.length, 'warning')] : []),
+    ...(duplicate_of ? [`of ${duplicate_of}`] : []),
+    ...(changed?.length ? [`changed ${changed.join(', ')}`] : []),
+    ...(error ? [error] : []),
+    ...(reason ? [`"${reason}"`] : []),
+  ];
+  return escapeControlsInLine(parts.join('  '));
+}
+
+/** What to print, and from where. */
+interface FollowOptions {
+  /** The sequence of the last event that is known. */
+  after?: string;
+  /** In milliseconds. */
+  giveUpAfter: number;
+  json?: boolean;
+}
+
+const TIMEOUT_MS = 15_000;
+const PAGE = { limit: 1000, wait: 30 };
+/** A reply without events before this time was not held. */
+const HELD_MS = 24_000;
+const BACKOFF = { base: 250, cap: 5_000 };
+
+/**
+ * Prints events until the command is interrupted.
+ *
+ * @throws {Failure} with the cursor to continue from, if the service rejects the requests, or has not replied for too long.
+ */
+async function followEvents(
+  { after, giveUpAfter, json }: FollowOptions,
+  { url, apiKey }: SenderConfig,
+  { cliContext, report }: Context,
+): Promise<void> {
+  const { stdout, untilInterrupted = () => new Promise<void>(() => {}) } = cliContext;
+  const controller = new AbortController();
+  const { signal } = controller;
+  void untilInterrupted().then(() => controller.abort());
+  const client = new OrdersClient({ baseUrl: url, apiKey, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
+  const gate = createRetryGate({ giveUpAfterMs: giveUpAfter, signal }, (wait) => {
+    if (wait) report(`Waits ${Math.ceil(wait.ms / 1000)} s: ${wait.why}.`);
+  });
+  let cursor = after;
+  const advice = () => (cursor === undefined ? '' : `Continue with --after ${cursor}.`);
+  try {
+    for (let early = 0; ; ) {
+      const requestedAt = performance.now();
+      const { events, next } = await gate.run(() => client.getEvents({ ...PAGE, after: cursor, signal }));
+      for (const event of events) stdout.write(`${json ? JSON.stringify(event) : describeEvent(event)}\n`);
+      cursor = next;
+      // A service that drains, or has too many waits, replies early.
+      if (events.length > 0 || performance.now() - requestedAt > HELD_MS) early = 0;
+      else await sleep(backoff(early++, BACKOFF), undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw withAdvice(error, advice());
+    if (advice()) report(advice());
+  }
+}
+
+function withAdvice(error: unknown, advice: string): unknown {
+  if (error instanceof CursorExpiredError)
+    return new Failure(
+      'Events after this cursor are no longer stored (410 cursor_expired). Reconcile your open orders, and start again without --after.',
+    );
+  const end = endOfRun(error);
+  return end instanceof Failure && advice ? new Failure(`${end.message} ${advice}`) : end;
+}
 
 const FOLLOW_HELP = `
 Prints the stored events of your account, oldest first, then each new one as it is published. A line has sequence, time,

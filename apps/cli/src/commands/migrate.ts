@@ -1,4 +1,3 @@
-import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
 import { migrate, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
 import { type Command, Option } from 'commander';
@@ -6,6 +5,7 @@ import { json } from '../arguments.ts';
 import type { CliConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
+import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
 import type { Knex } from '../with-database.ts';
 
 const QUEUE_LINES = {

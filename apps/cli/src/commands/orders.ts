@@ -1,5 +1,4 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
-import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { type Command, Option } from 'commander';
@@ -8,6 +7,7 @@ import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
+import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { requireAccount } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';
 

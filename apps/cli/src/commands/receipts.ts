@@ -1,7 +1,8 @@
-import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { listDeadIds } from '@orders/database/receipts/dead-letters.ts';
+import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
 import { RECEIPT_STATES } from '@orders/domain/receipt-states.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { type Command, Option } from 'commander';
@@ -9,10 +10,11 @@ import { json, limit, name, receiptId } from '../arguments.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { plural } from '../count.ts';
-import { describeReceipt, tabulateReceipts } from '../describe-receipt.ts';
+import { warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { type ReceiptJson, receiptJson, receiptRecordJson } from '../receipt-json.ts';
 import { requireAccount } from '../require-account.ts';
+import { escapeControls } from '../sanitize.ts';
+import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 /** `orders receipts list | show | redrive`. */
@@ -112,3 +114,76 @@ async function redriveAll(knex: Knex, account: string | undefined, actor: string
     redriven.push(...(await redriveReceipts(knex, batch, { actor })));
   return redriven;
 }
+
+/** Receipts as a table. */
+function tabulateReceipts(receipts: readonly ReceiptJson[]): string {
+  return table(receipts, [
+    { head: 'RECEIPT', cell: (receipt) => receipt.receipt_id },
+    { head: 'ACCOUNT', cell: (receipt) => receipt.account_id, right: true },
+    { head: 'STATE', cell: (receipt) => receipt.status },
+    { head: 'SOURCE ORDER', cell: (receipt) => receipt.source_order_id, shrinks: true },
+    { head: 'RECEIVED', cell: (receipt) => receipt.received_at },
+  ]);
+}
+
+/** One receipt as text, with its history and its payload as received. */
+function describeReceipt(receipt: ReceiptRecordJson): string {
+  const { error, duplicate_of } = receipt;
+  const summary = details([
+    ['receipt', receipt.receipt_id],
+    ['account', receipt.account_id],
+    ['state', receipt.status],
+    ['error', error ? `${error.code}: ${error.detail}` : undefined],
+    ['order', receipt.order_id ?? undefined],
+    ['order state', receipt.order_state ?? undefined],
+    ['duplicate of', duplicate_of ? `order ${duplicate_of.order_id}, receipt ${duplicate_of.receipt_id}` : undefined],
+    ['changes', receipt.changes.map(({ pointer }) => pointer).join('\n') || undefined],
+    ['source order', receipt.source_order_id],
+    ['source', receipt.source?.name],
+    ['id on the platform', receipt.source?.platform_id ?? undefined],
+    ['channel', receipt.channel],
+    ['received', receipt.received_at],
+    ['normalized', receipt.normalized_at],
+    ['updated', receipt.updated_at],
+    ['attempts', receipt.attempts],
+    ['next attempt', receipt.next_attempt_at ?? undefined],
+    ['warnings', warningLines(receipt.warnings)],
+    ['erased', receipt.erased_at ?? undefined],
+    ['history', receipt.history.map(historyLine).join('\n') || undefined],
+  ]);
+  return `${summary}\n\n${payload(receipt)}`;
+}
+
+function historyLine(entry: Record<string, unknown>): string {
+  return Object.entries(entry)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+function payload(receipt: ReceiptRecordJson): string {
+  if ('payload_base64' in receipt) return `payload (not UTF-8, in base64)\n${receipt.payload_base64}`;
+  const title = receipt.erased_at ? 'payload (personal data was erased)' : 'payload';
+  return receipt.payload === null ? 'The payload was deleted.' : `${title}\n${escapeControls(receipt.payload)}`;
+}
+
+/** A receipt for the command line: the status reply plus its account; of changes only the pointers. */
+function receiptJson(receipt: ReceiptRow) {
+  const { receipt_id, changes, ...rest } = statusReply(receipt);
+  const pointers = changes.map(({ pointer }) => ({ pointer }));
+  return { receipt_id, account_id: receipt.account_id, ...rest, changes: pointers };
+}
+
+/** Like `receiptJson`, with the history and the body as received: `payload` if it is UTF-8, else `payload_base64`. */
+function receiptRecordJson(receipt: ReceiptRecord) {
+  return {
+    ...receiptJson(receipt),
+    normalized_at: receipt.normalized_at,
+    history: receipt.history ?? [],
+    erased_at: receipt.erased_at,
+    ...payloadJson(receipt.body),
+  };
+}
+
+type ReceiptJson = ReturnType<typeof receiptJson>;
+type ReceiptRecordJson = ReturnType<typeof receiptRecordJson>;

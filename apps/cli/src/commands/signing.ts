@@ -1,5 +1,4 @@
 import { lockAccount } from '@orders/database/accounts/accounts.ts';
-import { resealSecrets } from '../reseal-secrets.ts';
 import { fingerprintOf, type SecretsKeys } from '@orders/database/accounts/seal.ts';
 import {
   disableSigning,
@@ -8,7 +7,6 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database/accounts/signing-secrets.ts';
-import { resealTotpSecrets } from '../reseal-totp-secrets.ts';
 import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
@@ -16,6 +14,8 @@ import type { Context } from '../context.ts';
 import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
+import { resealSecrets } from '../reseal-secrets.ts';
+import { resealTotpSecrets } from '../reseal-totp-secrets.ts';
 import { table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 

@@ -1,12 +1,12 @@
+import { recordAudit } from '@orders/database/audit.ts';
+import { type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
+import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import { contactsIn, mentionsAny } from '@orders/domain/contacts.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
-import { recordAudit } from '@orders/database/audit.ts';
 import { KEPT_DETAILS } from '../audit/audit-chain.ts';
-import { type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
-import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
 import { inChunks, payloadOf, readReceipts, withBodies } from './scan-receipts.ts';

@@ -1,7 +1,7 @@
+import { ascending, newBatchIdFor } from '@orders/database/receipts/uuids.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { redactedBody, redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
-import { ascending, newBatchIdFor } from '@orders/database/receipts/uuids.ts';
 import { isRedacted } from './find-customer.ts';
 import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 

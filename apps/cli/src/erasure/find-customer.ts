@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { IS_ORDER, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
 import type { Knex } from 'knex';
-import { IS_ORDER, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 

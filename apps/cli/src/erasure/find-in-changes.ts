@@ -1,8 +1,8 @@
+import { FIRST_UUID } from '@orders/database/receipts/uuids.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import type { OrderChange } from '@orders/domain/edit-order.ts';
 import type { Knex } from 'knex';
-import { FIRST_UUID } from '@orders/database/receipts/uuids.ts';
 
 /** Rows per query; each can be as large as a body. */
 const PAGE = 100;

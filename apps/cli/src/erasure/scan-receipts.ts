@@ -1,7 +1,7 @@
+import { ascending, FIRST_UUID, idIn } from '@orders/database/receipts/uuids.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Knex } from 'knex';
-import { ascending, FIRST_UUID, idIn } from '@orders/database/receipts/uuids.ts';
 
 /** Receipts of all accounts that one statement scans, as there is no index by account. */
 const MAX_SCANNED = 50_000;

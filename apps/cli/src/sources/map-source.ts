@@ -1,16 +1,59 @@
 import { setMapping } from '@orders/database/sources/sources.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { parseDelivery } from '@orders/domain/sources/parse-delivery.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { printMapping } from '@orders/domain/sources/print-mapping.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
+import { validateOrder } from '@orders/domain/validate-order.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../errors.ts';
-import { readJsonFile, readMappingOf } from '../read-json-file.ts';
+import { orderEntries, warningLines } from '../describe-order.ts';
+import { Failure, UsageError } from '../errors.ts';
+import { explained, readJsonFile, readMappingOf, readOptionFile } from '../read-json-file.ts';
 import { requireSource } from '../require-source.ts';
+import { details } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 import { recordSourceAction, required } from './change-source.ts';
-import { checkMapping, describeChecked } from './check-mapping.ts';
+
+const CONSEQUENCE = 'is stored and ends dead, mapping_failed.';
+
+type Checked = Awaited<ReturnType<typeof checkMapping>>;
+
+/**
+ * Maps a delivery as the service would, and reads the result as it would.
+ *
+ * @param path of a file with the body of a delivery.
+ * @throws {Failure} if the delivery would not become an order.
+ */
+async function checkMapping(path: string, mapping: OrderMapping) {
+  const body = await readOptionFile(path, '--check');
+  const payload = mapOrder(
+    explained('--check', () => parseDelivery(body)),
+    mapping,
+  );
+  if (payload.source_order_id === undefined)
+    throw new Failure(`The mapping finds no source_order_id in ${path}. Such a delivery ${CONSEQUENCE}`);
+  try {
+    validateOrder(payload);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const details = error.errors?.map(({ pointer, detail }) => `${pointer}: ${detail}`).join(' ');
+    throw new Failure(`${details} Such a delivery ${CONSEQUENCE}`);
+  }
+  return { payload, ...normalizeOrder(payload) };
+}
+
+function describeChecked({ order, warnings }: Checked): string {
+  return details([
+    ['source order', order.source_order_id],
+    ['order number', order.order_number],
+    ...orderEntries(order),
+    ['warnings', warningLines(warnings) ?? 'none'],
+  ]);
+}
 
 export interface MapOptions {
   file?: string;

@@ -5,10 +5,10 @@ import {
   type DeliveryOutcome,
   KEPT_DELIVERIES,
 } from '@orders/database/sources/add-activity.ts';
-import type { SourceOfDelivery } from '../pipeline/find-sources.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';
+import type { SourceOfDelivery } from '../pipeline/find-sources.ts';
 
 /** Counts deliveries to sources, for the metrics and for the portal, where each account sees its own. */
 export interface SourceActivity {

@@ -1,10 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '@orders/database/connect.ts';
-import {
-  type AuthenticatedKey,
-  findAuthenticatedKeys,
-  touchKey,
-} from './find-authenticated-keys.ts';
 import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -12,6 +7,7 @@ import { readBearerKey } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
 import { contextOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
+import { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './find-authenticated-keys.ts';
 
 export interface Authenticator {
   /**

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '@orders/database/connect.ts';
-import { findSources, type SourceOfDelivery } from './find-sources.ts';
 import { isSourceId } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { SOURCES_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
+import { findSources, type SourceOfDelivery } from './find-sources.ts';
 
 export interface SourceFinder {
   /**

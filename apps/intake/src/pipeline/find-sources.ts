@@ -1,9 +1,9 @@
-import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
-import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { RATE_LIMIT } from '@orders/database/accounts/accounts.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
+import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 
 /** A source with its account, as intake needs it for each delivery. */
 export interface SourceOfDelivery {

@@ -1,10 +1,10 @@
 import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
-import type { SourceOfDelivery } from './find-sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { authenticateDelivery } from '@orders/domain/sources/authenticate-delivery.ts';
 import type { Request, RequestHandler } from 'express';
 import type { SourceActivity } from '../observability/source-activity.ts';
 import { contextOf, sourceOf } from '../request-context.ts';
+import type { SourceOfDelivery } from './find-sources.ts';
 
 /**
  * Verifies the proof of a delivery to a source over the exact bytes received, against each accepted secret (two after a change). A secret

@@ -1,11 +1,11 @@
 import { type SecretsKeys, tryToUnseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { touchSecret } from '../observability/secrets-in-use.ts';
 import { Problem, type ProblemCode } from '@orders/domain/problems.ts';
 import { claimedDigest, isSignedWith } from '@orders/domain/signature.ts';
 import { readSignature } from '@orders/http/read-headers.ts';
 import type { Request, RequestHandler } from 'express';
 import { LRUCache } from 'lru-cache';
+import { touchSecret } from '../observability/secrets-in-use.ts';
 import { contextOf, type Sender, senderOf } from '../request-context.ts';
 
 /** The last use of an old secret is stored at most once a minute. */

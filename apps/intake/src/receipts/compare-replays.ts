@@ -1,13 +1,9 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findOriginals, readOriginalBodies } from './find-originals.ts';
-import {
-  contentKey,
-  deleteIdempotencyKey,
-  type Mismatch,
-} from './store-mismatches.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
+import { findOriginals, readOriginalBodies } from './find-originals.ts';
+import { contentKey, deleteIdempotencyKey, type Mismatch } from './store-mismatches.ts';
 import type { StoredMismatch, WaitingReceipt } from './waiting-receipt.ts';
 
 export interface ReplayDeps {

@@ -1,8 +1,18 @@
+import { randomUUIDv7 } from 'node:crypto';
+import { faultOf } from '@orders/database/database-errors.ts';
+import type { Producer } from '@orders/queue/open-producer.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
-import { compareBytes, compareContent, type DifferingReplay, type ReplayDeps } from './compare-replays.ts';
-import { keepMismatches } from './keep-mismatches.ts';
-import { bodyLength, type WaitingReceipt } from './waiting-receipt.ts';
+import {
+  compareBytes,
+  compareContent,
+  type DifferingReplay,
+  type MismatchedReplay,
+  type ReplayDeps,
+  resolveReplay,
+} from './compare-replays.ts';
+import { findReceiptsByKeys, storeMismatches } from './store-mismatches.ts';
+import { bodyLength, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
 /** Max concurrent chunks. An account has one at a time, so others wait only while this many accounts replay. */
 const MAX_CONCURRENT = 4;
@@ -68,4 +78,69 @@ function createMemorySize(): (differing: DifferingReplay) => number {
     originals.add(originalId);
     return bodyLength(delivery) + (isAdded ? originalLength : 0);
   };
+}
+
+/**
+ * Stores each mismatch as a new receipt, and resolves it. If the same content was stored under the same idempotency key before, that
+ * receipt is used instead.
+ */
+async function keepMismatches(
+  deps: ReplayDeps,
+  accountId: number,
+  mismatched: readonly MismatchedReplay[],
+): Promise<void> {
+  if (mismatched.length === 0) return;
+  const { database, producer, graceMs, metrics, recordAgain } = deps;
+  const batchId = randomUUIDv7();
+  let storedIds: Set<string>;
+  try {
+    storedIds = await storeMismatches(
+      database,
+      batchId,
+      graceMs,
+      mismatched.map(({ mismatch }) => mismatch),
+    );
+  } catch (error) {
+    if (mismatched.length === 1 || faultOf(error) !== 'receipt') throw error;
+    // A row that Postgres rejects must not fail the others.
+    for (const single of mismatched) {
+      await keepMismatches(deps, accountId, [single]).catch((reason) => single.delivery.reject(reason));
+    }
+    return;
+  }
+  metrics.receipts.inc({ outcome: 'kept' }, storedIds.size);
+  const stored = mismatched.filter(({ mismatch }) => storedIds.has(mismatch.receiptId));
+  wakeWorker(producer, batchId, stored);
+  const storedBefore = mismatched.filter(({ mismatch }) => !storedIds.has(mismatch.receiptId));
+  const idsByKey = await findStoredBefore(deps, accountId, storedBefore);
+  for (const { delivery, mismatch } of mismatched) {
+    const { receiptId, idempotencyKey, originalId, isResend } = mismatch;
+    const keptId = storedIds.has(receiptId) ? receiptId : idsByKey.get(idempotencyKey);
+    if (keptId !== undefined) {
+      resolveReplay(deps, delivery, originalId, { receiptId: keptId, as: isResend ? 'resend' : 'dead' });
+    } else {
+      // The content's key expired between the two statements, and so did the client's key.
+      recordAgain(delivery);
+    }
+  }
+}
+
+/** @returns receipt ids by idempotency key. */
+async function findStoredBefore(
+  { database }: ReplayDeps,
+  accountId: number,
+  storedBefore: readonly MismatchedReplay[],
+): Promise<Map<string, string>> {
+  if (storedBefore.length === 0) return new Map();
+  const keys = storedBefore.map(({ mismatch }) => mismatch.idempotencyKey);
+  return findReceiptsByKeys(database, accountId, keys);
+}
+
+/** Sends a wake-up for the resends; the other mismatches are stored as dead and not processed. */
+function wakeWorker(producer: Producer, batchId: string, stored: readonly MismatchedReplay[]): void {
+  const resends = stored.flatMap(({ delivery, mismatch }) => (mismatch.isResend ? delivery : []));
+  const [first] = resends;
+  if (!first) return;
+  const wakeUp = wakeUpFor(batchId, resends);
+  setImmediate(() => producer.wakeUp(first.lane, wakeUp));
 }

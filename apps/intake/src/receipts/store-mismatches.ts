@@ -1,5 +1,4 @@
 import type { Database } from '@orders/database/connect.ts';
-import { run } from '@orders/database/run.ts';
 import {
   DUE_AT,
   INSERT_OUTBOX,
@@ -12,6 +11,7 @@ import {
   unnestIncoming,
   WITHOUT_REPLAYS,
 } from '@orders/database/receipts/record-receipts.ts';
+import { run } from '@orders/database/run.ts';
 
 /** A delivery that reuses an idempotency key with other content. */
 export interface Mismatch extends IncomingReceipt {

@@ -1,6 +1,6 @@
-import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
+import type { Channel } from '@orders/domain/receipt-states.ts';
 
 /** A rejected delivery of an authenticated account. It contains no content of the body, only pointers and the length. */
 export interface NewRejection {

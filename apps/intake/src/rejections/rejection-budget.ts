@@ -1,5 +1,5 @@
-import type { MissedCount } from './record-rejected.ts';
 import { LRUCache } from 'lru-cache';
+import type { MissedCount } from './record-rejected.ts';
 
 /** Limits how many rejections are recorded, by token buckets: one per account and one for all. Counts the missed ones, which get no row. */
 export interface RejectionBudget {

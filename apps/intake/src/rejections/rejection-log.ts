@@ -1,7 +1,5 @@
 import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { findSecretsToDiagnose } from '../observability/secrets-in-use.ts';
-import { type NewRejection, recordRejected } from './record-rejected.ts';
 import type { Problem } from '@orders/domain/problems.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import { diagnoseBody } from '@orders/domain/rejections/diagnose-body.ts';
@@ -13,10 +11,12 @@ import { readSignature } from '@orders/http/read-headers.ts';
 import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import type { Request } from 'express';
+import { findSecretsToDiagnose } from '../observability/secrets-in-use.ts';
 import type { Parser } from '../parsing/parser.ts';
 import { BATCH_PATH, CANCEL_PATH, ORDERS_PATH, SOURCE_ROUTE, WEBHOOK_CANCEL_PATH, WEBHOOK_PATH } from '../paths.ts';
 import { contextOf } from '../request-context.ts';
 import { createMissedRejections } from './missed-rejections.ts';
+import { type NewRejection, recordRejected } from './record-rejected.ts';
 import { createRejectionBudget } from './rejection-budget.ts';
 
 /** Records rejected deliveries for the portal, which shows accounts what was rejected and why. */

@@ -1,13 +1,8 @@
 import type { Database } from '@orders/database/connect.ts';
-import {
-  type Cancelled,
-  type CancelRequest,
-  cancelOrders,
-  OrdersBusy,
-} from './cancel-orders.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { IntakeMetrics } from '../observability/metrics.ts';
+import { type Cancelled, type CancelRequest, cancelOrders, OrdersBusy } from './cancel-orders.ts';
 
 /** Cancels orders, as `cancelOrders`. @throws {Problem} `overloaded` if an order is locked for too long. */
 export type Canceller = (request: CancelRequest) => Promise<Map<string, Cancelled>>;

@@ -1,5 +1,4 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findEventLog, readEvents } from './read-events.ts';
 import { eventJson } from '@orders/domain/events.ts';
 import { MAX_EVENTS } from '@orders/domain/interface-limits.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -9,6 +8,7 @@ import type { Request, RequestHandler } from 'express';
 import { waitKey } from '../receipts/event-waiters.ts';
 import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { senderOf } from '../request-context.ts';
+import { findEventLog, readEvents } from './read-events.ts';
 
 const DEFAULT_LIMIT = 100;
 /** Max concurrent reads of pages, which can be a megabyte each. */

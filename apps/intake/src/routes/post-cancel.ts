@@ -1,9 +1,9 @@
-import type { Cancelled } from './cancel-orders.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import { callerOf, contextOf, keyOf } from '../request-context.ts';
+import type { Cancelled } from './cancel-orders.ts';
 import type { Canceller } from './canceller.ts';
 
 interface CancelDeps {

@@ -1,15 +1,11 @@
 import type { Database } from '@orders/database/connect.ts';
-import {
-  BacklogTooLong,
-  type NewestReceipt,
-  reconcileReceipts,
-} from './reconcile-receipts.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
 import { callerOf, contextOf, senderOf } from '../request-context.ts';
+import { BacklogTooLong, type NewestReceipt, reconcileReceipts } from './reconcile-receipts.ts';
 
 /** Fits 1,000 ids of the max length, 1,023 bytes in UTF-8. */
 export const RECONCILE_MAX_BYTES = 1_048_576;

@@ -1,6 +1,6 @@
-import type { AccountEvent } from '@orders/domain/events.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import type { AccountEvent } from '@orders/domain/events.ts';
 
 /** The state of an account's log. */
 export interface EventLog {

@@ -1,8 +1,8 @@
-import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
 import { timeOf } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 
 /** The newest receipt that an account has for a `source_order_id`. */
 export interface NewestReceipt {

@@ -1,5 +1,4 @@
 import { listAudit } from '@orders/database/audit.ts';
-import { nameSubjects } from './audit-subjects.ts';
 import { findOrderBySource } from '@orders/database/orders/find-order-by-source.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
@@ -8,6 +7,7 @@ import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate } from '../paginate.ts';
 import { plainText, queryOf, smallId } from '../read-request.ts';
+import { nameSubjects } from './audit-subjects.ts';
 import { recordRead, recordReadOf } from './record-read.ts';
 
 const PAGE_SIZE = 50;

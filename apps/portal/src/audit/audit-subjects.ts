@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import type { AuditEvent } from '@orders/database/audit.ts';
+import type { Knex } from 'knex';
 
 /** How people call what an event is about. */
 interface AuditSubject {

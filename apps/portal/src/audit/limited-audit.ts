@@ -1,6 +1,6 @@
-import type { Knex } from 'knex';
 import { type AuditEntry, recordAudit } from '@orders/database/audit.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
+import type { Knex } from 'knex';
 
 /** Max entries for a key, a digest, within a window. */
 interface AuditLimit {

@@ -1,8 +1,8 @@
-import { recordAuditWithin } from './limited-audit.ts';
 import type { Request, RequestHandler } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { digestOf } from '../sign-in/counter-keys.ts';
+import { recordAuditWithin } from './limited-audit.ts';
 
 /** Pages poll, so there is at most one entry per operator, account and kind within this time. */
 const WINDOW_MS = 10 * 60_000;

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
+import type { Knex } from 'knex';
 
 /** The first steps that an account has done. */
 export interface AccountSetup {

@@ -1,17 +1,23 @@
-import { readSetup } from './account-setup.ts';
+import { randomBytes, randomUUIDv7 } from 'node:crypto';
+import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
+import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
-import { accountIdOf } from '../context.ts';
+import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
+import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { transactFairly } from '../fair-limiter.ts';
 import { limitPageBytes } from '../paginate.ts';
+import { bodyOf } from '../read-request.ts';
+import { readSetup } from './account-setup.ts';
 import { endpointRoutes } from './endpoint-routes.ts';
-import { eventRoutes } from './event-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { mappingRoutes } from './mapping-routes.ts';
-import { resendsRoutes } from './resends-routes.ts';
 import { signingRoutes } from './signing-routes.ts';
 import { sourceRoutes } from './source-routes.ts';
-import { testOrderRoutes } from './test-order-routes.ts';
 
 const MAX_REJECTED = 100;
 
@@ -29,4 +35,131 @@ export function integrationRoutes(deps: PortalDeps): Router {
     response.json(await deps.runShortFairly(request, () => readSetup(deps.knex, accountIdOf(request))));
   });
   return router;
+}
+
+/** The log of events of an account: its state, and whether events are recorded. */
+function eventRoutes(deps: PortalDeps): Router {
+  const { knex, runShortFairly } = deps;
+  const transact = transactFairly(deps);
+  const router = Router();
+
+  router.get('/events', async (request, response) => {
+    response.json(await runShortFairly(request, () => readEventLog(knex, accountIdOf(request))));
+  });
+
+  router.put('/events', async (request, response) => {
+    const { is_enabled } = bodyOf<{ is_enabled: boolean }>(request, { is_enabled: Joi.boolean().strict().required() });
+    const accountId = accountIdOf(request);
+    const state = await transact(request, async (trx) => {
+      // Locked, so that the audit entry matches the change.
+      await lockAccount(trx, accountId);
+      if (await setEvents(trx, accountId, is_enabled)) {
+        const action = is_enabled ? 'events_enabled' : 'events_disabled';
+        await recordBy(trx, request, { accountId, action, subject: `account:${accountId}` });
+      }
+      return readEventLog(trx, accountId);
+    });
+    response.json(state);
+  });
+
+  return router;
+}
+
+type Choice = Pick<Account, 'resends'>;
+
+/** The account's setting for an order in review that is sent again with other content. */
+function resendsRoutes(deps: PortalDeps): Router {
+  const { knex, runShortFairly } = deps;
+  const transact = transactFairly(deps);
+  const router = Router();
+
+  router.get('/resends', async (request, response) => {
+    const account = await runShortFairly(request, () => findAccount(knex, accountIdOf(request)));
+    response.json(choiceOf(account));
+  });
+
+  router.put('/resends', async (request, response) => {
+    const { resends } = bodyOf<Choice>(request, { resends: Joi.valid('ignore', 'hold').required() });
+    const accountId = accountIdOf(request);
+    await transact(request, async (trx) => {
+      // Locked, so that the audit entry matches the change.
+      const before = await lockAccount(trx, accountId);
+      if (before?.resends === resends) return;
+      await setHoldResends(trx, accountId, resends === 'hold');
+      await recordBy(trx, request, {
+        accountId,
+        action: 'resends_hold_changed',
+        subject: `account:${accountId}`,
+        details: { resends },
+      });
+    });
+    response.json({ resends });
+  });
+
+  return router;
+}
+
+function choiceOf(account: Account | null): Choice {
+  return { resends: account?.resends ?? 'ignore' };
+}
+
+/** Sends clearly marked test orders for the account; from the receipt on they are processed as any order. */
+function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps): Router {
+  const limitRate = createIntervalLimiter(1000);
+  const router = Router();
+
+  router.post('/test-orders', async (request, response) => {
+    const accountId = accountIdOf(request);
+    const account = await runShortFairly(request, () => findAccount(knex, accountId));
+    // As intake does.
+    if (account?.state === 'suspended') throw new Problem('account_suspended');
+    limitRate(accountId);
+    const order = makeTestOrder();
+    const { source_order_id: sourceOrderId } = order;
+    const receiptId = randomUUIDv7();
+    contextOf(request).receiptId = receiptId;
+    await knex.transaction(async (trx) => {
+      await recordBy(trx, request, {
+        accountId,
+        action: 'test_order_sent',
+        subject: `receipt:${receiptId}`,
+        details: { source_order_id: sourceOrderId },
+      });
+      const receipt = { receiptId, accountId, sourceOrderId, channel: 'rest' as const, idempotencyKey: null };
+      // Last, and outside this transaction: the audit entry commits only if the receipt was stored. Delay 0 makes its outbox row due
+      // immediately, so the sweeper enqueues it.
+      await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
+    });
+    response.status(202).json({ receipt_id: receiptId, source_order_id: sourceOrderId });
+  });
+
+  return router;
+}
+
+/** Allows each account one call per `ms` milliseconds in this process. */
+function createIntervalLimiter(ms: number): (accountId: number) => void {
+  const last = new Map<number, number>();
+  return (accountId) => {
+    const now = performance.now();
+    for (const [other, at] of last) if (now - at >= ms) last.delete(other);
+    if (last.has(accountId)) {
+      const detail = 'One test order a second is enough. Try again in a moment.';
+      throw new Problem('rate_limited', { detail, headers: { 'Retry-After': '1' } });
+    }
+    last.set(accountId, now);
+  };
+}
+
+function makeTestOrder() {
+  const time = new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14);
+  return {
+    source_order_id: `test-${time}-${randomBytes(3).toString('hex')}`,
+    order_number: 'TEST',
+    customer: { name: 'Test customer', phone: '050 000 0000' },
+    address: 'Test order from the portal: do not deliver',
+    emirate: 'Dubai',
+    items: [{ name: 'Test item', quantity: 1 }],
+    total: '1.00',
+    delivery_instructions: 'This is a test. Reject it.',
+  };
 }

@@ -6,7 +6,6 @@ import {
   setRateLimit,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
-import { COUNTED_TO, listAccountsWithCounts } from './list-accounts-with-counts.ts';
 import { disableSigning, enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import type { AuditEntry } from '@orders/database/audit.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -19,6 +18,7 @@ import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate } from '../paginate.ts';
 import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-request.ts';
+import { COUNTED_TO, listAccountsWithCounts } from './list-accounts-with-counts.ts';
 
 const PAGE_SIZE = 50;
 

@@ -1,8 +1,3 @@
-import {
-  listOperatorChanges,
-  type OperatorChange,
-  takeOperatorChange,
-} from './store-operator-changes.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import type { Knex } from 'knex';
@@ -13,6 +8,7 @@ import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import { invitationJson } from '../members/invitation-json.ts';
 import { idOf, MAX_SMALL_ID } from '../read-request.ts';
 import { applyOperatorChange, changeJson, recordChange } from './operator-changes.ts';
+import { listOperatorChanges, type OperatorChange, takeOperatorChange } from './store-operator-changes.ts';
 
 /** Requested changes to operators. Any operator but the requester can approve one, also the one whom it is about. */
 export function changeRoutes(deps: PortalDeps): Router {

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { type Account, selectAccounts } from '@orders/database/accounts/accounts.ts';
+import type { Knex } from 'knex';
 
 /** Counts stop above this number. */
 export const COUNTED_TO = 1000;

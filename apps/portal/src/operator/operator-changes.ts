@@ -1,11 +1,5 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import { inviteUser } from '@orders/database/users/invite-user.ts';
-import {
-  hasOtherOperator,
-  type OperatorChange,
-  type OperatorChangeKind,
-  requestOperatorChange,
-} from './store-operator-changes.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
@@ -15,6 +9,12 @@ import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import { INVITATION_TTL_MS } from '../members/invitation-json.ts';
+import {
+  hasOtherOperator,
+  type OperatorChange,
+  type OperatorChangeKind,
+  requestOperatorChange,
+} from './store-operator-changes.ts';
 
 /** A change to an operator, by the one who requested it. */
 export type ChangeToApply = Pick<OperatorChange, 'kind' | 'email' | 'target_user_id' | 'requested_by'>;

@@ -1,9 +1,9 @@
-import { readActivity } from './read-activity.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { queryOf } from '../read-request.ts';
+import { readActivity } from './read-activity.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { quantile, type SlotCount } from '@orders/database/activity/latency.ts';
+import type { Knex } from 'knex';
 
 /** Receipts accepted in a time range, by their current outcome. */
 export interface Outcomes {

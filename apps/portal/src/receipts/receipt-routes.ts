@@ -1,6 +1,5 @@
-import { listAccountReceipts } from '@orders/database/receipts/list-receipts.ts';
-import { searchReceipts } from './search-receipts.ts';
 import { listAccountDeadLetters } from '@orders/database/receipts/dead-letters.ts';
+import { listAccountReceipts } from '@orders/database/receipts/list-receipts.ts';
 import { findReceiptRecord, type ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -16,6 +15,7 @@ import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { dryRunRedrive } from './dry-run-redrive.ts';
+import { searchReceipts } from './search-receipts.ts';
 
 interface ListQuery extends DeadQuery {
   state?: ReceiptState;

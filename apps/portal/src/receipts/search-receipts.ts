@@ -1,9 +1,9 @@
 import type { Database } from '@orders/database/connect.ts';
-import { LAST_UUID, timeOf } from '@orders/database/receipts/uuids.ts';
 import { findOrderBySource } from '@orders/database/orders/find-order-by-source.ts';
-import { type Connection, inRolledBackTransaction, run } from '@orders/database/run.ts';
 import type { ListedReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { findReceipts, IN_KEY_ORDER, MAX_SCANNED } from '@orders/database/receipts/list-receipts.ts';
+import { LAST_UUID, timeOf } from '@orders/database/receipts/uuids.ts';
+import { type Connection, inRolledBackTransaction, run } from '@orders/database/run.ts';
 
 /** Search results. No index finds duplicates by `source_order_id`, so two time ranges are scanned for them. */
 export interface ReceiptSearch {

@@ -1,14 +1,14 @@
+import { recordAudit } from '@orders/database/audit.ts';
+import type { OrderJson } from '@orders/database/orders/order-rows.ts';
+import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { type Difference, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import type { Knex } from 'knex';
-import { recordAudit } from '@orders/database/audit.ts';
 import { lockEditable, storeEdits } from './edit-order.ts';
-import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import type { Decision } from './find-resends.ts';
-import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { recordAudit } from '@orders/database/audit.ts';
+import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
+import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
 import { editOrder, type OrderChange } from '@orders/domain/edit-order.ts';
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { type FieldError, Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
-import { recordAudit } from '@orders/database/audit.ts';
-import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
-import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 
 /** An edit by a reviewer. */
 export interface EditRequest {

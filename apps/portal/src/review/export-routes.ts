@@ -1,4 +1,3 @@
-import { hasOrders, readExported } from './read-exported.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
@@ -7,9 +6,119 @@ import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
 import { bodyOf } from '../read-request.ts';
-import { CSV } from './export-csv.ts';
-import { type ExportFormat, encodeExport, JSON_FORMAT } from './export-formats.ts';
+import { type ExportedOrder, hasOrders, readExported } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';
+
+/** A file format: `head`, the orders with `separator` between them, and `tail`. */
+interface ExportFormat {
+  headers: Record<string, string>;
+  head: string;
+  separator: string;
+  tail: string;
+  encode(order: ExportedOrder): string;
+}
+
+const JSON_FORMAT: ExportFormat = {
+  headers: { 'Content-Type': 'application/json; charset=utf-8' },
+  head: '{"orders":[',
+  separator: ',',
+  tail: ']}',
+  encode: (order) => JSON.stringify(order),
+};
+
+/** Max bytes of a file. 1,000 orders of ten items take 3 MB. */
+const MAX_MIB = 8;
+const MAX_BYTES = MAX_MIB * 2 ** 20;
+
+/**
+ * Encodes orders chunk by chunk, so that only the file is in memory as a whole.
+ *
+ * @param signal its reason is thrown when the client has disconnected.
+ * @throws {Problem} `invalid_request` when the file becomes too long.
+ */
+async function encodeExport(
+  format: ExportFormat,
+  chunks: AsyncIterable<ExportedOrder[]>,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const parts = [Buffer.from(format.head)];
+  let bytes = 0;
+  for await (const orders of chunks) {
+    signal.throwIfAborted();
+    const prefix = bytes > 0 ? format.separator : '';
+    const part = Buffer.from(prefix + orders.map(format.encode).join(format.separator));
+    bytes += part.length;
+    if (bytes > MAX_BYTES) throw tooLarge();
+    parts.push(part);
+  }
+  return Buffer.concat([...parts, Buffer.from(format.tail)]);
+}
+
+function tooLarge(): Problem {
+  const detail = `The file would be larger than ${MAX_MIB} MiB. Export fewer orders at once.`;
+  return new Problem('invalid_request', {
+    detail,
+    errors: [{ pointer: '/order_ids', code: 'export_too_large', detail }],
+  });
+}
+
+type Cell = string | number | null;
+
+const COLUMNS: Record<string, (order: ExportedOrder) => Cell> = {
+  order_id: (order) => order.order_id,
+  order_number: (order) => order.order_number,
+  source_order_id: (order) => order.source_order_id,
+  channel: (order) => order.channel,
+  review_state: (order) => order.review_state,
+  reviewed_by: (order) => order.reviewed_by,
+  reviewed_at: (order) => order.reviewed_at?.toISOString() ?? null,
+  received_at: (order) => order.received_at.toISOString(),
+  customer_name: (order) => order.customer.name,
+  customer_phone: (order) => order.customer.phone,
+  customer_email: (order) => order.customer.email,
+  customer_id: (order) => order.customer.id,
+  address: (order) => order.address,
+  area: (order) => order.area,
+  emirate: (order) => order.emirate,
+  emirate_code: (order) => order.emirate_code,
+  delivery_instructions: (order) => order.delivery_instructions,
+  items: (order) => order.items.map(itemText).join('; '),
+  total: (order) => order.total,
+  currency: (order) => order.currency,
+  notes: (order) => order.notes.map(({ text }) => text).join('\n'),
+};
+
+const NEW_LINE = '\r\n';
+/** Without it, Excel reads the file in the encoding of its locale. */
+const BYTE_ORDER_MARK = '\uFEFF';
+
+/** RFC 4180 in UTF-8, with formulas disarmed. */
+const CSV: ExportFormat = {
+  headers: { 'Content-Type': 'text/csv; charset=utf-8', 'Content-Disposition': 'attachment; filename="orders.csv"' },
+  head: BYTE_ORDER_MARK + Object.keys(COLUMNS).join(',') + NEW_LINE,
+  separator: '',
+  tail: '',
+  encode: (order) =>
+    Object.values(COLUMNS)
+      .map((read) => csvCell(read(order)))
+      .join(',') + NEW_LINE,
+};
+
+function itemText({ name, quantity, sku }: ExportedOrder['items'][number]): string {
+  const text = [quantity === null ? null : `${quantity} ×`, name, sku === null ? null : `[${sku}]`];
+  return text.filter((part) => part !== null).join(' ');
+}
+
+/** Spreadsheets run such a cell as a formula, also a part of it if they divide cells at semicolons, tabs or line breaks. */
+const FORMULA = /^(?=[=+\-@\t\r])|(?=[=+\-@])(?<=[;\t\r\n] *)/g;
+/** Such as a phone number in E.164 form or a negative amount; as a formula, it is itself. */
+const PLAIN_NUMBER = /^[+-]?\d+(\.\d+)?$/;
+
+function csvCell(value: Cell): string {
+  const text = String(value ?? '');
+  const safe = PLAIN_NUMBER.test(text) ? text : text.replaceAll(FORMULA, "'");
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
 
 const FORMATS = { csv: CSV, json: JSON_FORMAT } satisfies Record<string, ExportFormat>;
 

@@ -1,6 +1,6 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run, type Statement } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 
 const firstSince = (state: ReviewState): Statement => {
   const inList = `orders where account_id = $1::int and review_state = '${state}'`;

@@ -1,8 +1,3 @@
-import type { OrderChange } from '@orders/domain/edit-order.ts';
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import type { Warning } from '@orders/domain/normalize/warnings.ts';
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import { severityOfWarning, type WarningSeverity } from '@orders/domain/severity.ts';
 import { HAS_LONG_CHANGES } from '@orders/database/audit.ts';
 import type { Database } from '@orders/database/connect.ts';
 import {
@@ -17,6 +12,11 @@ import {
 } from '@orders/database/orders/order-rows.ts';
 import { UNDO_SECONDS } from '@orders/database/orders/review-orders.ts';
 import { run } from '@orders/database/run.ts';
+import type { OrderChange } from '@orders/domain/edit-order.ts';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { severityOfWarning, type WarningSeverity } from '@orders/domain/severity.ts';
 
 export interface OrderReview {
   state: ReviewState;

@@ -1,9 +1,9 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import { isReachable } from '@orders/domain/severity.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { type ListedOrder, orderRow } from '@orders/database/orders/order-rows.ts';
-import { run } from '@orders/database/run.ts';
 import { queryForPhones } from '@orders/database/orders/search-query.ts';
+import { run } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { isReachable } from '@orders/domain/severity.ts';
 import { isSimilar, received } from './similar-sql.ts';
 
 /** An order that is likely a duplicate of another one. */

@@ -1,8 +1,14 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, toListed } from '@orders/database/orders/order-rows.ts';
+import {
+  inState,
+  MATCHES,
+  parametersOf,
+  prepareFilter,
+  type ReviewFilter,
+} from '@orders/database/orders/review-filter.ts';
 import { run, type Statement } from '@orders/database/run.ts';
-import { inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from '@orders/database/orders/review-filter.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 
 /** New orders of a list. */
 export interface NewOrders {

@@ -1,9 +1,11 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '@orders/database/orders/order-rows.ts';
-import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
-import { run, type Statement } from '@orders/database/run.ts';
-import { findFirstSince } from './find-first-since.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedOrder,
+  type ListedRow,
+  orderRow,
+  toListed,
+} from '@orders/database/orders/order-rows.ts';
 import {
   inState,
   MATCHES,
@@ -14,6 +16,10 @@ import {
   SLACK_MS,
   WRITTEN,
 } from '@orders/database/orders/review-filter.ts';
+import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
+import { run, type Statement } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { findFirstSince } from './find-first-since.ts';
 
 /** A page of the list by age. */
 export interface ReviewPage {

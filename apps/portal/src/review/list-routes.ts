@@ -1,14 +1,4 @@
 import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
-import { listReview } from './list-review.ts';
-import {
-  isSortKey,
-  listMatchingIds,
-  listSorted,
-  SORTS,
-  type Sort,
-  type SortedPlace,
-} from './list-sorted.ts';
-import { markListed } from './mark-listed.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
@@ -17,6 +7,9 @@ import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes } from '../paginate.ts';
 import { queryOf } from '../read-request.ts';
+import { listReview } from './list-review.ts';
+import { isSortKey, listMatchingIds, listSorted, SORTS, type Sort, type SortedPlace } from './list-sorted.ts';
+import { markListed } from './mark-listed.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 
 const PAGE = 50;

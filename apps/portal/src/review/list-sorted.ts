@@ -1,11 +1,23 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import { SEVERITIES } from '@orders/domain/severity.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '@orders/database/orders/order-rows.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedOrder,
+  type ListedRow,
+  orderRow,
+  toListed,
+} from '@orders/database/orders/order-rows.ts';
+import {
+  inState,
+  MATCHES,
+  parametersOf,
+  prepareFilter,
+  type ReviewFilter,
+} from '@orders/database/orders/review-filter.ts';
 import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
 import { run, type Statement } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { SEVERITIES } from '@orders/domain/severity.ts';
 import { spanOf } from './list-review.ts';
-import { inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { RECENT_WITH_SIMILAR } from './similar-sql.ts';
 
 /** The newest orders of a list that are sorted or searched for likely duplicates; it takes some milliseconds. */

@@ -1,7 +1,13 @@
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { LISTED_COLUMNS, type ListedOrder, type ListedRow, orderRow, toListed } from '@orders/database/orders/order-rows.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedOrder,
+  type ListedRow,
+  orderRow,
+  toListed,
+} from '@orders/database/orders/order-rows.ts';
 import { run } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { eventsOfAccount } from './events-sql.ts';
 
 /** An order that somebody confirmed, rejected, reopened or whose decision was undone, with its current state. */

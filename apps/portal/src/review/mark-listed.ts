@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
-import { markResent, type ResendState } from './find-resends.ts';
 import { countNotes } from './find-notes.ts';
+import { markResent, type ResendState } from './find-resends.ts';
 import { findWithSimilar } from './find-similar.ts';
 
 /** What other tables and orders tell about a listed order. */

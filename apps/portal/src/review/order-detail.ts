@@ -1,10 +1,12 @@
 import { findAccount } from '@orders/database/accounts/accounts.ts';
 import type { ListedOrder as ListedColumns } from '@orders/database/orders/order-rows.ts';
-import {
-  type CancellationRequest,
-  findCancellationRequest,
-} from './list-requests.ts';
+import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
+import { Problem } from '@orders/domain/problems.ts';
+import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
+import type { PortalDeps } from '../deps.ts';
 import { countNotes, findNotes, type Note } from './find-notes.ts';
+import { findResends, type Resend, type ResendState } from './find-resends.ts';
 import {
   findOrderHistory,
   findReviewedOrder,
@@ -13,14 +15,9 @@ import {
   type ReviewedOrder,
 } from './find-reviewed-order.ts';
 import { findSimilar, type SimilarOrder } from './find-similar.ts';
+import { type CancellationRequest, findCancellationRequest } from './list-requests.ts';
 import type { ListMarks } from './mark-listed.ts';
-import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
-import { findResends, type Resend, type ResendState } from './find-resends.ts';
 import { findAcceptable } from './replace-all-items.ts';
-import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
-import { Problem } from '@orders/domain/problems.ts';
-import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
-import type { PortalDeps } from '../deps.ts';
 
 /** An order in the list. */
 export type ListedOrder = ListedColumns & ListMarks;

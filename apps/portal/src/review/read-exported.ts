@@ -1,6 +1,3 @@
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import type { Knex } from 'knex';
-import type { Note } from './find-notes.ts';
 import {
   type Decided,
   decidedColumns,
@@ -10,6 +7,9 @@ import {
   orderRow,
   toJson,
 } from '@orders/database/orders/order-rows.ts';
+import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import type { Knex } from 'knex';
+import type { Note } from './find-notes.ts';
 
 /** The normalized fields of an order, without its payload and warnings. */
 export type ExportedOrder = Omit<OrderJson, 'warnings'> &

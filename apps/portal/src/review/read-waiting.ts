@@ -1,6 +1,6 @@
-import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 
 /** A sum of totals, as decimal text. */
 export interface Money {

@@ -1,22 +1,26 @@
-import { editStoredOrder } from './edit-order.ts';
+import { recordAudit } from '@orders/database/audit.ts';
 import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { undoReview } from './undo-review.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, orderIdOf, plainText } from '../read-request.ts';
-import { cancellationRoutes } from './cancellation-routes.ts';
+import { bodyOf, orderIdOf, plainText, uuidOf } from '../read-request.ts';
+import { decideResend } from './decide-resend.ts';
+import { editStoredOrder } from './edit-order.ts';
 import { exportRoutes } from './export-routes.ts';
+import type { Decision } from './find-resends.ts';
+import { findReviewedOrder } from './find-reviewed-order.ts';
 import { listRoutes } from './list-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
+import { hasOrders } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';
-import { resendRoutes } from './resend-routes.ts';
 import { reviewOverviewRoutes } from './review-overview-routes.ts';
+import { undoReview } from './undo-review.ts';
 import { updatesRoutes } from './updates-routes.ts';
 import { viewsRoutes } from './views-routes.ts';
 
@@ -87,4 +91,88 @@ function reasonError(to: ReviewDecision, reason: string | undefined) {
   if (to === 'rejected')
     return reason === undefined ? { code: 'any_required', detail: 'reason is required to reject' } : null;
   return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };
+}
+
+/** `POST /orders/cancellations/close`: the deliveries of orders that their sender wants to cancel were dealt with. */
+function cancellationRoutes({ knex, runShortFairly }: PortalDeps): Router {
+  const router = Router();
+  router.post('/orders/cancellations/close', async (request, response) => {
+    const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
+    const close = { accountId: accountIdOf(request), orderIds: order_ids, by: personOf(request).email };
+    const outcome = await runShortFairly(request, () => closeRequests(knex, close));
+    if (!outcome) throw new Problem('order_not_found');
+    response.json(outcome);
+  });
+  return router;
+}
+
+/** The decision to accept or refuse a resend with other content. */
+function resendRoutes(deps: PortalDeps): Router {
+  const { database, knex, runFairly } = deps;
+  const router = Router();
+
+  router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
+    const { decision } = bodyOf<{ decision: Decision }>(request, {
+      decision: Joi.valid('accepted', 'refused').required(),
+    });
+    const [accountId, orderId, receiptId] = [
+      accountIdOf(request),
+      orderIdOf(request),
+      uuidOf(request.params.receiptId),
+    ];
+    const by = personOf(request).email;
+    const detail = await runFairly(request, async () => {
+      const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
+      if (!outcome) {
+        const order = await findReviewedOrder(database, accountId, orderId);
+        throw new Problem(order ? 'receipt_not_found' : 'order_not_found');
+      }
+      if (outcome === 'conflict') throw new Problem('conflicting_state');
+      return readOrderDetail(deps, accountId, orderId);
+    });
+    response.json(detail);
+  });
+
+  return router;
+}
+
+interface ClosedRequests {
+  /** Ids of the orders whose requests were closed. */
+  closed: number[];
+  /** Ids of the other orders: their request was closed before, or they have none. */
+  unchanged: number[];
+}
+
+/**
+ * Closes the open cancellation requests of orders, with audit, in one transaction. Repeating it changes nothing.
+ *
+ * @param request.by the e-mail address of the person who has dealt with them.
+ * @returns null when the account does not have all of these orders; then nothing changed.
+ */
+async function closeRequests(
+  db: Knex,
+  { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
+): Promise<ClosedRequests | null> {
+  const ids = [...new Set(orderIds)];
+  return db.transaction(async (trx) => {
+    if (!(await hasOrders(trx, accountId, ids))) return null;
+    // In id order, so that concurrent calls do not deadlock. A call that waited finds the request closed and leaves it.
+    const { rows } = await trx.raw<{ rows: { order_id: number }[] }>(
+      `with open as materialized (
+         select order_id from cancellation_requests
+         where account_id = :accountId and order_id = any(:ids::bigint[]) and closed_at is null
+         order by order_id for update
+       )
+       update cancellation_requests r set closed_at = clock_timestamp(), closed_by = :by
+       from open where r.account_id = :accountId and r.order_id = open.order_id
+       returning r.order_id`,
+      { accountId, ids, by },
+    );
+    const closed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
+    await recordAudit(
+      trx,
+      ...closed.map((id) => ({ accountId, actor: by, action: 'cancel_request_closed', subject: `order:${id}` })),
+    );
+    return { closed, unchanged: ids.filter((id) => !closed.includes(id)) };
+  });
 }

@@ -1,7 +1,7 @@
-import type { Knex } from 'knex';
 import { recordAudit } from '@orders/database/audit.ts';
 import { lockOrders, type OrderState, statesOf } from '@orders/database/orders/lock-orders.ts';
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
+import type { Knex } from 'knex';
 
 /**
  * Two seconds less than `dispatchable_orders` waits, as the undo must be visible before the order is. A statement may take half a second,

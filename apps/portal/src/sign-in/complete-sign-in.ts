@@ -1,11 +1,12 @@
-import { findOpenedSession } from '@orders/database/users/sessions.ts';
+import { findOpenedSession, type OpenedSession } from '@orders/database/users/sessions.ts';
 import { parseSetCookieHeader } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
 import type { PortalDeps } from '../deps.ts';
+import { writeMail } from '../mail/write-mail.ts';
 import { forwardCookies } from '../require-session.ts';
-import { noticeSignIn } from './notice-sign-in.ts';
 import type { SignInStep } from './open-session.ts';
 import type { SignInMethod, SignInRecord } from './record-sign-in.ts';
+import { askAboutSignIn } from './unconfirmed-sign-ins.ts';
 
 type Deps = Pick<PortalDeps, 'knex' | 'config' | 'mails' | 'devices'> & { record: SignInRecord };
 
@@ -53,4 +54,14 @@ function sessionTokenIn(cookies: Headers): string {
     for (const [name, { value }] of parseSetCookieHeader(cookie))
       if (name.endsWith('.session_token')) return decodeURIComponent(value).split('.')[0] ?? '';
   throw new Error('no session was opened');
+}
+
+/** After a sign-in from an unknown device: stores a question about it, which the portal asks the user, and mails them. */
+async function noticeSignIn(
+  { knex, config, mails }: Pick<PortalDeps, 'knex' | 'config' | 'mails'>,
+  session: OpenedSession,
+): Promise<void> {
+  await knex.transaction((trx) => askAboutSignIn(trx, session));
+  const { email, userAgent, at } = session;
+  mails.send('new_sign_in', () => writeMail(email, { kind: 'new_sign_in', at, userAgent }, config.PORTAL_URL));
 }

@@ -1,10 +1,39 @@
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
-import { betterAuth } from 'better-auth';
+import { type BetterAuthPlugin, betterAuth } from 'better-auth';
+import { createAuthEndpoint } from 'better-auth/api';
+import { setSessionCookie } from 'better-auth/cookies';
 import type { PasswordHasher } from './password-hasher.ts';
-import { provenSession } from './proven-session.ts';
 import { passkeyPlugin, provesSecondFactor, twoFactorPlugin } from './second-factor-plugins.ts';
+
+/** A session of a user who proved who they are by other means than the password. */
+interface ProvenSession {
+  userId: string;
+  hasProvedSecondFactor: boolean;
+  /** Null if that is not known. */
+  authenticatedAt: Date | null;
+}
+
+/** Adds `auth.api.openProvenSession`, which checks nothing and is no HTTP route. */
+const provenSession = {
+  id: 'proven-session',
+  endpoints: {
+    openProvenSession: createAuthEndpoint(
+      { method: 'POST', metadata: { SERVER_ONLY: true, $Infer: { body: {} as ProvenSession } } },
+      async (context) => {
+        const { userId, hasProvedSecondFactor, authenticatedAt } = context.body;
+        const { internalAdapter } = context.context;
+        const user = await internalAdapter.findUserById(userId);
+        if (!user) throw new Error('the user was removed in the meantime');
+        // The last argument lets these values replace the defaults of create-auth.ts.
+        const values = { secondFactor: hasProvedSecondFactor, authenticatedAt };
+        const session = await internalAdapter.createSession(userId, false, values, true);
+        await setSessionCookie(context, { session, user });
+      },
+    ),
+  },
+} satisfies BetterAuthPlugin;
 
 /**
  * Any characters; the minimum in Unicode characters, the maximum in UTF-16 units. NIST SP 800-63B-4, section 3.1.1.2, requires 15 when the

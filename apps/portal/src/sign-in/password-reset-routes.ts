@@ -1,19 +1,61 @@
+import { forgetRecentCodeAttempts } from '@orders/database/users/code-attempts.ts';
 import { listMemberships } from '@orders/database/users/memberships.ts';
-import { createPasswordReset, findPasswordReset, usePasswordReset } from './password-resets.ts';
+import { createToken, hashToken } from '@orders/database/users/one-time-tokens.ts';
+import { setPassword } from '@orders/database/users/passwords.ts';
+import { proveAddress } from '@orders/database/users/prove-address.ts';
+import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { Router } from 'express';
+import { type Request, Router } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
 import { contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import { writeMail } from '../mail/write-mail.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { countReset, limitResets, RESET_WINDOW_MS } from './limit-resets.ts';
+import { boundsAround, takeWithin } from './attempt-bounds.ts';
+import { digestOf } from './counter-keys.ts';
 import { newPassword } from './open-session.ts';
 import type { SignInRecord } from './record-sign-in.ts';
+import { tooManyAttempts } from './too-many-attempts.ts';
 import { tryNewPassword } from './try-new-password.ts';
+
+const WINDOW_MS = 15 * 60_000;
+/** Max requests for a new password from one network, for any addresses. */
+const MAX_FROM_NETWORK = { narrow: 20, wide: 40, widest: 80 };
+/**
+ * How long the mails to one address are counted, and how long a link works, as the mail says. Somebody who uses up the limit thus leaves
+ * the user a link that works until the next one may be sent.
+ */
+const RESET_WINDOW_MS = 60 * 60_000;
+/**
+ * Max mails to one address. Somebody who asks for links for another's address uses up only the limit of their own network, so the owner
+ * still gets one from another network.
+ */
+const TO_ADDRESS = { maxFromNetwork: 3, max: 6 };
+
+/** @throws {Problem} `too_many_attempts`, which depends on the network alone. */
+async function limitResets(db: Knex, request: Request): Promise<void> {
+  const bounds = boundsAround(request.ip ?? '', MAX_FROM_NETWORK, 'resets from network');
+  const exceeded = await takeWithin(db, bounds, WINDOW_MS);
+  if (!exceeded) return;
+  throw tooManyAttempts(exceeded.msLeft, 'Too many requests for a new password. Retry after the time in Retry-After.');
+}
+
+/**
+ * Counts a mail to an address, whether or not it is a user's.
+ *
+ * @param network anything that stands for the network of the request.
+ * @returns false if the address has reached its limit for this hour.
+ */
+async function countReset(db: Knex, email: string, network: string): Promise<boolean> {
+  const { maxFromNetwork, max } = TO_ADDRESS;
+  const own = await takeSignInAttempt(db, digestOf('reset', email, network), RESET_WINDOW_MS);
+  if (own.attempts > maxFromNetwork) return false;
+  return (await takeSignInAttempt(db, digestOf('reset', email), RESET_WINDOW_MS)).attempts <= max;
+}
 
 const token = Joi.string().max(100).required();
 
@@ -88,4 +130,59 @@ export function passwordResetRoutes(deps: PortalDeps, record: SignInRecord): Rou
     response.status(204).end();
   });
   return router;
+}
+
+/** The user of a one-time link for a new password. */
+interface ResettingUser {
+  userId: string;
+  email: string;
+  name: string;
+}
+
+/**
+ * Creates a one-time link by which a user sets a new password; an earlier link of the user no longer works.
+ *
+ * @param validForMs validity of the link in milliseconds.
+ * @returns the token of the link, which is not stored.
+ */
+export async function createPasswordReset(db: Knex, userId: string, validForMs: number): Promise<string> {
+  const token = createToken();
+  const expiresAt = db.raw("now() + ? * interval '1 ms'", [validForMs]);
+  await db('password_resets')
+    .insert({ user_id: userId, token_hash: hashToken(token), expires_at: expiresAt })
+    .onConflict('user_id')
+    .merge();
+  return token;
+}
+
+/** The user of a link; null when its token is unknown, used, replaced or expired. */
+async function findPasswordReset(db: Knex, token: string): Promise<ResettingUser | null> {
+  const [user] = await db('users as u')
+    .join('password_resets as r', 'r.user_id', 'u.id')
+    .where({ token_hash: hashToken(token) })
+    .where('r.expires_at', '>', db.fn.now())
+    .select('u.id as userId', 'u.email', 'u.name');
+  return user ?? null;
+}
+
+/**
+ * Uses a link once: sets the password of its user, ends all their sessions and the lock after wrong codes; the address is proved. Must be called in a transaction.
+ *
+ * @param passwordHash in the authentication library's format.
+ * @returns the user; null when the token is unknown, used, replaced or expired.
+ */
+export async function usePasswordReset(trx: Knex, token: string, passwordHash: string): Promise<ResettingUser | null> {
+  const found = await findPasswordReset(trx, token);
+  if (!found) return null;
+  // The user is locked before the link, as when a user is removed: another order could deadlock.
+  await trx('users').where({ id: found.userId }).forUpdate().select('id');
+  const used = await trx('password_resets')
+    .where({ token_hash: hashToken(token) })
+    .delete();
+  if (used === 0) return null;
+  // The link was mailed.
+  await proveAddress(trx, found.userId);
+  await setPassword(trx, found.userId, passwordHash);
+  await forgetRecentCodeAttempts(trx, found.userId);
+  return found;
 }

@@ -1,10 +1,10 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { recordAuditWithin } from '../audit/limited-audit.ts';
 import { listAccountIds } from '@orders/database/users/memberships.ts';
 import { recordOfUser } from '@orders/database/users/record-of-user.ts';
 import { findUser, noteSignIn } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
+import { recordAuditWithin } from '../audit/limited-audit.ts';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { digestOf, networksOf } from './counter-keys.ts';

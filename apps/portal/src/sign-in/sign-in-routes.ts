@@ -1,27 +1,31 @@
+import { type Credential, findCredential, setPassword } from '@orders/database/users/passwords.ts';
+import { endSession, listSessions } from '@orders/database/users/sessions.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordAboutSelf } from '../audit/record.ts';
 import { contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
+import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import type { PortalMetrics } from '../metrics.ts';
 import { permissionsIn } from '../permissions.ts';
-import { bodyOf } from '../read-request.ts';
+import { bodyOf, textIdOf } from '../read-request.ts';
 import { forwardCookies, loadSession } from '../require-session.ts';
 import { completeSignIn } from './complete-sign-in.ts';
 import { confirmRoute } from './confirm-route.ts';
 import { invitationRoutes } from './invitation-routes.ts';
-import { newSignInRoutes } from './new-sign-in-routes.ts';
 import { oidcRoutes } from './oidc/oidc-routes.ts';
-import { openSession, rehashPassword, type SignInStep } from './open-session.ts';
+import { newPassword, openSession, rehashPassword, replaceSession, type SignInStep } from './open-session.ts';
 import { passwordResetRoutes } from './password-reset-routes.ts';
-import { profileRoutes } from './profile-routes.ts';
 import { createSignInRecord } from './record-sign-in.ts';
 import { secondFactorRoutes } from './second-factor-routes.ts';
-import { describeSecondFactor } from './second-factor-state.ts';
+import { describeSecondFactor, lockSelf } from './second-factor-state.ts';
 import { secondStepRoutes } from './second-step-routes.ts';
-import { createThrottle } from './throttle-sign-in.ts';
+import { createThrottle, type Throttle } from './throttle-sign-in.ts';
+import { tryNewPassword } from './try-new-password.ts';
+import { listUnconfirmedSignIns, settleSignIn } from './unconfirmed-sign-ins.ts';
 
 /** Sign-in, sign-out, the user's sessions and password, and one-time links. */
 export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
@@ -88,5 +92,81 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
     };
   }
 
+  return router;
+}
+
+/**
+ * Sign-ins from unknown devices, about which the portal asks the user in every other session. Each can disown it. Only one that is older, or
+ * has proved a second factor, can confirm it; after the answer of another one the question stays.
+ */
+function newSignInRoutes({ knex }: PortalDeps): Router {
+  const router = Router();
+  router.get('/new-sign-ins', async (request, response) => {
+    const { userId, sessionId } = personOf(request);
+    response.json({ sign_ins: await listUnconfirmedSignIns(knex, userId, sessionId) });
+  });
+  router.post('/new-sign-ins/:sessionId', async (request, response) => {
+    const { was_me: wasUser } = bodyOf<{ was_me: boolean }>(request, { was_me: Joi.boolean().strict().required() });
+    const { userId, sessionId: own } = personOf(request);
+    const sessionId = textIdOf(request.params.sessionId);
+    await knex.transaction(async (trx) => {
+      // A session must not confirm itself.
+      if (sessionId === null || sessionId === own) return;
+      if (!(await settleSignIn(trx, { sessionId, ownSessionId: own, userId, wasUser }))) return;
+      await recordAboutSelf(trx, request, wasUser ? 'sign_in_confirmed' : 'sign_in_disowned');
+    });
+    response.status(204).end();
+  });
+  return router;
+}
+
+/** The signed-in user's own sessions and password. */
+function profileRoutes(deps: PortalDeps, throttle: Throttle): Router {
+  const { auth, devices, hasher, knex } = deps;
+  const router = Router();
+  router.get('/sessions', async (request, response) => {
+    const { sessionId, userId } = personOf(request);
+    const sessions = await listSessions(knex, userId);
+    response.json({ sessions: sessions.map((session) => ({ ...session, current: session.session_id === sessionId })) });
+  });
+  router.delete('/sessions/:sessionId', async (request, response) => {
+    const { userId } = personOf(request);
+    const id = textIdOf(request.params.sessionId);
+    await knex.transaction(async (trx) => {
+      if (id !== null && (await endSession(trx, userId, id))) await recordAboutSelf(trx, request, 'session_ended');
+    });
+    response.status(204).end();
+  });
+  router.post('/password', async (request, response) => {
+    const body = bodyOf<{ current_password: string; new_password: string }>(request, {
+      current_password: Joi.string().max(128).required(),
+      new_password: newPassword,
+    });
+    const person = personOf(request);
+    const { userId, email, name, memberships } = person;
+    const accountNames = memberships.map((membership) => membership.name);
+    let checked: Credential | null = null;
+    await throttle(request, email, async () => {
+      checked = await findCredential(knex, { userId });
+      return checked !== null && hasher.verify({ hash: checked.passwordHash, password: body.current_password });
+    });
+    const requester = { key: userId, isTrusted: true, signal: contextOf(request).closed };
+    const hash = await hasher.admit(requester, async () => {
+      await tryNewPassword(knex, body.new_password, { email, name, accountNames }, '/new_password');
+      return hasher.hash(body.new_password);
+    });
+    await knex.transaction(async (trx) => {
+      await lockSelf(trx, person);
+      const credential = await findCredential(trx, { userId });
+      if (credential?.credentialId !== checked?.credentialId) throw new Problem('wrong_credentials');
+      await setPassword(trx, userId, hash);
+      await recordAboutSelf(trx, request, 'password_changed');
+    });
+    notifySecurityChange(deps, { email }, 'password_changed');
+    // `setPassword` ended all sessions, this one too in case its cookie was stolen; open a new one.
+    forwardCookies(await replaceSession(auth, request, person), response);
+    await devices.rememberDevice(response, userId);
+    response.status(204).end();
+  });
   return router;
 }

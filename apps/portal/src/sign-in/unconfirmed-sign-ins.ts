@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { endSession, MAX_USER_AGENT } from '@orders/database/users/sessions.ts';
+import type { Knex } from 'knex';
 
 /** A sign-in from an unknown device that the user has not yet confirmed or denied. */
 export interface UnconfirmedSignIn {

@@ -1,14 +1,112 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { rollUpActivity } from './roll-up-activity.ts';
 import { openKnex } from '@orders/database/connect.ts';
+import { pruneEvents } from '@orders/database/events/event-logs.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
+import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
+import { removeChunks } from '@orders/database/remove-chunks.ts';
+import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
+import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
+import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
+import type { Knex } from 'knex';
 import type { WorkerConfig } from '../config.ts';
-import type { WorkerMetrics } from '../metrics.ts';
-import type { Maintenance } from './maintenance.ts';
-import { RETENTION_INTERVAL_MS, removeExpiredKeys, retain } from './retention.ts';
-import { fillSearchTermsUntilDone, SEARCH_TERMS_INTERVAL_MS } from './search-terms.ts';
+import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
+import { dropOldPartitions, removeLeftovers } from './drop-partitions.ts';
+import { fillSearchTerms } from './fill-search-terms.ts';
+import { pruneAttempts, removeOrphanedDeliveries } from './prune-deliveries.ts';
+import { removeOldIdempotencyKeys } from './remove-idempotency-keys.ts';
+import { rollUpActivity } from './roll-up-activity.ts';
+
+/** Rows removed per transaction. */
+const CHUNK_SIZE = 1000;
+
+/**
+ * Removes the cancellations that have been held for `retentionMs` milliseconds, 1,000 per transaction. An order that arrives later is written
+ * like any other.
+ *
+ * @param signal stops it between two chunks.
+ */
+async function removeHeldCancellations(knex: Knex, retentionMs: number, signal?: AbortSignal): Promise<void> {
+  const removeChunk = async () => {
+    const { rows } = await knex.raw<{ rows: [{ removed: number }] }>(
+      "select remove_held_cancellations(now() - ? * interval '1 ms', ?) as removed",
+      [retentionMs, CHUNK_SIZE],
+    );
+    return rows[0].removed;
+  };
+  await removeChunks(CHUNK_SIZE, removeChunk, signal);
+}
+
+/** Interval at which partitions are created and dropped, in milliseconds. */
+const RETENTION_INTERVAL_MS = 600_000;
+/** Limits of the log of rejected deliveries: age, and number per account. */
+const REJECTED_KEPT_MS = 7 * 24 * 3_600_000;
+const REJECTED_KEPT = 500;
+/** Limits of the log of delivery attempts: age, and number per endpoint. */
+const ATTEMPTS_KEPT_MS = 7 * 24 * 3_600_000;
+const ATTEMPTS_KEPT = 1000;
+/** Days of counts of deliveries to sources; the portal shows the last seven. */
+const SOURCE_ACTIVITY_DAYS = 30;
+
+/**
+ * Creates partitions ahead, drops those past their retention, and removes old held cancellations, events, delivery attempts,
+ * rejected deliveries, counts of deliveries to sources, expired sign-in data and the requests of the portal's users.
+ *
+ * @param config retention times in milliseconds.
+ */
+async function retain(
+  maintenance: Maintenance,
+  { RECEIPT_RETENTION: receiptRetention, EVENT_RETENTION }: Pick<WorkerConfig, 'RECEIPT_RETENTION' | 'EVENT_RETENTION'>,
+): Promise<void> {
+  const { knex, stopping, logger, metrics, step } = maintenance;
+  await step('make_partitions', async () => {
+    for (const partition of await createPartitions(knex, Date.now(), stopping))
+      logger.info('partition created', { partition });
+  });
+  await step('drop_partitions', async () => {
+    const { dropped, kept } = await dropOldPartitions(knex, receiptRetention, stopping);
+    for (const partition of dropped) logger.info('partition dropped', { partition });
+    if (kept.length > 0) logger.warn('partitions kept past their retention: a receipt is not final', { kept });
+    if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(knex, stopping));
+  });
+  await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
+  await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
+  await step('prune_events', () => pruneEvents(knex, EVENT_RETENTION, stopping));
+  await step('prune_delivery_attempts', () => pruneAttempts(knex, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT, stopping));
+  await step('remove_orphaned_deliveries', () => removeOrphanedDeliveries(knex, stopping));
+  await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
+  await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
+  await step('remove_sign_ins', () => removeOldSignIns(knex));
+  await step('remove_portal_requests', () => removeOldRequests(knex));
+}
+
+/** @param idempotencyTtl milliseconds. */
+async function removeExpiredKeys({ knex, stopping, logger, step }: Maintenance, idempotencyTtl: number): Promise<void> {
+  await step('remove_idempotency_keys', async () => {
+    const removed = await removeOldIdempotencyKeys(knex, idempotencyTtl, stopping);
+    if (removed > 0) logger.debug('idempotency keys removed', { removed });
+  });
+}
+
+const SEARCH_TERMS_INTERVAL_MS = 10_000;
+/** Pause after each chunk as a multiple of its duration, so that orders have priority; bounds in milliseconds. */
+const PAUSE_FACTOR = 30;
+const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [200, 5000];
+
+/** Creates missing search terms of orders that need review, until none is missing. */
+async function fillSearchTermsUntilDone({ knex, stopping, step }: Maintenance): Promise<void> {
+  const pause = async (workedMs: number) => {
+    const pauseMs = Math.min(Math.max(PAUSE_FACTOR * workedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
+    await sleep(pauseMs, null, { signal: stopping }).catch(() => {});
+    return !stopping.aborted;
+  };
+  await step('fill_search_terms', async () => {
+    while (!stopping.aborted && (await fillSearchTerms(knex, pause)) > 0);
+  });
+}
 
 /** Activity and search terms each hold a lock on one connection; all statements share the third. */
 const POOL_SIZE = 3;
@@ -78,4 +176,15 @@ export function createMaintenance(
       await Promise.race([knex.destroy(), grace]);
     },
   };
+}
+
+/** Context of a maintenance run. */
+interface Maintenance {
+  knex: ReturnType<typeof openKnex>;
+  /** Aborted when the worker drains; long steps then stop early. */
+  stopping: AbortSignal;
+  logger: Logger;
+  metrics: WorkerMetrics;
+  /** Runs one step. A failure is logged and counted under its name; the steps after it still run. */
+  step(name: MaintenanceStep, run: () => Promise<unknown>): Promise<void>;
 }

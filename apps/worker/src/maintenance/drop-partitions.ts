@@ -1,11 +1,32 @@
-import type { Knex } from 'knex';
 import { RETENTION_LOCK } from '@orders/database/advisory-locks.ts';
-import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
-import { removeChunks } from '@orders/database/remove-chunks.ts';
-import { removeOldResends } from './remove-old-resends.ts';
 import { firstInDefault } from '@orders/database/partitions/default-partitions.ts';
 import { listPartitions, type Partition } from '@orders/database/partitions/list-partitions.ts';
 import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
+import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
+import { removeChunks } from '@orders/database/remove-chunks.ts';
+import type { Knex } from 'knex';
+
+/** Pages per statement; dispatching waits for each statement. */
+const PAGES = 1000;
+
+/**
+ * Removes resends whose receipts were dropped. It scans the table by pages, as an index by receipt id would cost more on each duplicate.
+ *
+ * @param receiptId the first receipt that is kept.
+ * @param signal stops it between two chunks.
+ */
+async function removeOldResends(knex: Knex, receiptId: string, signal?: AbortSignal): Promise<void> {
+  const { rows } = await knex.raw<{ rows: { pages: number }[] }>(
+    "select (pg_relation_size('resends') / current_setting('block_size')::int)::int as pages",
+  );
+  for (let page = 0; page < (rows[0]?.pages ?? 0) && !signal?.aborted; page += PAGES) {
+    await knex.raw('delete from resends where ctid >= ?::tid and ctid < ?::tid and receipt_id < ?::uuid', [
+      `(${page},0)`,
+      `(${page + PAGES},0)`,
+      receiptId,
+    ]);
+  }
+}
 
 /** Max time to read the outbox again while the table is locked. With a backlog of millions it takes longer; the drop then fails and is retried. */
 const CHECK_UNDER_LOCK_MS = 300;

@@ -1,6 +1,6 @@
-import type { Knex } from 'knex';
 import { SEARCH_TERMS_LOCK } from '@orders/database/advisory-locks.ts';
 import { SEARCH_TERMS, SLACK_MS } from '@orders/database/orders/review-filter.ts';
+import type { Knex } from 'knex';
 
 const BATCH_SIZE = 500;
 /** Max batches per account, and max accounts, per run. */

@@ -1,6 +1,6 @@
-import type { Knex } from 'knex';
-import { removeChunks } from '@orders/database/remove-chunks.ts';
 import type { EndpointKey } from '@orders/database/endpoints/endpoints.ts';
+import { removeChunks } from '@orders/database/remove-chunks.ts';
+import type { Knex } from 'knex';
 
 /** Rows per statement. */
 const CHUNK_SIZE = 10_000;

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { removeChunks } from '@orders/database/remove-chunks.ts';
+import type { Knex } from 'knex';
 
 /** Keys removed per transaction. */
 const CHUNK_SIZE = 5000;

@@ -1,9 +1,9 @@
-import { FINAL_STATES } from '@orders/domain/receipt-states.ts';
-import type { Knex } from 'knex';
-import { ACTIVITY_LOCK } from '@orders/database/advisory-locks.ts';
-import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
 import { BUCKET_MS, bucketOf } from '@orders/database/activity/buckets.ts';
 import { latencySlot } from '@orders/database/activity/latency.ts';
+import { ACTIVITY_LOCK } from '@orders/database/advisory-locks.ts';
+import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
+import { FINAL_STATES } from '@orders/domain/receipt-states.ts';
+import type { Knex } from 'knex';
 
 /** After its end a bucket can still get receipts for this long, by slow commits or a slow clock of an intake. */
 const SETTLES_AFTER_MS = 180_000;

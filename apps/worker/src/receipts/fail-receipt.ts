@@ -1,9 +1,9 @@
-import type { Warning } from '@orders/domain/normalize/warnings.ts';
-import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
-import { run } from '@orders/database/run.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/may-move.ts';
+import { run } from '@orders/database/run.ts';
+import type { Warning } from '@orders/domain/normalize/warnings.ts';
+import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 
 /** The error of one attempt: our code, and the parts of the database error that contain no personal data. */
 export interface AttemptError {

@@ -1,14 +1,14 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { mergeSent } from '@orders/domain/absent-fields.ts';
-import { compareResent, type Difference, hasResentChanges } from '@orders/domain/compare-orders.ts';
-import { normalizeSent } from '@orders/domain/normalize-order.ts';
-import type { Order } from '@orders/domain/order.ts';
-import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 import { isDamage } from '@orders/database/database-errors.ts';
 import { type OrderRow, orderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import type { DuplicateReceipt, WritableOrder } from '@orders/database/orders/write-orders.ts';
 import { BODY } from '@orders/database/receipts/find-receipt.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import { mergeSent } from '@orders/domain/absent-fields.ts';
+import { compareResent, type Difference, hasResentChanges } from '@orders/domain/compare-orders.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import type { Order } from '@orders/domain/order.ts';
+import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 
 /** The content of a duplicate receipt. */
 export type DuplicateOrder = WritableOrder & DuplicateReceipt;

@@ -1,7 +1,7 @@
-import { modifiedAt } from '@orders/domain/sources/read-delivery.ts';
 import { orderRow } from '@orders/database/orders/order-rows.ts';
 import { RAW_DELIVERY } from '@orders/database/receipts/find-receipt.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import { modifiedAt } from '@orders/domain/sources/read-delivery.ts';
 import type { DuplicateOrder } from './find-changes.ts';
 
 const FIND = {

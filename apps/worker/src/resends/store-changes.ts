@@ -1,7 +1,7 @@
-import type { Difference } from '@orders/domain/compare-orders.ts';
-import { idIn } from '@orders/database/receipts/uuids.ts';
 import { MAY_MOVE } from '@orders/database/receipts/may-move.ts';
+import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import type { Difference } from '@orders/domain/compare-orders.ts';
 import { type DuplicateOrder, lastAccepted } from './find-changes.ts';
 
 /** A resend was accepted between the comparison and the lock. */

@@ -1,8 +1,8 @@
-import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { idIn } from '@orders/database/receipts/uuids.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/may-move.ts';
+import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, inTransaction, run } from '@orders/database/run.ts';
+import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
 import { findOrderedAgain, orderAgain } from './find-ordered-again.ts';
 import { lockDuplicates, OutdatedComparison, storeChanges } from './store-changes.ts';

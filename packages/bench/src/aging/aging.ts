@@ -4,10 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database/connect.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
 import { type Contestant, OURS } from '../contestants.ts';
+import { openConnection } from '../load/connection.ts';
+import { makeOrder } from '../load/make-order.ts';
 import type { Services } from '../services.ts';
 import { startContestant } from '../start-contestant.ts';
 import { addKeys, age, countExpired, countOldPartitions, hotShare, pagesRead } from './age.ts';
-import { type KeyedLoad, startKeyedLoad } from './keyed-load.ts';
 
 export interface AgingPlan {
   cycles: number;
@@ -139,4 +140,55 @@ export function renderAging({ cycles, hotShare: share }: Aging): string {
     ...cycles.map((cycle, index) => `cycle ${index + 1}: ${describeCycle(cycle)}`),
     `${(share * 100).toFixed(1)} % of the updates of receipts stayed on their page (HOT)`,
   ].join('\n');
+}
+
+/** The results of a closed loop of orders with idempotency keys. */
+interface KeyedLoad {
+  accepted: number;
+  /** Replies other than 202, by status; 0 stands for a failed connection. */
+  refused: Record<string, number>;
+  slowestMs: number;
+}
+
+/** Sends orders, each with its own key, until stopped. */
+function startKeyedLoad(
+  url: string,
+  apiKeys: readonly string[],
+  connections: number,
+  prefix: string,
+): { stop(): Promise<KeyedLoad> } {
+  const load: KeyedLoad = { accepted: 0, refused: {}, slowestMs: 0 };
+  let stopping = false;
+  let sent = 0;
+
+  const loops = Array.from({ length: connections }, (_, index) => {
+    const connection = openConnection(url, apiKeys[index % apiKeys.length] as string);
+    return new Promise<void>((resolve) => {
+      const next = () => {
+        if (stopping) {
+          connection.close();
+          resolve();
+          return;
+        }
+        const number = sent++;
+        const id = `${prefix}-${number}`;
+        const sentAt = performance.now();
+        const done = ({ status, at }: { status: number; at: number }) => {
+          load.slowestMs = Math.max(load.slowestMs, at - sentAt);
+          if (status === 202) load.accepted += 1;
+          else load.refused[status] = (load.refused[status] ?? 0) + 1;
+          next();
+        };
+        connection.send(makeOrder(id, number), done, { 'content-type': 'application/json', 'idempotency-key': id });
+      };
+      next();
+    });
+  });
+  return {
+    async stop() {
+      stopping = true;
+      await Promise.all(loops);
+      return load;
+    },
+  };
 }

@@ -1,12 +1,72 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { CANCELLATION_EVENT_RULES } from './cancellation-event-rules.ts';
 import type { EventFollower } from './event-follower.ts';
 import type { EventLedger } from './event-ledger.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { ORDER_EVENT_RULES } from './order-event-rules.ts';
-import { RECEIPT_EVENT_RULES } from './receipt-event-rules.ts';
+
+/** A query per violation, see `event-rules.ts` and `cancellation-rules.ts`. */
+const CANCELLATION_EVENT_RULES = {
+  'cancellation-event-missing': `
+    select c.account_id || ' ' || c.source_order_id as id, concat_ws(' ', c.outcome, c.order_id) as detail
+    from cancellations c
+    join feed_accounts using (account_id)
+    cross join feed_state s
+    left join orders o on o.account_id = c.account_id and o.source_order_id = c.source_order_id
+    where not exists (
+        select from feed f
+        where f.account_id = c.account_id and f.source_order_id = c.source_order_id and f.order_id = coalesce(c.order_id, o.order_id)
+          and f.type = case c.outcome when 'requested' then 'order.cancel_requested' else 'order.cancelled' end)
+      and case c.outcome
+            when 'cancelled' then true
+            when 'held' then o.review_state = 'cancelled'
+            when 'requested' then exists (
+              select from cancellation_requests q
+              where q.account_id = c.account_id and q.order_id = c.order_id and q.requested_at < s.decided_before)
+          end`,
+  // An order whose undo time ended while it was cancelled has both events, and the reply names the request.
+  'cancellation-event-unfounded': `
+    select f.event_id as id, concat_ws(' ', f.type, f.account_id, f.source_order_id, 'reply', c.outcome) as detail
+    from feed f
+    left join cancellations c on c.account_id = f.account_id and c.source_order_id = f.source_order_id
+    where f.type in ('order.cancelled', 'order.cancel_requested')
+      and (c.account_id is null
+           or f.type = 'order.cancel_requested' and c.outcome in ('cancelled', 'held')
+           or f.type = 'order.cancelled' and c.outcome = 'requested' and not exists (
+             select from feed q
+             where q.account_id = f.account_id and q.order_id = f.order_id and q.type = 'order.cancel_requested'))`,
+};
+
+/** The event that each final receipt of an account with events must have, once. */
+const EXPECTED = `(
+  select r.account_id, 'receipt.' || r.state as type, r.receipt_id, r.source_order_id,
+         case when r.state <> 'dead' then o.order_id end as order_id,
+         case when r.state = 'duplicate' then o.receipt_id end as duplicate_of
+  from receipts r
+  join feed_accounts using (account_id)
+  left join orders o on o.account_id = r.account_id and o.source_order_id = r.source_order_id
+  where r.state in ('written', 'duplicate', 'dead'))`;
+
+const IS_SAME = `
+  f.account_id = e.account_id and f.receipt_id = e.receipt_id and f.type = e.type and f.source_order_id = e.source_order_id
+  and f.order_id is not distinct from e.order_id and f.duplicate_of is not distinct from e.duplicate_of`;
+
+/** A query per violation, see `event-rules.ts`. No receipt is redriven in a run, so none is dead twice. */
+const RECEIPT_EVENT_RULES = {
+  'receipt-event-missing': `
+    select e.receipt_id::text as id, concat_ws(' ', e.type, e.account_id, e.source_order_id) as detail
+    from ${EXPECTED} e
+    where not exists (select from feed f where ${IS_SAME})`,
+  'receipt-event-unfounded': `
+    select f.event_id as id, concat_ws(' ', f.type, f.account_id, f.receipt_id, f.source_order_id, 'time', f.time) as detail
+    from (
+      select *, row_number() over (partition by account_id, receipt_id, type order by sequence) as time
+      from feed where type like 'receipt.%'
+    ) as f
+    left join ${EXPECTED} e on ${IS_SAME}
+    where e.receipt_id is null or f.time > 1`,
+};
 
 /**
  * A query per violation, see `verify.ts`. The table `feed` contains all events that were read of the accounts in `feed_accounts`. Every

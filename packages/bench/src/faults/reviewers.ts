@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database/connect.ts';
-import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Sender } from './ledger.ts';

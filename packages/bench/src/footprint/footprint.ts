@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { BUNDLE_DIRECTORY, bundleApps } from '@orders/bundle';
 import { freePort } from '@orders/test-services/ports.ts';
 import { OURS } from '../contestants.ts';
@@ -8,7 +10,6 @@ import { type Memory, memoryOf } from '../measure/processes.ts';
 import { median } from '../measure/statistics.ts';
 import { renderTargets, table } from '../report/tables.ts';
 import type { Services } from '../services.ts';
-import { imageSize } from './image-size.ts';
 import { startApp } from './start-app.ts';
 
 /** In the order in which they start. */
@@ -153,4 +154,18 @@ export function renderFootprint({ processes, imageMB, imageNote }: Footprint): s
   return [table(head, rows), renderTargets([...targets, ...imageTargets]), ...(imageNote ? [imageNote] : [])].join(
     '\n\n',
   );
+}
+
+/** Reads the size of an image from Docker. */
+async function imageSize(image: string | undefined): Promise<{ imageMB: number | null; imageNote?: string }> {
+  if (image === undefined) return { imageMB: null, imageNote: 'The image was not measured: name it with --image.' };
+  try {
+    const { stdout } = await promisify(execFile)('docker', ['image', 'inspect', '--format', '{{.Size}}', image]);
+    return { imageMB: Number(stdout) / 1e6 };
+  } catch {
+    return {
+      imageMB: null,
+      imageNote: `The image was not measured: Docker does not answer, or has no image ${image}.`,
+    };
+  }
 }

@@ -2,9 +2,9 @@ import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from '@orders/database/connect.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
-import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 
 /** A pool of one connection. */
 export interface Writer {

@@ -1,11 +1,10 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
-import { listReview, type ReviewPage } from '@orders/portal/review/list-review.ts';
 import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
+import { listReview, type ReviewPage } from '@orders/portal/review/list-review.ts';
 import { median } from '../measure/statistics.ts';
 import type { Services } from '../services.ts';
 import { casesFor, type ReviewCase } from './cases.ts';
 import { fillReview } from './fill.ts';
-import { listenToPlans, type SeenPlans } from './plans.ts';
 
 /** The cost of one page. */
 export interface ReviewCost {
@@ -124,4 +123,45 @@ export function renderReview({ sizes }: ReviewResult): string {
     return `| ${cost.name} | ${times} | ${(cost.ms / first.ms).toFixed(1)} | ${pages} | ${found} | ${cost.plans.join('; ')} |`;
   });
   return [head, head.replaceAll(/[^|]+/g, ' --- '), ...lines].join('\n');
+}
+
+interface PlanNode {
+  'Node Type': string;
+  'Index Name'?: string;
+  'Shared Hit Blocks'?: number;
+  'Shared Read Blocks'?: number;
+  Plans?: PlanNode[];
+}
+
+/** The actual plans of statements since `listenToPlans`. */
+interface SeenPlans {
+  /** The distinct scans of tables and indexes. */
+  nodes: string[];
+  /** The number of pages read. */
+  buffers: number;
+}
+
+/** Makes Postgres report the plan of each later statement. The database must have one connection. */
+async function listenToPlans(database: Database): Promise<SeenPlans> {
+  const seen: SeenPlans = { nodes: [], buffers: 0 };
+  const client = await database.pool.connect();
+  await client.query(`
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0; set auto_explain.log_analyze = on; set auto_explain.log_buffers = on;
+    set auto_explain.log_timing = off; set auto_explain.log_format = json; set auto_explain.log_level = notice`);
+  client.on('notice', ({ message = '' }) => {
+    if (!message.includes('"Plan"')) return;
+    const { Plan: plan } = JSON.parse(message.slice(message.indexOf('{'))) as { Plan: PlanNode };
+    seen.buffers += (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0);
+    for (const node of scansOf(plan)) if (!seen.nodes.includes(node)) seen.nodes.push(node);
+  });
+  client.release();
+  return seen;
+}
+
+function scansOf(node: PlanNode): string[] {
+  const type = node['Node Type'];
+  const isTableScan = /Scan$/.test(type) && !/CTE|Subquery|WorkTable|Function/.test(type);
+  const here = isTableScan ? [[type, node['Index Name']].filter(Boolean).join(' ')] : [];
+  return [...here, ...(node.Plans ?? []).flatMap(scansOf)];
 }

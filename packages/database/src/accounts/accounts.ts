@@ -25,7 +25,14 @@ case when a.rate_unlimited then '"none"'::jsonb
 /** Query for all accounts by id, for callers to narrow. */
 export function selectAccounts(db: Knex) {
   return db('accounts as a')
-    .select<Account[]>('a.account_id', 'a.name', 'a.signed_only', 'a.second_factor_required', 'a.created_at', 'a.suspended_at')
+    .select<Account[]>(
+      'a.account_id',
+      'a.name',
+      'a.signed_only',
+      'a.second_factor_required',
+      'a.created_at',
+      'a.suspended_at',
+    )
     .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
     .select(
       db.raw(

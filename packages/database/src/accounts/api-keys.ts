@@ -50,7 +50,9 @@ const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())'
 const EXPIRES_SOON = `${LIVE} and lifetime_seconds is not null and expires_at < now() + interval '14 days' as expires_soon`;
 
 function selectKeys(db: Knex) {
-  return db('api_keys').select<ApiKey[]>([...COLUMNS, db.raw(STATE), db.raw(EXPIRES_SOON)]).orderBy('key_id');
+  return db('api_keys')
+    .select<ApiKey[]>([...COLUMNS, db.raw(STATE), db.raw(EXPIRES_SOON)])
+    .orderBy('key_id');
 }
 
 const MAX_LIVE_KEYS = 100;

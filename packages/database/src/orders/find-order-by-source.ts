@@ -1,5 +1,5 @@
-import { IS_ORDER } from './order-rows.ts';
 import { type Connection, run } from '../run.ts';
+import { IS_ORDER } from './order-rows.ts';
 
 const FIND = {
   name: 'find-order-by-source',

@@ -1,9 +1,9 @@
 import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Severity } from '@orders/domain/severity.ts';
 import type { Database } from '../connect.ts';
-import { SEVERITY } from './severity-sql.ts';
 import { run } from '../run.ts';
 import { queryForFacets, queryForSearchTerms } from './search-query.ts';
+import { SEVERITY } from './severity-sql.ts';
 
 /** Filter of an account's list of orders; null matches all. */
 export interface ReviewFilter {

@@ -1,7 +1,7 @@
 import type { NormalizedOrder } from '@orders/domain/order.ts';
-import { idIn } from '../receipts/uuids.ts';
 import { recordWritten } from '../events/record-written.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
+import { idIn } from '../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */

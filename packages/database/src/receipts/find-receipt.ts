@@ -2,8 +2,8 @@ import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
 import { IS_ORDER } from '../orders/order-rows.ts';
-import { ascending, idIn } from './uuids.ts';
 import { type Connection, run } from '../run.ts';
+import { ascending, idIn } from './uuids.ts';
 
 /** A receipt and its account. */
 export interface ReceiptRow extends Receipt {

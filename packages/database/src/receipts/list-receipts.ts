@@ -1,8 +1,8 @@
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
-import { ascending, firstUuidAt, idIn, LAST_UUID, timeOf } from './uuids.ts';
 import { type Connection, inRolledBackTransaction, run } from '../run.ts';
 import { JOIN_ORIGINAL, LISTED_RECEIPT_COLUMNS, type ListedReceiptRow } from './find-receipt.ts';
+import { ascending, firstUuidAt, idIn, LAST_UUID, timeOf } from './uuids.ts';
 
 /** Max receipts of all accounts that one query scans. An index by account would cost more on each order. */
 export const MAX_SCANNED = 50_000;

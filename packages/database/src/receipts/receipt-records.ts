@@ -1,12 +1,6 @@
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
-import {
-  BODY,
-  JOIN_ORIGINAL,
-  RAW_DELIVERY,
-  RECEIPT_COLUMNS,
-  type ReceiptRow,
-} from './find-receipt.ts';
+import { BODY, JOIN_ORIGINAL, RAW_DELIVERY, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
 
 /** A receipt with its history and its body as received, which only operators and its account see. */

@@ -1,7 +1,7 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
-import { ascending } from './uuids.ts';
 import { run } from '../run.ts';
+import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */
 export interface IncomingReceipt {

@@ -1,5 +1,4 @@
 import type { Customer } from '../order.ts';
-import { readEmail } from './email.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
@@ -39,4 +38,17 @@ function readFreeText(text: string, warnings: WarningList): Customer {
   if (cleaned === '') return { ...EMPTY };
   warnings.add(POINTER, 'customer_as_text');
   return { ...EMPTY, name: cutText(cleaned, POINTER, LIMITS.customerName, warnings), phone: findPhone(cleaned) };
+}
+
+/** Reads an e-mail address, trimmed; an implausible one leaves a warning. */
+function readEmail(value: unknown, pointer: string, warnings: WarningList): string | null {
+  const text = readText(value, pointer, LIMITS.email, warnings);
+  if (text !== null && !isPlausible(text)) warnings.add(pointer, 'email_implausible');
+  return text;
+}
+
+/** A local part, one @, a domain with a dot inside, no white space. */
+function isPlausible(text: string): boolean {
+  const [local, domain, ...rest] = text.split('@');
+  return Boolean(local && domain) && rest.length === 0 && !/\s/.test(text) && /^[^.].*\.[^.]+$/.test(domain ?? '');
 }

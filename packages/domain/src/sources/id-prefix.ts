@@ -19,12 +19,6 @@ export function storedOrderId(prefix: string, platformId: string): string {
   return prefix === '' ? platformId : `${prefix}${SEPARATOR}${platformId}`;
 }
 
-/** The platform's id of a stored `source_order_id`; null if it does not have the prefix. */
-export function platformOrderId(prefix: string, sourceOrderId: string): string | null {
-  const start = storedOrderId(prefix, '');
-  return sourceOrderId.startsWith(start) ? sourceOrderId.slice(start.length) : null;
-}
-
 /**
  * Reads the prefix of a source: empty, or up to 30 lower-case letters, digits and hyphens.
  *

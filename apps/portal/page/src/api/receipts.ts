@@ -1,5 +1,5 @@
-import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
+import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';

@@ -1,5 +1,5 @@
-import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
+import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
 import { call, callForFile, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 import type { Json } from './types.ts';

@@ -1,6 +1,6 @@
 import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-orders.ts';
-import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
 import type { Decision } from '@orders/portal/review/find-resends.ts';
+import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
 import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,

@@ -1,5 +1,5 @@
-import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
 import type { StoredDelivery } from '@orders/database/sources/activity.ts';
+import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';

@@ -1,19 +1,64 @@
+import { isStorageUnavailable } from '@orders/database/database-errors.ts';
+import { resolveIdentity } from '@orders/database/users/identities.ts';
+import { returnSignInAttempt, takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { type RequestHandler, Router } from 'express';
+import { describeError } from '@orders/runtime/observability/describe-error.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { fromNodeHeaders } from 'better-auth/node';
+import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import Joi from 'joi';
+import type { Knex } from 'knex';
 import { contextOf, logFields } from '../../context.ts';
 import type { PortalDeps } from '../../deps.ts';
 import { bodyOf } from '../../read-request.ts';
+import { boundsAround, takeWithin } from '../attempt-bounds.ts';
 import { completeSession } from '../complete-sign-in.ts';
+import { digestOf } from '../counter-keys.ts';
 import type { SignInRecord } from '../record-sign-in.ts';
 import { createIdentityProvider } from './ask-provider.ts';
-import { describeCauses } from './describe-causes.ts';
-import { limitCallbacks } from './limit-callbacks.ts';
-import { openIdentitySession } from './open-identity-session.ts';
-import { createPendingCookie, MAX_PATH } from './pending-sign-in.ts';
+import { domainOf, type TokenIdentity } from './identity-of-token.ts';
+import { createPendingCookie, MAX_PATH, PENDING_MS } from './pending-sign-in.ts';
 import { RefusedIdentity } from './refusal.ts';
 import { oidcSettingsOf } from './settings.ts';
-import { toSignInPage } from './to-sign-in-page.ts';
+
+/** An error code of OAuth, such as `invalid_client`; any other text could contain personal data. */
+const OAUTH_ERROR = /^[a-z_]{1,50}$/;
+
+/** What the log may say about a failed call to the provider: classes and codes of the error and its causes, and the provider's error code. */
+function describeCauses(error: unknown): { errors: object[]; provider_error?: string } {
+  const chain: Error[] = [];
+  for (let cause = error; Error.isError(cause) && chain.length < 5; cause = cause.cause) chain.push(cause);
+  const code = chain.map((cause) => (cause as { error?: unknown }).error).find((text) => text !== undefined);
+  return {
+    errors: chain.map((cause) => describeError(cause)),
+    ...(typeof code === 'string' && OAUTH_ERROR.test(code) && { provider_error: code }),
+  };
+}
+
+const WINDOW_MS = 15 * 60_000;
+/** Max callbacks from one network that fail within the window: each one makes the portal call the provider. */
+const MAX_FAILURES = { narrow: 50, wide: 100, widest: 200 };
+
+/**
+ * Runs the rest of a callback, once for each sign-in and within the bounds of its networks. The callback is counted before it runs, and
+ * uncounted when it succeeds.
+ *
+ * @throws {RefusedIdentity} `too_many_attempts`, or `expired` if the sign-in was completed before.
+ */
+async function limitCallbacks<T>(
+  db: Knex,
+  { address, state }: { address: string; state: string },
+  run: () => Promise<T>,
+): Promise<T> {
+  const bounds = boundsAround(address, MAX_FAILURES, 'identity provider');
+  if (await takeWithin(db, bounds, WINDOW_MS)) throw new RefusedIdentity('too_many_attempts');
+  // The provider, too, accepts a code once only.
+  const uses = await takeSignInAttempt(db, digestOf('identity provider state', state), 2 * PENDING_MS);
+  if (uses.attempts > 1) throw new RefusedIdentity('expired');
+  const result = await run();
+  for (const { key } of bounds) await returnSignInAttempt(db, key);
+  return result;
+}
 
 const CALLBACK = '/session/oidc/callback';
 
@@ -61,4 +106,58 @@ export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
   router.get(CALLBACK, callback);
   router.use(CALLBACK, toSignInPage(config.PORTAL_URL, logger, record));
   return router;
+}
+
+/**
+ * Opens a session for the user of an identity.
+ *
+ * @param domains the e-mail domains for which the provider is trusted.
+ * @returns headers with the session cookie.
+ * @throws {RefusedIdentity} `unknown`, `bound_otherwise` or `domain`.
+ */
+async function openIdentitySession(
+  { auth, knex }: Pick<PortalDeps, 'auth' | 'knex'>,
+  request: Request,
+  identity: TokenIdentity,
+  domains: readonly string[],
+): Promise<Headers> {
+  const { email, hasProvedSecondFactor, authenticatedAt } = identity;
+  const user = await knex.transaction((trx) => resolveIdentity(trx, identity));
+  if (typeof user === 'string') throw new RefusedIdentity(user, { email });
+  // The address in the token may be another one by now, and the list of domains shorter.
+  if (!domains.includes(domainOf(user.email))) throw new RefusedIdentity('domain', { email: user.email });
+  const { headers } = await auth.api.openProvenSession({
+    body: { userId: user.user_id, hasProvedSecondFactor, authenticatedAt },
+    headers: fromNodeHeaders(request.headers),
+    returnHeaders: true,
+  });
+  return headers;
+}
+
+/**
+ * Redirects a failed callback to the sign-in page, which explains the reason. At the callback's address the person would see JSON.
+ */
+function toSignInPage(portalUrl: string, logger: Logger, record: SignInRecord): ErrorRequestHandler {
+  return async (error, request, response, _next) => {
+    const { refusal, email, cause } =
+      error instanceof RefusedIdentity ? error : new RefusedIdentity('failed', { cause: error });
+    const context = contextOf(request);
+    const logFailure = (failure: unknown) => {
+      context.problem = isStorageUnavailable(failure) ? 'storage_unavailable' : 'internal_error';
+      const isOurs = context.problem === 'internal_error';
+      logger.log(isOurs ? 'error' : 'warn', 'request failed', {
+        ...logFields(context),
+        code: context.problem,
+        error: describeError(failure, { stack: isOurs }),
+      });
+    };
+    context.problem = `identity_${refusal}`;
+    if (refusal === 'failed') logFailure(cause);
+    if (refusal === 'unavailable')
+      logger.warn('identity provider unavailable', { ...logFields(context), ...describeCauses(cause) });
+    if (refusal === 'invalid')
+      logger.warn('reply of the identity provider refused', { ...logFields(context), ...describeCauses(cause) });
+    if (email) await record.failed(request, email, { method: 'identity_provider', refused: refusal }).catch(logFailure);
+    response.redirect(303, `${portalUrl}/?identity_provider=${refusal}`);
+  };
 }

@@ -1,10 +1,56 @@
+import Big from 'big.js';
 import { toDecimalText } from '../decimal-text.ts';
 import { LIMITS } from '../limits.ts';
 import { cleanText, readText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { type Amount, readAmount } from './amount.ts';
-import { readCurrencyMark } from './currency.ts';
-import { writeTotal } from './write-total.ts';
+import { fractionDigitsOf, readCurrencyMark } from './currency.ts';
+
+const POINTER = '/total';
+const MAX_WHOLE_DIGITS = 15;
+const MAX_FRACTION_DIGITS = 6;
+
+/**
+ * Formats an amount in `currency` for storage: a plain decimal string with at most 15 integer and 6 fraction digits, rounded half up. Null,
+ * with a warning, for a negative or larger amount. Trailing zeros are kept up to the decimals of the currency.
+ */
+function writeTotal(amount: Amount, currency: string, warnings: WarningList): string | null {
+  const whole = amount.whole.replace(/^0+(?=\d)/, '');
+  const currencyDigits = fractionDigitsOf(currency) ?? MAX_FRACTION_DIGITS;
+  const fraction = trimFraction(amount.fraction, currencyDigits);
+  const reject = (code: 'total_negative' | 'out_of_range') => {
+    warnings.add(POINTER, code);
+    return null;
+  };
+  if (amount.isNegative && /[1-9]/.test(whole + fraction)) return reject('total_negative');
+  const isRounded = fraction.length > MAX_FRACTION_DIGITS;
+  const text = isRounded ? round(whole, fraction) : fraction === '' ? whole : `${whole}.${fraction}`;
+  if (text.replace(/\..*/, '').length > MAX_WHOLE_DIGITS) return reject('out_of_range');
+  if (amount.isAmbiguous) warnings.add(POINTER, 'total_ambiguous');
+  if (isRounded) warnings.add(POINTER, 'total_rounded');
+  else if (fraction.length > currencyDigits) {
+    warnings.add(POINTER, 'total_fraction', `More decimals than the ${currencyDigits} that ${currency} has`);
+  }
+  return text;
+}
+
+/**
+ * Removes insignificant zeros: 149.5000 dirhams, as some shops write, become 149.50. But 1.500 dirhams may mean thousands and must not
+ * become 1.50.
+ */
+function trimFraction(fraction: string, currencyDigits: number): string {
+  if (fraction.length === 3) return fraction;
+  let end = fraction.length;
+  // A loop because /0+$/ takes quadratic time on long runs of zeros inside the string.
+  while (end > currencyDigits && fraction[end - 1] === '0') end--;
+  return fraction.slice(0, end);
+}
+
+/** Half up depends only on the first surplus digit, so the rest of a very long fraction is ignored. */
+function round(whole: string, fraction: string): string {
+  const decisive = `${whole}.${fraction.slice(0, MAX_FRACTION_DIGITS + 1)}`;
+  return new Big(decisive).round(MAX_FRACTION_DIGITS, Big.roundHalfUp).toFixed();
+}
 
 const TOTAL = '/total';
 const CURRENCY = '/currency';

@@ -1,10 +1,10 @@
+import { toAsciiDigits } from '../digits.ts';
 import { LIMITS } from '../limits.ts';
 import { partsOf } from '../parts.ts';
 import { cutText, readUnlimitedText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { findClearNumber, findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
-import { readScientific, type ScientificReading } from './read-scientific.ts';
 
 /**
  * Reads a phone number as E.164, followed by " ext. N" if it has an extension. Numbers without country code are Emirati. The first of
@@ -78,4 +78,20 @@ function writeWithWarnings(reading: NumberReading, pointer: string, warnings: Wa
 
 function writeNumber({ number, extension }: NumberReading): string {
   return extension ? `${number} ext. ${extension}` : number;
+}
+
+/** The digits of a number in scientific notation, or `rounded` if some were lost. */
+type ScientificReading = { digits: string } | 'rounded';
+
+/**
+ * Reads an integer in scientific notation, as spreadsheets format long numbers: "5.01234567E8" is 501234567; "9.71501E+11" has lost its last
+ * digits. Undefined for any other text.
+ */
+function readScientific(text: string): ScientificReading | undefined {
+  const [, first, rest = '', exponent] = /^\+?(\d)(?:[.,٫](\d+))?\s?e\+?(\d{1,2})$/i.exec(toAsciiDigits(text)) ?? [];
+  if (first === undefined) return undefined;
+  const digits = first + rest;
+  const length = Number(exponent) + 1;
+  if (digits.length < length) return 'rounded';
+  return /^0*$/.test(digits.slice(length)) ? { digits: digits.slice(0, length) } : undefined;
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { NewKey } from '../../api/integrations.ts';
+import { type NewKey, sendTestOrder, useSetup } from '../../api/integrations.ts';
 import { useCan } from '../../api/permissions.ts';
 import { useAccountId } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
@@ -11,12 +11,62 @@ import { lazyPage } from '../lazy-page.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
 import { ResendsCard } from './resends-card.tsx';
-import { SetupCard } from './setup-card.tsx';
 import { SnippetsCard } from './snippets-card.tsx';
 import { TABS, tabHref, useTab } from './tabs.ts';
-import { TestOrderCard } from './test-order-card.tsx';
 import { WebhookCard } from './webhook-card.tsx';
 import './integrations.css';
+import { CircleCheck, CircleDashed, Send } from 'lucide-react';
+import { Link } from 'wouter';
+import { useReceipt } from '../../api/receipts.ts';
+import { ProblemNote } from '../../components/problem-note.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
+import { useAction } from '../../components/use-action.ts';
+
+/** Short, because somebody waits for the receipt, which is processed within moments. */
+const POLL_INTERVAL_MS = 400;
+
+/** Sends a clearly marked test order and follows it to the review list. */
+function TestOrderCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const [sent, setSent] = useState<string | null>(null);
+  const sending = useAction({ mutationFn: async () => setSent((await sendTestOrder(accountId)).receipt_id) });
+  return (
+    <section className="card stack" aria-labelledby="test-title">
+      <header className="spread">
+        <h2 id="test-title">{t('test.title')}</h2>
+        <button type="button" className="button" disabled={sending.isPending} onClick={() => sending.mutate()}>
+          <Send aria-hidden="true" size={16} />
+          {t('test.send')}
+        </button>
+      </header>
+      <p className="hint">{t('test.about')}</p>
+      {sending.error !== null && <ProblemNote error={sending.error} />}
+      {sent && <Progress key={sent} receiptId={sent} />}
+    </section>
+  );
+}
+
+function Progress({ receiptId }: { receiptId: string }): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const receipt = useReceipt(accountId, receiptId, POLL_INTERVAL_MS);
+  if (receipt.isError) return <ProblemNote error={receipt.error} retry={() => void receipt.refetch()} />;
+  return (
+    <div className="note" role="status">
+      <StateBadge state={receipt.data?.status ?? 'received'} />
+      <span>
+        {t('test.receipt')}{' '}
+        <Link href={`/accounts/${accountId}/receipts/${receiptId}`} className="mono" dir="ltr">
+          {receiptId}
+        </Link>
+      </span>
+      {receipt.data?.order_id != null && (
+        <Link href={`/accounts/${accountId}/review/${receipt.data.order_id}`}>{t('test.open')}</Link>
+      )}
+    </div>
+  );
+}
 
 const SourcesTab = lazyPage('sources', async () => (await import('./sources/sources-tab.tsx')).SourcesTab, [
   'sources',
@@ -72,5 +122,49 @@ export function IntegrationsPage(): ReactNode {
       {tab === 'resends' && <ResendsCard />}
       {tab === 'rejected' && <RejectedCard />}
     </div>
+  );
+}
+
+/** The first steps of a new account. It is gone once all are done or somebody has hidden it. */
+function SetupCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const stored = `setup-hidden:${accountId}`;
+  const [isHidden, setHidden] = useState(() => localStorage.getItem(stored) !== null);
+  const { data: setup } = useSetup(accountId, !isHidden);
+  if (isHidden || !setup) return null;
+  const steps = [
+    { name: 'key', isDone: setup.has_key, href: tabHref(accountId, 'keys') },
+    { name: 'test', isDone: setup.has_order, href: tabHref(accountId, 'try') },
+    { name: 'review', isDone: setup.has_decision, href: `/accounts/${accountId}/review` },
+    { name: 'send', isDone: setup.has_sent, href: tabHref(accountId, 'try') },
+  ];
+  if (steps.every(({ isDone }) => isDone)) return null;
+  const next = steps.find(({ isDone }) => !isDone)?.name;
+  const hide = () => {
+    localStorage.setItem(stored, 'yes');
+    setHidden(true);
+  };
+  return (
+    <section className="card stack-tight setup" aria-labelledby="setup-title">
+      <header className="spread">
+        <h2 id="setup-title">{t('setup.title')}</h2>
+        <button type="button" className="button button-quiet" onClick={hide}>
+          {t('setup.hide')}
+        </button>
+      </header>
+      <ol className="plain setup-steps">
+        {steps.map(({ name, isDone, href }) => (
+          <li key={name} className={isDone ? 'is-done' : undefined}>
+            {isDone ? <CircleCheck aria-hidden="true" size={18} /> : <CircleDashed aria-hidden="true" size={18} />}
+            <div>
+              {isDone ? t(`setup.${name}`) : <Link href={href}>{t(`setup.${name}`)}</Link>}
+              {isDone && <span className="visually-hidden"> {t('setup.done')}</span>}
+              {name === next && <p className="hint">{t(`setup.${name}About`)}</p>}
+            </div>
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

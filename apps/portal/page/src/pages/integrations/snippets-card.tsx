@@ -6,7 +6,41 @@ import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { Segments } from '../../components/segments.tsx';
-import { LANGUAGES, type SnippetLanguage, snippet } from './snippets.ts';
+import curl from './snippets/curl.txt';
+import node from './snippets/node.txt';
+import php from './snippets/php.txt';
+import python from './snippets/python.txt';
+
+/** Templates: `{{…}}` is a placeholder, and a line that begins with `~` is for webhooks only. */
+const TEXTS = { curl, node, python, php };
+
+type SnippetLanguage = keyof typeof TEXTS;
+
+const LANGUAGES = Object.keys(TEXTS) as SnippetLanguage[];
+
+/** Values of a snippet; null leaves a placeholder. */
+interface SnippetValues {
+  /** With its base path, without a trailing slash. */
+  intakeUrl: string;
+  key: string | null;
+  secret: string | null;
+}
+
+/** A short program that sends one order and runs as it is with a key. It signs exactly the bytes that it sends. */
+function snippet(language: SnippetLanguage, channel: Channel, values: SnippetValues): string {
+  const filled: Record<string, string> = {
+    url: `${values.intakeUrl}/ingest/${channel === 'rest' ? 'orders' : 'webhook'}`,
+    key: values.key ?? 'YOUR_API_KEY',
+    secret: values.secret ?? 'YOUR_SIGNING_SECRET',
+    id: `first-${channel}-order-${language}`,
+  };
+  return TEXTS[language]
+    .split('\n')
+    .filter((line) => channel === 'webhook' || !line.startsWith('~'))
+    .map((line) => line.replace(/^~/, ''))
+    .join('\n')
+    .replaceAll(/\{\{(\w+)\}\}/g, (_placeholder, name: string) => filled[name] ?? '');
+}
 
 const NAMES: Record<SnippetLanguage, string> = { curl: 'curl', node: 'Node.js', python: 'Python', php: 'PHP' };
 const CHANNELS: Channel[] = ['rest', 'webhook'];

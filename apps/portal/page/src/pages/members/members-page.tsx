@@ -1,22 +1,26 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Member, removeMember, useMembers } from '../../api/members.ts';
+import { call } from '../../api/client.ts';
+import { type Member, removeMember, setMemberRole, useMembers } from '../../api/members.ts';
 import type { InvitationLink } from '../../api/operator.ts';
 import { SESSION_QUERY, useAccountId, useSession } from '../../api/session.ts';
 import { Confirm } from '../../components/confirm.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { Switch } from '../../components/switch.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { InvitationsCard } from './invitations-card.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { MembersTable } from './members-table.tsx';
-import { RoleDialog } from './role-dialog.tsx';
-import { SecondFactorSwitch } from './second-factor-switch.tsx';
+import { RoleChoice } from './role-choice.tsx';
 
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; member: Member } | { what: 'link'; link: InvitationLink };
 
@@ -89,5 +93,69 @@ export function MembersPage(): ReactNode {
         />
       )}
     </div>
+  );
+}
+
+/** Whether the users of the account need a second factor. */
+function SecondFactorSwitch(): ReactNode {
+  const { t } = useTranslation('users');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const key = ['account', accountId, 'second-factor'];
+  const state = useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => call<{ second_factor_required: boolean }>('GET', `/accounts/${accountId}`, { signal }),
+  });
+  const set = useAction({
+    mutationFn: (required: boolean) => call('PUT', `/accounts/${accountId}/second-factor`, { body: { required } }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: key });
+      // The owner who turned it on may need a second factor too.
+      await queryClient.invalidateQueries(SESSION_QUERY);
+    },
+  });
+  if (!state.data) return null;
+  const { second_factor_required: isOn } = state.data;
+  return (
+    <section className="card stack-tight">
+      <Switch isOn={isOn} isBusy={set.isPending} label={t('secondFactor')} onClick={() => set.mutate(!isOn)} />
+      <p className="hint">{t('secondFactorAbout')}</p>
+      {set.isError && <ProblemNote error={set.error} />}
+    </section>
+  );
+}
+
+/** Changes the role of a user in the account. */
+function RoleDialog(props: {
+  member: Member;
+  /** Whether the user is about to change their own role. */
+  isOwn: boolean;
+  onChanged: () => Promise<unknown>;
+  onClose: () => void;
+}): ReactNode {
+  const { member, isOwn, onChanged, onClose } = props;
+  const { t } = useTranslation('users');
+  const accountId = useAccountId();
+  const [role, setRole] = useState(member.role);
+  const change = useAction({
+    mutationFn: () => setMemberRole(accountId, member.user_id, role),
+    onSuccess: async () => {
+      onClose();
+      await onChanged();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <Dialog title={t('roleOf', { email: member.email })} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <RoleChoice value={role} onChange={setRole} />
+        {isOwn && role !== 'owner' && <p className="note note-warn">{t('ownRole')}</p>}
+        {change.isError && <ProblemNote error={change.error} />}
+        <FormButtons submit={t('common:action.save')} isBusy={change.isPending} onClose={onClose} />
+      </form>
+    </Dialog>
   );
 }

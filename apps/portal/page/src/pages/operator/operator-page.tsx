@@ -1,18 +1,21 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../api/client.ts';
-import type { AccountPage } from '../../api/operator.ts';
+import { call, isProblem } from '../../api/client.ts';
+import type { AccountPage, AccountRow } from '../../api/operator.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { AccountTable } from './account-table.tsx';
-import { NewAccount } from './new-account.tsx';
 import './operator.css';
+import { Dialog } from '../../components/dialog.tsx';
+import { FormButtons } from '../../components/form-buttons.tsx';
+import { useNotices } from '../../components/notices.tsx';
+import { useAction } from '../../components/use-action.ts';
 
 /** All accounts with their counts and settings. */
 export function OperatorPage(): ReactNode {
@@ -60,5 +63,52 @@ export function OperatorPage(): ReactNode {
         </button>
       )}
     </div>
+  );
+}
+
+function NewAccount(): ReactNode {
+  const { t } = useTranslation('operator');
+  const textOf = useProblemText();
+  const notices = useNotices();
+  const queryClient = useQueryClient();
+  const [isOpen, setOpen] = useState(false);
+  const [name, setName] = useState('');
+  const create = useAction({
+    mutationFn: () => call<AccountRow>('POST', '/operator/accounts', { body: { name } }),
+    onSuccess: async ({ account_id }) => {
+      setOpen(false);
+      setName('');
+      notices.show({ text: t('accounts.created', { id: account_id }) });
+      await queryClient.invalidateQueries({ queryKey: ['operator', 'accounts'] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('accounts.nameRule') : textOf(error));
+  return (
+    <>
+      <button type="button" className="button button-main" onClick={() => setOpen(true)}>
+        {t('accounts.create')}
+      </button>
+      {isOpen && (
+        <Dialog title={t('accounts.create')} onClose={() => setOpen(false)}>
+          <form className="stack" onSubmit={submit}>
+            <Field
+              label={t('accounts.name')}
+              dir="auto"
+              required
+              maxLength={200}
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              hint={t('accounts.nameHint')}
+              error={create.isError ? errorText(create.error) : null}
+            />
+            <FormButtons submit={t('accounts.create')} isBusy={create.isPending} onClose={() => setOpen(false)} />
+          </form>
+        </Dialog>
+      )}
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
-import { type InvitationLink, type Requested, requestLink, type UserPage } from '../../api/operator.ts';
+import { type InvitationLink, type Requested, requestLink, type UserPage, type UserRow } from '../../api/operator.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
@@ -14,8 +14,10 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { LinkDialog } from '../members/link-dialog.tsx';
 import { ChangesCard } from './changes-card.tsx';
 import { InviteForm } from './invite-form.tsx';
-import { type UserAction, UserTable } from './user-table.tsx';
 import './operator.css';
+import { useSession } from '../../api/session.ts';
+import { Ago } from '../../components/time.tsx';
+import '../../components/data-table.css';
 
 /** The users of all accounts, or of one. */
 export function UsersPage(): ReactNode {
@@ -82,6 +84,75 @@ export function UsersPage(): ReactNode {
           onClose={() => setLink(null)}
         />
       )}
+    </div>
+  );
+}
+
+type UserAction = { what: 'link' | 'sessions' | 'secondFactors' | 'remove'; user: UserRow };
+
+/** Users with their roles in each of their accounts. */
+function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: UserAction) => void }): ReactNode {
+  const { t } = useTranslation('operator');
+  const { email: own } = useSession();
+  return (
+    <div className="card table-card">
+      <table className="data-table">
+        <thead>
+          <tr>
+            <th scope="col">{t('users.who')}</th>
+            <th scope="col">{t('users.role')}</th>
+            <th scope="col">{t('users.lastSignedIn')}</th>
+            <th scope="col">
+              <span className="visually-hidden">{t('users.actions')}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {users.map((user) => (
+            <tr key={user.user_id}>
+              <th scope="row">
+                <bdi>{user.name}</bdi>
+                <p className="hint">
+                  <bdi dir="ltr">{user.email}</bdi>
+                </p>
+              </th>
+              <td data-label={t('users.role')}>
+                {user.role === 'operator' && <span className="badge">{t('common:role.operator')}</span>}
+                <ul className="plain user-memberships">
+                  {user.memberships.map(({ account_id, role }) => (
+                    <li key={account_id}>
+                      <Link href={`/operator/users?account=${account_id}`}>
+                        {t('users.memberOf', { role: t(`common:role.${role}`), id: account_id })}
+                      </Link>
+                    </li>
+                  ))}
+                </ul>
+              </td>
+              <td data-label={t('users.lastSignedIn')}>
+                {user.last_signed_in_at === null ? t('users.never') : <Ago at={user.last_signed_in_at} />}
+              </td>
+              <td className="cell-actions">
+                <span className="row">
+                  {(['link', 'sessions', 'secondFactors', 'remove'] as const).map(
+                    (what) =>
+                      !((what === 'remove' || what === 'secondFactors') && user.email === own) && (
+                        <button
+                          key={what}
+                          type="button"
+                          className={what === 'remove' ? 'button button-bad' : 'button'}
+                          aria-label={t('users.actionFor', { action: t(`users.${what}`), email: user.email })}
+                          onClick={() => onAsk({ what, user })}
+                        >
+                          {t(`users.${what}`)}
+                        </button>
+                      ),
+                  )}
+                </span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }

@@ -1,19 +1,20 @@
 import { RotateCcw } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useCan } from '../../api/permissions.ts';
-import { type ListedReceipt, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
+import { type ListedReceipt, useDeadCounts, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
+import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
+import { formatCount } from '../../components/numbers.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { CauseNote } from './cause-note.tsx';
-import { DeadFilter } from './dead-filter.tsx';
-import { useFilters } from './filters.ts';
+import { type Filters, useFilters } from './filters.ts';
 import { ReceiptRows } from './receipt-rows.tsx';
 import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
 import { SearchBox } from './search-box.tsx';
@@ -130,5 +131,35 @@ function Found({ q }: { q: string }): ReactNode {
         </p>
       )}
     </>
+  );
+}
+
+/** Filters dead receipts by error, source and time of death. */
+function DeadFilter({ filters, change }: { filters: Filters; change: (patch: Partial<Filters>) => void }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const { data } = useDeadCounts(useAccountId());
+  const id = useId();
+  const input = (name: 'source_prefix' | 'died_from' | 'died_to') => ({
+    label: t(`dead.${name}`),
+    value: filters[name],
+    onChange: (event: { target: { value: string } }) => change({ [name]: event.target.value }),
+  });
+  return (
+    <div className="dead-filter">
+      <div className="field">
+        <label htmlFor={id}>{t('dead.error_code')}</label>
+        <select id={id} value={filters.error_code} onChange={(event) => change({ error_code: event.target.value })}>
+          <option value="">{t('dead.anyError')}</option>
+          {data?.codes.map(({ error_code, count }) => (
+            <option key={error_code} value={error_code ?? ''}>
+              {`${t(`error.${error_code}.name`, { defaultValue: error_code ?? '' })} (${formatCount(count)})`}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Field {...input('source_prefix')} dir="auto" maxLength={255} autoComplete="off" />
+      <Field {...input('died_from')} type="datetime-local" />
+      <Field {...input('died_to')} type="datetime-local" />
+    </div>
   );
 }

@@ -2,10 +2,9 @@ import { Download, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useCan } from '../../api/permissions.ts';
-import type { ReviewState } from '../../api/review.ts';
+import { isReopenable, type ReviewState } from '../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../api/review-list.ts';
 import { formatCount } from '../../components/numbers.ts';
-import { ReviewButtons } from './review-buttons.tsx';
 import { Viewers } from './viewers.tsx';
 
 /** What columns hold in the lists of decided orders. */
@@ -108,5 +107,29 @@ function Bulk(props: { state: ReviewState; count: number; actions: BulkActions; 
         {button('clear', <X aria-hidden="true" size={18} />, onClear)}
       </span>
     </div>
+  );
+}
+
+/** The actions for orders in a state. */
+function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) => void }): ReactNode {
+  const { state, onReview } = props;
+  const { t } = useTranslation('review');
+  const can = useCan();
+  if (state === 'confirmed' || !can('review')) return null;
+  if (isReopenable(state))
+    return (
+      <button type="button" className="button" onClick={() => onReview('needs_review')}>
+        {t('action.reopen')}
+      </button>
+    );
+  return (
+    <>
+      <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
+        {t('action.reject')}
+      </button>
+      <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+        {t('action.confirm')}
+      </button>
+    </>
   );
 }

@@ -1,10 +1,12 @@
+import type { TFunction } from 'i18next';
 import { ArrowLeft, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, Order } from '../../api/review.ts';
+import { fieldLabel, fieldText, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
 import { CopyIcon } from './copy-icon.tsx';
-import { orderAsText } from './order-as-text.ts';
+import { KEY_FIELDS, PLACE_FIELDS } from './fields.ts';
 
 /** The order's number, origin and age. */
 export function OrderHead(props: {
@@ -51,4 +53,17 @@ export function OrderHead(props: {
       {children}
     </header>
   );
+}
+
+/** The order as lines of text, for a message to a courier. */
+function orderAsText(t: TFunction, order: Order): string {
+  const lineOf = (pointer: string) => {
+    const value = valueAt(order, pointer);
+    if (value === null) return [];
+    const currency = pointer === '/total' ? ` ${order.currency}` : '';
+    return [`${fieldLabel(t, pointer)}: ${fieldText(t, pointer, value)}${currency}`];
+  };
+  const items = order.items.length === 0 ? [] : [`${fieldLabel(t, '/items')}:\n${fieldText(t, '/items', order.items)}`];
+  const lines = [...KEY_FIELDS, ...PLACE_FIELDS].flatMap(({ pointer }) => lineOf(pointer));
+  return [...lineOf('/order_number'), ...lines, ...items].join('\n');
 }

@@ -1,16 +1,19 @@
+import { useQuery } from '@tanstack/react-query';
+import { ArrowUp, TriangleAlert } from 'lucide-react';
 import { type ReactNode, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
+import { readMatchingIds } from '../../api/review-list.ts';
 import { joinNames } from '../../components/join-names.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
+import { timeOfDay } from '../../components/time.tsx';
 import { CancellationRequests } from './cancellation-requests.tsx';
 import { EmptyList } from './empty-list.tsx';
+import { type Filters, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
-import { NewOrdersPill } from './new-orders-pill.tsx';
 import { OrderList } from './order-list.tsx';
-import { SelectMatching } from './select-matching.tsx';
-import { StaleNote } from './stale-note.tsx';
+import type { Announcement, Arrivals } from './use-arrivals.ts';
 import type { useListNavigation } from './use-list-navigation.ts';
 import type { useLiveList } from './use-live-list.ts';
 import type { useReviewUrl } from './use-review-url.ts';
@@ -112,4 +115,79 @@ function useViewersByOrder(viewers: ReturnType<typeof useLiveList>['updates']['v
       [...byOrder].flatMap(([id, all]) => (id === null ? [] : [[id, joinNames(all.map(({ name }) => name))]])),
     );
   }, [viewers]);
+}
+
+/** Says that the list may be out of date, and since when. */
+function StaleNote({ since, retry }: { since: number | null; retry: () => void }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <div role="status">
+      {since !== null && (
+        <div className="stale-note">
+          <TriangleAlert aria-hidden="true" size={16} />
+          <span>{t('list.stale', { time: timeOfDay(since) })}</span>
+          <button type="button" className="button" onClick={retry}>
+            {t('common:action.retry')}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
+function NewOrdersPill({
+  arrivals,
+  announcement,
+  onJump,
+}: {
+  arrivals: Arrivals;
+  announcement: Announcement | null;
+  onJump: () => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const count = arrivals.orders.length;
+  return (
+    <>
+      <p className="visually-hidden" role="status">
+        {/* The key makes screen readers announce the same text again. */}
+        {announcement && <span key={announcement.newestId}>{t('list.new', { count: announcement.count })}</span>}
+      </p>
+      {count > 0 && (
+        <button type="button" className="button new-orders" onClick={onJump}>
+          <ArrowUp aria-hidden="true" size={16} />
+          {t(arrivals.gap ? 'list.manyNew' : 'list.new', { count })}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Offers to select also the orders that are not loaded, once all loaded ones are selected. */
+function SelectMatching({
+  accountId,
+  filters,
+  selection,
+}: {
+  accountId: number;
+  filters: Filters;
+  selection: ReturnType<typeof useSelection>;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  const matching = useQuery({
+    queryKey: ['matching ids', accountId, filters],
+    queryFn: ({ signal }) => readMatchingIds(accountId, toQuery(filters), signal),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const { data } = matching;
+  if (selection.isBeyond || !data || data.order_ids.length <= selection.ids.length) return null;
+  const count = data.order_ids.length;
+  return (
+    <div className="select-matching">
+      <button type="button" className="button button-quiet" onClick={() => selection.selectBeyond(data)}>
+        {t(data.capped ? 'list.selectNewest' : 'list.selectMatching', { count, formatted: formatCount(count) })}
+      </button>
+    </div>
+  );
 }

@@ -1,3 +1,4 @@
+import { type Node, parseTree } from 'jsonc-parser';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../api/review.ts';
@@ -5,7 +6,52 @@ import { FieldError } from '../../components/field-error.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
-import { payloadValue, pointerText } from './payload-value.ts';
+import { findMember } from './split-payload.ts';
+
+/** Levels of nesting that are written out; deeper values stay as JSON. */
+const MAX_DEPTH = 3;
+
+/** The value at a pointer of the payload as readable text, or null if there is none. Numbers keep their spelling. */
+function payloadValue(payload: string, pointer: string): string | null {
+  const text = payload.replace(/^\uFEFF/, ' ');
+  const tree = parseTree(text);
+  const member = tree && findMember(tree, pointer);
+  const value = member?.type === 'property' ? member.children?.[1] : member;
+  return value ? readable(value, text, 0) : null;
+}
+
+function readable(node: Node, text: string, depth: number): string {
+  const children = node.children ?? [];
+  if (node.type === 'string') return String(node.value);
+  if (depth >= MAX_DEPTH || (node.type !== 'object' && node.type !== 'array'))
+    return text.slice(node.offset, node.offset + node.length);
+  if (children.length === 0) return '–';
+  const indent = '  '.repeat(depth);
+  if (node.type === 'array') {
+    if (children.every(({ type }) => type !== 'object' && type !== 'array'))
+      return children.map((child) => readable(child, text, depth + 1)).join(', ');
+    return children.map((child, index) => line(String(index + 1), child)).join('\n');
+  }
+  return children
+    .flatMap(({ children: [name, value] = [] }) => (value ? line(String(name?.value), value) : []))
+    .join('\n');
+
+  function line(name: string, value: Node): string {
+    const isNested = (value.type === 'object' || value.type === 'array') && (value.children?.length ?? 0) > 0;
+    const shown = readable(value, text, depth + 1);
+    return `${indent}${name}:${isNested && shown.includes('\n') ? '\n' : ' '}${shown}`;
+  }
+}
+
+/** A pointer for readers: `/items/0/note` is `items › 1 › note`. */
+function pointerText(pointer: string): string {
+  const tokens = pointer.slice(1).split('/');
+  return tokens
+    .map((token) =>
+      /^\d+$/.test(token) ? String(Number(token) + 1) : token.replaceAll('~1', '/').replaceAll('~0', '~'),
+    )
+    .join(' › ');
+}
 
 /** Longer values are cut, with a button for the rest. */
 const SHOWN_CHARACTERS = 200;

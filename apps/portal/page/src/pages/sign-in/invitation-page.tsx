@@ -1,13 +1,20 @@
-import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
-import type { MemberRole } from '../../api/session.ts';
+import type { SecondStep as Step } from '../../api/passkeys.ts';
+import { type MemberRole, SESSION_QUERY, useSessionQuery } from '../../api/session.ts';
+import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { NewPasswordField } from '../../components/new-password-field.tsx';
+import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { useAction } from '../../components/use-action.ts';
+import { rememberAccount } from '../home-account.ts';
 import { LanguageChoice } from '../preferences.tsx';
-import { JoinAccount } from './join-account.tsx';
-import { NewPasswordForm } from './new-password-form.tsx';
+import { useSignOut } from '../user-menu.tsx';
+import { SecondStep } from './second-step.tsx';
+import { SignInForm } from './sign-in-form.tsx';
 
 interface Invitation {
   email: string;
@@ -66,5 +73,114 @@ export function InvitationPage(): ReactNode {
       </div>
       <LanguageChoice />
     </main>
+  );
+}
+
+/** Accepts an invitation with a name and a new password. */
+function NewPasswordForm(props: { token: string; email: string; name: string }): ReactNode {
+  const { token, email } = props;
+  const { t } = useTranslation('signIn');
+  const textOf = useProblemText();
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  const [name, setName] = useState(props.name);
+  const [password, setPassword] = useState('');
+  const [steps, setSteps] = useState<Step[] | null>(null);
+  const accept = useAction({
+    mutationFn: () =>
+      call<{ second_step: Step[] } | undefined>('POST', '/invitations/accept', { body: { token, name, password } }),
+    onSuccess: (asked) => (asked ? setSteps(asked.second_step) : open()),
+  });
+  const open = async () => {
+    await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+    navigate('/', { replace: true });
+  };
+  if (steps) return <SecondStep steps={steps} onSignedIn={open} onRestart={() => navigate('/', { replace: true })} />;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    accept.mutate();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <input type="email" autoComplete="username" value={email} readOnly hidden />
+      <Field
+        label={t('invitation.name')}
+        autoComplete="name"
+        dir="auto"
+        required
+        maxLength={200}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <NewPasswordField
+        label={t('invitation.password')}
+        value={password}
+        onChange={setPassword}
+        error={accept.isError ? textOf(accept.error) : null}
+      />
+      <button type="submit" className="button button-main" disabled={accept.isPending}>
+        {t('invitation.submit')}
+      </button>
+    </form>
+  );
+}
+
+/** Accepts an invitation for an existing user, who signs in first and keeps the password. */
+function JoinAccount({ token, email }: { token: string; email: string }): ReactNode {
+  const { t } = useTranslation('signIn');
+  const session = useSessionQuery();
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  const join = useAction({
+    mutationFn: () => call<{ account_id: number }>('POST', '/invitations/join', { body: { token } }),
+    onSuccess: async ({ account_id }) => {
+      rememberAccount(account_id);
+      await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
+      navigate('/', { replace: true });
+    },
+  });
+  if (session.isError) return <ProblemNote error={session.error} retry={() => void session.refetch()} />;
+  if (session.data === undefined) return null;
+  if (session.data === null)
+    return (
+      <>
+        <p>{t('join.signIn')}</p>
+        <SignInForm email={email} onSignedIn={() => queryClient.invalidateQueries(SESSION_QUERY)} />
+      </>
+    );
+  if (session.data.email !== email) return <OtherUser email={session.data.email} />;
+  return (
+    <>
+      <p>{t('join.about')}</p>
+      {join.isError &&
+        (isProblem(join.error, 'invitation_not_found') ? (
+          <p className="note note-bad" role="alert">
+            {t('invitation.gone')}
+          </p>
+        ) : (
+          <ProblemNote error={join.error} />
+        ))}
+      <button
+        type="button"
+        className="button button-main button-wide"
+        disabled={join.isPending}
+        onClick={() => join.mutate()}
+      >
+        {t('join.submit')}
+      </button>
+    </>
+  );
+}
+
+function OtherUser({ email }: { email: string }): ReactNode {
+  const { t } = useTranslation('signIn');
+  const signOut = useSignOut(window.location.href);
+  return (
+    <>
+      <p className="note note-warn">{t('join.other', { email })}</p>
+      <button type="button" className="button button-wide" onClick={signOut}>
+        {t('common:account.signOut')}
+      </button>
+    </>
   );
 }

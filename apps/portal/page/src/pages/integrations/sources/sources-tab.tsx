@@ -1,5 +1,5 @@
-import { ArrowLeft } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { ArrowLeft, Cable, Plus } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useCan } from '../../../api/permissions.ts';
@@ -10,9 +10,12 @@ import { Skeleton } from '../../../components/skeleton.tsx';
 import { MappingEditor } from './mapping/mapping-editor.tsx';
 import { ConnectSource } from './new-source/connect-source.tsx';
 import { NewSource } from './new-source/new-source.tsx';
-import { SourcesCard } from './sources-card.tsx';
 import { sourcesHref, useSourcesView } from './use-sources-view.ts';
 import './sources.css';
+import { EmptyState } from '../../../components/empty-state.tsx';
+import { HelpLink } from '../../../components/help-link.tsx';
+import { type SourceAction, SourceDialog } from './source-dialogs.tsx';
+import { SourceItem } from './source-item.tsx';
 
 /** The sources of the account; connections and mappings only for developers. */
 export function SourcesTab(): ReactNode {
@@ -64,4 +67,50 @@ function Opened(props: {
   // A source that was just created may not be in the list yet.
   if (sources.isFetching) return <Skeleton shape="blocks" count={2} />;
   return <p className="note">{t('gone')}</p>;
+}
+
+/** The account's sources with their URLs, activity and actions. */
+function SourcesCard(): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const sources = useSources(accountId);
+  const mayChange = useCan()('develop');
+  const [open, setOpen] = useState<{ action: SourceAction; source: Source } | null>(null);
+  const hasNone = sources.data?.length === 0;
+  const create = mayChange && (
+    <Link className="button button-main" href={sourcesHref(accountId, 'new')}>
+      <Plus aria-hidden="true" size={16} />
+      {t('create')}
+    </Link>
+  );
+  return (
+    <section className="card stack" aria-labelledby="sources-title">
+      <header className="spread">
+        <h2 id="sources-title">{t('title')}</h2>
+        <div className="row">
+          <HelpLink page="sources" />
+          {!hasNone && create}
+        </div>
+      </header>
+      <p className="hint">{t('about')}</p>
+      {sources.isError && <ProblemNote error={sources.error} retry={() => void sources.refetch()} />}
+      {sources.isPending && <Skeleton shape="rows" count={2} />}
+      {hasNone && (
+        <EmptyState
+          icon={<Cable size={22} />}
+          title={t('none')}
+          text={mayChange ? t('noneAbout') : undefined}
+          action={create}
+        />
+      )}
+      {sources.data && !hasNone && (
+        <ul className="plain source-list">
+          {sources.data.map((source) => (
+            <SourceItem key={source.source_number} source={source} onAction={(action) => setOpen({ action, source })} />
+          ))}
+        </ul>
+      )}
+      {open && <SourceDialog {...open} onClose={() => setOpen(null)} />}
+    </section>
+  );
 }

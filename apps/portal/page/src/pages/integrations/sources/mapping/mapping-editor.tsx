@@ -2,12 +2,14 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../../../api/session.ts';
 import { type Source, useMappings, type Version } from '../../../../api/sources.ts';
+import { Actor } from '../../../../components/actor.tsx';
 import { HelpLink } from '../../../../components/help-link.tsx';
+import { Popover } from '../../../../components/popover.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
 import { Skeleton } from '../../../../components/skeleton.tsx';
+import { Ago } from '../../../../components/time.tsx';
 import { RedriveDialog } from '../../../receipts/redrive-dialog.tsx';
 import { MappingDraft } from './mapping-draft.tsx';
-import { Versions } from './versions.tsx';
 
 /** A source's mapping beside a delivery and the order made of it. */
 export function MappingEditor({ source }: { source: Source }): ReactNode {
@@ -55,5 +57,44 @@ export function MappingEditor({ source }: { source: Source }): ReactNode {
         />
       )}
     </section>
+  );
+}
+
+/** The versions of a mapping, newest first; one can be put into the editor. */
+function Versions(props: { versions: Version[]; onRestore: (version: Version) => void }): ReactNode {
+  const { t } = useTranslation('sources');
+  return (
+    <Popover label={t('version.title', { count: props.versions.length })} title={t('version.list')}>
+      {(close) => (
+        <ol className="plain stack-tight version-list">
+          {props.versions.map((version, index) => (
+            <li key={version.version} className="spread">
+              <span>
+                {t('version.name', { id: version.version })}
+                <span className="hint">
+                  {' '}
+                  <Ago at={version.created_at} /> · <Actor actor={version.created_by} />
+                </span>
+              </span>
+              {index === 0 ? (
+                <span className="badge badge-good">{t('version.current')}</span>
+              ) : (
+                <button
+                  type="button"
+                  className="button"
+                  aria-label={t('version.restoreNumber', { id: version.version })}
+                  onClick={() => {
+                    close();
+                    props.onRestore(version);
+                  }}
+                >
+                  {t('version.restore')}
+                </button>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+    </Popover>
   );
 }
