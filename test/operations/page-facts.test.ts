@@ -31,7 +31,7 @@ test('a sentence that names three of the four processes names all', () => {
     'with a heap of 512 MB', // guarantees.md: what a test runs
     'two intakes, two workers and two notifiers', // guarantees.md: what the fault run runs
     '116, 99, 127 MiB', // performance.md: what was measured
-    "run with the rights of the schema's owner", // decision 026
+    "run with the rights of the schema's owner", // docs/decisions/dispatching-and-cancelling.md
     '| `QUEUE_URL` |',
     'SECRETS_KEY',
     'secrets_key', // the worker has none

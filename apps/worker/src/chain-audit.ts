@@ -4,7 +4,7 @@ import { run } from '@orders/database/run.ts';
 const CHAIN = { name: 'chain-audit-events', text: 'select chain_audit_events($1::int) as chained' };
 
 /**
- * Gives audit events that have none a place in the chain (decision 030).
+ * Gives audit events that have none a position in the chain, see docs/decisions/audit-log.md.
  *
  * @param maxRows max events of this round; fewer if they are long.
  * @returns their number; 0 also while another session does it.

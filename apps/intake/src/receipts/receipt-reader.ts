@@ -10,7 +10,7 @@ import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Counter } from '@orders/runtime/observability/metrics.ts';
 import type { ReadReplica } from './read-replica.ts';
 
-/** Reads receipts from the replica where its copy is certainly current, else from the primary; docs/decisions/017-read-replica.md. */
+/** Reads receipts from the replica where its copy is certainly current, else from the primary (docs/decisions/storage-and-retention.md). */
 export interface ReceiptReader {
   /** The current state of a receipt of this account. */
   find(accountId: number, receiptId: string): Promise<ReceiptRow | null>;

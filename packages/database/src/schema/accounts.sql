@@ -1,4 +1,4 @@
--- Accounts and what they authenticate with. Decision 006.
+-- Accounts and what they authenticate with. See docs/decisions/authentication.md.
 
 create table accounts (
   account_id             integer generated always as identity primary key,

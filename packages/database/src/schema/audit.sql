@@ -1,4 +1,4 @@
--- Who did what to what, and the chain that shows whether entries were changed or removed. Decision 030.
+-- Who did what to what, and the chain that shows whether entries were changed or removed. See docs/decisions/audit-log.md.
 
 -- The subject is a kind and an id, such as order:17 or key:3. Never a secret; details may hold an order's fields.
 create table audit_events (

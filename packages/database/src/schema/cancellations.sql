@@ -1,4 +1,5 @@
--- Cancellations by senders. Decision 026. The functions run with the rights of the owner, so that apps can do exactly this to orders;
+-- Cancellations by senders. See docs/decisions/dispatching-and-cancelling.md.
+-- The functions run with the rights of the owner, so that apps can do exactly this to orders;
 -- `deploy/postgres/roles.sql` grants their use.
 
 -- Cancellations of orders that dispatching has seen: for reviewers, and for the dispatching system as a view.

@@ -1,4 +1,4 @@
--- What dispatching systems read. Decision 005 and docs/dispatch.md.
+-- What dispatching systems read. See docs/decisions/dispatching-and-cancelling.md and docs/dispatch.md.
 
 -- A standby shows a confirmation as soon as it is replayed and counts the undo time by its own clock, so it would show orders whose undo
 -- is not replayed yet.

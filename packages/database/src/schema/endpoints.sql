@@ -1,4 +1,4 @@
--- Endpoints to which the events of an account are delivered. Decision 029.
+-- Endpoints to which the events of an account are delivered. See docs/decisions/events.md.
 
 create table endpoints (
   account_id       integer not null references accounts,

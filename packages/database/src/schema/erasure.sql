@@ -1,4 +1,4 @@
--- What the erasure of an order removes from other tables, so that none is forgotten whoever sets erased_at. Decision 020.
+-- What the erasure of an order removes from other tables, so that none is forgotten whoever sets erased_at. See docs/decisions/erasure.md.
 create function erase_changes() returns trigger language plpgsql as $$
 begin
   update resends set changes = null

@@ -1,4 +1,4 @@
--- The events of each account that has them enabled. Decision 028.
+-- The events of each account that has them enabled. See docs/decisions/events.md.
 
 -- An account without a row, or whose log is not enabled, gets no events.
 create table event_logs (

@@ -1,8 +1,9 @@
--- Orders, one a key of account and source_order_id. Decision 012 describes how the review list reads them.
+-- Orders, one a key of account and source_order_id. docs/decisions/review.md describes how the review list reads them.
 
 create sequence order_ids as bigint;
 
--- A row with the state cancellation_held is no order: it occupies the key for an order that is cancelled and has not arrived. Decision 026.
+-- A row with the state cancellation_held is no order: it occupies the key for an order that is cancelled and has not arrived.
+-- See docs/decisions/dispatching-and-cancelling.md.
 create table orders (
   account_id            integer not null,
   order_id              bigint not null default nextval('order_ids'),
@@ -34,7 +35,7 @@ create table orders (
   platform_cancelled_at timestamptz,
   received_at           timestamptz not null,
   written_at            timestamptz not null default now(),
-  -- When its personal data was removed. Decision 020.
+  -- When its personal data was removed. See docs/decisions/erasure.md.
   erased_at             timestamptz,
   primary key (account_id, order_id),
   unique (account_id, source_order_id)

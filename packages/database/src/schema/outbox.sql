@@ -1,4 +1,4 @@
--- A row promises that the queue is woken up for these receipts until each of them is settled. Decision 001.
+-- A row promises that the queue is woken up for these receipts until each of them is settled. See docs/decisions/receipts-and-queue.md.
 -- The table is empty most of the time, so a share of its rows is no measure for autovacuum.
 create table outbox (
   batch_id    uuid not null,

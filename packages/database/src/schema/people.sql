@@ -1,4 +1,5 @@
--- Who may sign in to the portal, and what they may do there. Decision 031. These tables belong to no shard: an operator has no account, and
+-- Who may sign in to the portal, and what they may do there. See docs/decisions/portal-and-sign-in.md.
+-- These tables belong to no shard: an operator has no account, and
 -- an address signs in before its account is known. The shape of `users` is the one that the authentication library wants.
 
 create table users (

@@ -1,5 +1,5 @@
 -- The log of rejected deliveries: why, and nothing of what was sent but its length. Limited by age and by number for each account.
--- Decision 013.
+-- See docs/decisions/authentication.md.
 create table rejected_deliveries (
   account_id    integer not null,
   rejection_id  bigint generated always as identity,

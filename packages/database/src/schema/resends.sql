@@ -1,5 +1,5 @@
 -- What was sent again of an order that existed: each receipt that ended as `duplicate`, and its differences. Not part of the receipt, so
--- that writing a new order costs nothing for it. Decision 021.
+-- that writing a new order costs nothing for it. See docs/decisions/duplicates-and-changed-deliveries.md.
 create table resends (
   account_id  integer not null,
   order_id    bigint not null,

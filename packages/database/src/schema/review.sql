@@ -1,4 +1,4 @@
--- What reviewers add to the list: notes about orders, saved views, and who is looking at it. Decision 025.
+-- What reviewers add to the list: notes about orders, saved views, and who is looking at it. See docs/decisions/review.md.
 
 create table order_notes (
   account_id integer not null,

@@ -1,4 +1,4 @@
--- The words by which reviewers find orders. Decision 012.
+-- The words by which reviewers find orders. See docs/decisions/review.md.
 
 -- How words are compared: in lower case, Arabic ones without the article, and letters that people write for each other as one.
 create function fold_words(words text) returns text language sql immutable parallel safe

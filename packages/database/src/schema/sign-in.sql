@@ -1,4 +1,5 @@
--- Sessions and what users prove their identity with. Decision 032. The shapes of sessions, credentials, verifications, second factors and
+-- Sessions and what users prove their identity with. See docs/decisions/portal-and-sign-in.md.
+-- The shapes of sessions, credentials, verifications, second factors and
 -- passkeys are those that the authentication library wants.
 
 create table user_sessions (

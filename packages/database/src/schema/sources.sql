@@ -1,4 +1,4 @@
--- Sources: webhooks of platforms, as these send them. Decision 027.
+-- Sources: webhooks of platforms, as these send them. See docs/decisions/sources-and-normalization.md.
 
 create table sources (
   account_id      integer not null references accounts,
