@@ -1,3 +1,4 @@
+import { Agent } from 'node:http';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import supertest from 'supertest';
 import { checkAgainst } from './openapi-check.ts';
@@ -44,10 +45,12 @@ export interface Api {
 
 export async function openApi(url: string): Promise<Api> {
   const agent = supertest(url);
-  const check = checkAgainst((await agent.get('/openapi.json')).body);
+  // A connection each: one that is kept could be closed, by its server or with an earlier app on the same port, while it is used again.
+  const connections = new Agent({ keepAlive: false });
+  const check = checkAgainst((await agent.get('/openapi.json').agent(connections)).body);
 
   async function send(method: string, path: string, headers: Headers = {}, body?: string | Buffer): Promise<Reply> {
-    const request = agent[method.toLowerCase() as Verb](path);
+    const request = agent[method.toLowerCase() as Verb](path).agent(connections);
     for (const [name, value] of Object.entries(headers)) request.set(name, value);
     // supertest would serialize a string as JSON; it does not change a buffer.
     if (body !== undefined) request.serialize((bytes: Buffer) => bytes as unknown as string).send(Buffer.from(body));

@@ -174,6 +174,7 @@ describe('another order under a used key', () => {
     expect((await client.post(`${base}/receipts/${kept_as}/redrive`)).status).toBe(200);
     await withWorker(async () => {
       expect(await finalOf(kept_as)).toMatchObject({ status: 'written', attempts: 1, error: null });
+      expect((await finalOf(original)).status).toBe('written');
     });
     expect(await rows('dead_letters')).toEqual([]);
     const after = await client.get(`${base}/receipts/${kept_as}`);

@@ -328,6 +328,7 @@ describe('the list', () => {
       await rowOf(page, 'Q-1').waitFor();
       await page.goto(shared);
       await paneOf(page).getByRole('heading', { name: 'Q-2' }).waitFor();
+      await rowOf(page, 'Q-2').waitFor();
       expect(await page.locator('.order-row').count()).toBe(1);
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('button', { name: 'Filters' }).click();
