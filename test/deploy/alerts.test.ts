@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { type Rule, readRuleFile, rulesOf, unknownSeriesIn } from '../harness/alert-rules.ts';
 import { describeWith } from '../harness/programs.ts';
-import { PROMETHEUS_FILES, promtool } from '../harness/prometheus.ts';
+import {
+  PROMETHEUS_FILES,
+  promtool,
+  type Rule,
+  readRuleFile,
+  rulesOf,
+  unknownSeriesIn,
+} from '../harness/prometheus.ts';
 
 const rules = rulesOf(readRuleFile());
 const alerts = rules.filter((rule): rule is Rule & { alert: string } => rule.alert !== undefined);

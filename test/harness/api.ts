@@ -1,8 +1,10 @@
-import { Agent } from 'node:http';
+import { once } from 'node:events';
+import { Agent, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import supertest from 'supertest';
+import { sign } from './hashes.ts';
 import { checkAgainst } from './openapi-check.ts';
-import { sign } from './sign.ts';
 import { until } from './until.ts';
 
 /** An account whose credentials a test uses. */
@@ -112,4 +114,23 @@ function textOf(order: unknown): string | Buffer {
 function jsonOf(response: supertest.Response): unknown {
   const type = response.headers['content-type'] ?? '';
   return /json/.test(type) && response.text ? JSON.parse(response.text) : response.text;
+}
+
+/** A service that gives every request this reply, and records the idempotency keys. */
+export async function startReply(status: number, reply: object, headers: Record<string, string> = {}) {
+  const keys: unknown[] = [];
+  const server = createServer((request, response) => {
+    keys.push(request.headers['idempotency-key']);
+    request.resume();
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(reply));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keys,
+    async close() {
+      server.closeAllConnections();
+      await once(server.close(), 'close');
+    },
+  };
 }

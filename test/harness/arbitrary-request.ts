@@ -1,8 +1,8 @@
 import { createApiKey } from '@orders/domain/api-key.ts';
 import fc from 'fast-check';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
+import { sign } from './hashes.ts';
 import { head } from './raw-http.ts';
-import { sign } from './sign.ts';
 import type { TestAccount } from './stack.ts';
 
 /** The bytes of a request and the parts that it was built from. */

@@ -1,4 +1,5 @@
 import { createHook } from 'node:async_hooks';
+import { createHmac } from 'node:crypto';
 
 /** Counts the passwords that this process, in which the portal runs, hashes from now on: at the same time, and in total. */
 export function watchHashes(): () => { most: number; total: number } {
@@ -17,4 +18,11 @@ export function watchHashes(): () => { most: number; total: number } {
     hook.disable();
     return { most, total };
   };
+}
+
+/** The signature of a webhook with this body, without `sha256=`. */
+export function sign(secret: string | null, body: string | Buffer): string {
+  return createHmac('sha256', secret ?? '')
+    .update(body)
+    .digest('hex');
 }

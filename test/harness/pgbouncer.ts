@@ -5,7 +5,7 @@ import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { runAsUnprivileged } from '@orders/test-services/postgres.ts';
 import pg from 'pg';
-import { POOLER_USERS } from './roles.ts';
+import { POOLER_USERS } from './database.ts';
 import { readShippedConfig } from './shipped-config.ts';
 import { until } from './until.ts';
 

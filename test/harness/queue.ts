@@ -1,4 +1,6 @@
 import { describe, test } from '@jest/globals';
+import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { LANES } from '@orders/queue/wake-up.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { Redis } from 'ioredis';
 import { skipped } from './programs.ts';
@@ -41,4 +43,13 @@ async function takeDatabase(shared: string): Promise<TestQueue> {
   const url = `${shared}/${await redis.incr('databases')}`;
   await redis.quit();
   return { url, close: async () => {} };
+}
+
+/** The payloads of the waiting jobs in the prompt lane, oldest first. */
+export async function listJobs(url: string): Promise<{ wakeUps: unknown[] }[]> {
+  const watch = openQueueStats(url);
+  const queues = await watch.queues();
+  const jobs = (await queues[LANES.indexOf('prompt')]?.getJobs(['waiting'], 0, -1, true)) ?? [];
+  await watch.close();
+  return jobs.map((job) => job.data);
 }

@@ -14,10 +14,10 @@ import { readConfig as readWorkerConfig, type WorkerConfig } from '@orders/worke
 import { createWorker, type WorkerService } from '@orders/worker/create-worker.ts';
 import { type Api, openApi, type TestAccount } from './api.ts';
 import { closeAtEnd } from './close-at-end.ts';
+import type { RoleOf } from './database.ts';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { memoryLog } from './log.ts';
 import { type QueueKind, startQueue, type TestQueue } from './queue.ts';
-import type { RoleOf } from './roles.ts';
 
 export type { TestAccount } from './api.ts';
 

@@ -4,13 +4,13 @@ import { freePort } from '@orders/test-services/ports.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { describeLarge } from '../harness/programs.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 let holds: Hold[] = [];

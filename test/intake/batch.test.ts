@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;

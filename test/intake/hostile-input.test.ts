@@ -7,14 +7,14 @@ import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';
 import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitrary-request.ts';
-import { countStored } from '../harness/count-stored.ts';
+import { sign } from '../harness/hashes.ts';
 import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
 import { readGauge, readMetrics } from '../harness/read-metrics.ts';
-import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 /** `npm run test:full` sends 20,000. */

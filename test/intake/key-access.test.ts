@@ -8,7 +8,7 @@ import {
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';

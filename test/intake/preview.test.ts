@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 
 let stack: Stack;
 let intake: RunningIntake;

@@ -12,10 +12,10 @@ import {
   whoWait,
 } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 describe('forced races between requests', () => {

@@ -5,10 +5,10 @@ import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty
 import { Redis } from 'ioredis';
 import type { Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { describeWith } from '../harness/programs.ts';
 import { leftOf, untilCountersShared } from '../harness/rate-limits.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 
 describeWith('redis-server')('rate limits', () => {
   let redis: FaultyRedis;

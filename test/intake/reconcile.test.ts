@@ -6,7 +6,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -7,11 +7,11 @@ import { createApiKey } from '@orders/domain/api-key.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
-import { countStored } from '../harness/count-stored.ts';
+import { sign } from '../harness/hashes.ts';
 import { testQueues } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
-import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;

@@ -6,8 +6,8 @@ import { listRejected, pruneRejected, type RejectedDelivery } from '@orders/data
 import { REJECTIONS } from '@orders/domain/rejections.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
+import { sign } from '../harness/hashes.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

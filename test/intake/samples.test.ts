@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Reply } from '../harness/api.ts';
+import { sign } from '../harness/hashes.ts';
 import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
-import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 const fixture = (name: string) =>

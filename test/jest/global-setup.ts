@@ -8,8 +8,8 @@ import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { buildPage, isPageBuilt } from '../../packages/dev-server/src/build-page.ts';
+import { createAppRoles } from '../harness/database.ts';
 import { startPgBouncer } from '../harness/pgbouncer.ts';
-import { createAppRoles } from '../harness/roles.ts';
 
 const stops: (() => Promise<void>)[] = [];
 /** Of the Postgres that this run starts. */

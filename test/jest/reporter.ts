@@ -1,5 +1,5 @@
 import type { AggregatedResult, Reporter } from '@jest/reporters';
-import { NEEDS, PACKAGES } from '../harness/needs.ts';
+import { NEEDS, PACKAGES } from '../harness/programs.ts';
 
 /** Prints at the end of a run which services it used, what it skipped for want of a program, and the counts in a line that a script can read. */
 export default class Summary implements Pick<Reporter, 'onRunComplete'> {

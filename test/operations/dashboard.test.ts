@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
-import { unknownSeriesIn } from '../harness/alert-rules.ts';
 import { describeWith } from '../harness/programs.ts';
-import { promtool } from '../harness/prometheus.ts';
+import { promtool, unknownSeriesIn } from '../harness/prometheus.ts';
 
 interface Panel {
   id: number;

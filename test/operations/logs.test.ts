@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
+import { poisonOrders } from '../harness/damage-body.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { poisonOrders } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import {
   type RunningIntake,

@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { DELIVERY_OUTCOMES } from '@orders/database/sources/add-activity.ts';
 import { PORTAL_PROBLEMS, PROBLEMS } from '@orders/domain/problems.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
+import { poisonOrders } from '../harness/damage-body.ts';
 import { documentedMetrics } from '../harness/documented-metrics.ts';
 import { createPerson, openPortalClient } from '../harness/people.ts';
-import { poisonOrders } from '../harness/poison.ts';
 import { type Metric, readMetrics, type Sample } from '../harness/read-metrics.ts';
 import {
   type RunningIntake,

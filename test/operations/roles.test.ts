@@ -9,13 +9,13 @@ import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
+import type { RoleOf } from '../harness/database.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import type { RoleOf } from '../harness/roles.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { lockTables } from '../harness/barriers.ts';
-import { listJobs } from '../harness/jobs.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, listJobs, QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

@@ -4,6 +4,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { run } from '../cli/run.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import {
   accountWithEvents,
   CUSTOMER,
@@ -15,7 +16,6 @@ import {
   sendOrder,
   storedFor,
 } from '../harness/erasure.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { openShop, type Shop } from '../harness/review-list.ts';
 import {
   type RunningIntake,

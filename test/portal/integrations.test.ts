@@ -11,9 +11,9 @@ import type { Page } from 'playwright-core';
 import { listChanges } from '../harness/audit.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
+import { sign } from '../harness/hashes.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { sign } from '../harness/sign.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

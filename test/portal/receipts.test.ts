@@ -4,8 +4,8 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { searchReceipts } from '@orders/portal/receipts/search-receipts.ts';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
-import { readReviewOverview } from '@orders/portal/review/review-overview-routes.ts';
+import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import {
   apart,

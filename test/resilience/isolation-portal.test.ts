@@ -6,8 +6,8 @@ import {
   largestOrder,
   uniqueKeyItem,
 } from '../../packages/bench/src/isolation/attack.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { useIsolation } from '../harness/isolation.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 
 // Orders are dead after two attempts, so that they can be redriven.
 const isolation = useIsolation({ RETRY_ATTEMPTS: '2' });

@@ -6,9 +6,8 @@ import { resolve } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
-import { listJobs } from '../harness/jobs.ts';
 import { startApp } from '../harness/processes.ts';
-import { describeQueues } from '../harness/queue.ts';
+import { describeQueues, listJobs } from '../harness/queue.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

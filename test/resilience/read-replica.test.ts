@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { lockTables } from '../harness/barriers.ts';
+import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { poisonOrders, stopPoisoning } from '../harness/poison.ts';
 import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
-import { countStored } from '../harness/count-stored.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 
 /** Far below any timeout, so that the connection never counts as silent. */

@@ -4,7 +4,7 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { MAX_REASON } from '@orders/domain/interface-limits.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { startReply } from '../harness/reply.ts';
+import { startReply } from '../harness/api.ts';
 import { useDirectory } from '../harness/send.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
-import { sign } from '../harness/sign.ts';
+import { sign } from '../harness/hashes.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 
 let stack: Stack;

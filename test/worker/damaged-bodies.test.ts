@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { damageBody, longNote } from '../harness/damage-body.ts';
-import { listJobs } from '../harness/jobs.ts';
+import { listJobs } from '../harness/queue.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -6,7 +6,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import type { Knex } from 'knex';
-import { PUBLISH_LOCK } from '../../packages/database/src/advisory-locks.ts';
+import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
 import { sendOrder } from '../harness/erasure.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';

@@ -13,7 +13,6 @@ import { addSourceActivity } from '@orders/database/sources/add-activity.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { findSources } from '@orders/intake/pipeline/find-sources.ts';
-import { useSource } from '@orders/intake/pipeline/use-source.ts';
 import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import {
   contentKey,
@@ -23,6 +22,7 @@ import {
 } from '@orders/intake/receipts/store-mismatches.ts';
 import { storeUnmapped } from '@orders/intake/receipts/store-unmapped.ts';
 import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
+import { useSource } from '@orders/intake/routes/post-delivery.ts';
 import { findEventLog, findNewestEvents, readEvents } from '@orders/intake/routes/read-events.ts';
 import { reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { findResends } from '@orders/portal/review/find-resends.ts';

@@ -1,6 +1,57 @@
-import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from '@orders/database/accounts/seal.ts';
 import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
 import { parseEnvelope, symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
+import type { Knex } from 'knex';
+
+/** Counts of all secrets of accounts, sources and endpoints, including those that were rotated out. */
+interface Resealed {
+  resealed: number;
+  /** Already sealed with the current key. */
+  unchanged: number;
+  /** Accounts with a secret that no key decrypts; ascending. */
+  unreadable: number[];
+}
+
+interface SealedRow {
+  account_id: number;
+  id: number;
+  sealed: Buffer;
+}
+
+/** The columns with sealed secrets. */
+const SECRETS = [
+  { table: 'signing_secrets', id: 'secret_id', column: 'sealed' },
+  { table: 'sources', id: 'source_number', column: 'sealed' },
+  { table: 'sources', id: 'source_number', column: 'previous_sealed' },
+  { table: 'endpoints', id: 'endpoint_number', column: 'sealed' },
+  { table: 'endpoints', id: 'endpoint_number', column: 'previous_sealed' },
+] as const;
+
+/**
+ * Seals every secret of the previous key with the current key; secrets that no key decrypts stay as they are. `trx` must be a
+ * transaction: until it ends, new secrets wait for its lock, as one sealed with the previous key would be missed.
+ */
+export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
+  const outcome = { resealed: 0, unchanged: 0 };
+  const unreadable = new Set<number>();
+  for (const { table, id, column } of SECRETS) {
+    await trx.raw('lock table ?? in share row exclusive mode', [table]);
+    const rows: SealedRow[] = await trx(table).whereNotNull(column).select('account_id', { id, sealed: column });
+    for (const { account_id, id: value, sealed } of rows) {
+      if (isSealedWithCurrentKey(keys, account_id, sealed)) {
+        outcome.unchanged += 1;
+        continue;
+      }
+      const secret = tryToUnseal(keys, account_id, sealed);
+      if (secret === null) unreadable.add(account_id);
+      else
+        outcome.resealed += await trx(table)
+          .where({ account_id, [id]: value })
+          .update({ [column]: seal(keys, account_id, secret) });
+    }
+  }
+  return { ...outcome, unreadable: [...unreadable].toSorted((a, b) => a - b) };
+}
 
 /** Encrypts secrets of authenticator apps again, in the way of the portal's authentication library; for `resealTotpSecrets`. */
 export function createTotpResealer(secretsKeys: SecretsKeys): (sealed: string) => Promise<string | null> {
@@ -12,4 +63,46 @@ export function createTotpResealer(secretsKeys: SecretsKeys): (sealed: string) =
     if (secret === null) return null;
     return parseEnvelope(sealed)?.version === currentVersion ? sealed : symmetricEncrypt({ key, data: secret });
   };
+}
+
+/** Counts of the secrets of authenticator apps, also of those that are being set up. */
+interface ResealedTotp {
+  resealed: number;
+  unchanged: number;
+  /** E-mail addresses of users with a secret that no key decrypts. */
+  unreadable: string[];
+}
+
+/**
+ * Encrypts the secret of each authenticator app again. `trx` must be a transaction: until it ends, new secrets wait for its lock, as one
+ * encrypted with the previous key would be missed.
+ *
+ * @param reseal encrypts a secret with the current key. It returns an unchanged text if that key encrypted it, and null if no key decrypts it.
+ */
+export async function resealTotpSecrets(
+  trx: Knex,
+  reseal: (sealed: string) => Promise<string | null>,
+): Promise<ResealedTotp> {
+  const outcome: ResealedTotp = { resealed: 0, unchanged: 0, unreadable: [] };
+  await trx.raw('lock table user_second_factors in share row exclusive mode');
+  const rows: { id: string; email: string; secret: string; pending_secret: string | null }[] = await trx(
+    'user_second_factors as f',
+  )
+    .join('users as u', 'u.id', 'f.user_id')
+    .orderBy('u.email')
+    .select('f.id', 'u.email', 'f.secret', 'f.pending_secret');
+  for (const row of rows) {
+    for (const column of ['secret', 'pending_secret'] as const) {
+      const sealed = row[column];
+      if (!sealed) continue;
+      const next = await reseal(sealed);
+      if (next === null) outcome.unreadable.push(row.email);
+      else if (next === sealed) outcome.unchanged += 1;
+      else
+        outcome.resealed += await trx('user_second_factors')
+          .where({ id: row.id })
+          .update({ [column]: next });
+    }
+  }
+  return { ...outcome, unreadable: [...new Set(outcome.unreadable)] };
 }

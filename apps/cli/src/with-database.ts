@@ -1,6 +1,5 @@
 import { connect, openKnex } from '@orders/database/connect.ts';
-import { isStorageUnavailable, sqlstateOf } from '@orders/database/database-errors.ts';
-import { SQLSTATE } from '@orders/database/sqlstates.ts';
+import { isStorageUnavailable, SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { plural } from '../src/count.ts';
+import { plural } from '../src/table.ts';
 
 test.each([
   [0, '0 orders'],

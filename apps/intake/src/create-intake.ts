@@ -22,20 +22,18 @@ import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
-import { exposeGauge } from './observability/expose-gauge.ts';
 import { exposeLoad } from './observability/expose-load.ts';
 import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
-import { createMetrics } from './observability/metrics.ts';
+import { createMetrics, exposeGauge } from './observability/metrics.ts';
 import { checkReadiness } from './observability/readiness.ts';
 import { createSourceActivity } from './observability/source-activity.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
 import { checkRequestHead } from './pipeline/check-request-head.ts';
 import { createSourceFinder } from './pipeline/find-source.ts';
-import { createEventWaiters } from './receipts/event-waiters.ts';
 import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
-import { createWaiters } from './receipts/waiters.ts';
+import { createEventWaiters, createWaiters } from './receipts/waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 
 const COUNT = {

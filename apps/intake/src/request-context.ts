@@ -1,4 +1,4 @@
-import { requestContext } from '@orders/http/request-context.ts';
+import { requestContext } from '@orders/http/common-headers.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
 import type { Request } from 'express';
 import type { AuthenticatedKey } from './pipeline/find-authenticated-keys.ts';

@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
-import type { DeliveryError } from '@orders/domain/endpoints/delivery-errors.ts';
+import type { DeliveryError } from '@orders/domain/endpoints/read-endpoint.ts';
 import { isExemptHost } from '@orders/domain/endpoints/read-endpoint.ts';
 import { VERSION } from '@orders/runtime/version.ts';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';

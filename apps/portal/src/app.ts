@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { findAccountState } from '@orders/database/users/memberships.ts';
-import { isDeeperThan } from '@orders/domain/measure-depth.ts';
+import { isDeeperThan } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { mediaTypeOf } from '@orders/http/check-media-type.ts';
 import { limitResponseMemory } from '@orders/http/limit-response-memory.ts';
@@ -16,8 +16,7 @@ import { enforcePermissions } from './enforce-permissions.ts';
 import { helpPages } from './help/help-pages.ts';
 import { idempotentRequests } from './idempotent-requests.ts';
 import { integrationRoutes } from './integrations/integration-routes.ts';
-import { memberRoutes } from './members/member-routes.ts';
-import { secondFactorRoute } from './members/second-factor-route.ts';
+import { memberRoutes, secondFactorRoute } from './members/member-routes.ts';
 import type { PortalMetrics } from './metrics.ts';
 import { accountRoutes } from './operator/account-routes.ts';
 import { changeRoutes } from './operator/change-routes.ts';

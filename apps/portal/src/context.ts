@@ -1,7 +1,7 @@
 import type { Membership } from '@orders/database/users/memberships.ts';
 import type { PortalRequest } from '@orders/database/users/portal-requests.ts';
 import type { Role } from '@orders/database/users/users.ts';
-import { requestContext } from '@orders/http/request-context.ts';
+import { requestContext } from '@orders/http/common-headers.ts';
 import type { Request } from 'express';
 
 /**

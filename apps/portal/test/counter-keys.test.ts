@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { networksOf } from '../src/sign-in/counter-keys.ts';
+import { networksOf } from '../src/sign-in/attempt-bounds.ts';
 
 test.each([
   ['203.0.113.7', { narrow: '203.0.113.7', widest: '203.0.113' }],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage } from '@orders/database/database-errors.ts';
-import { IS_NEW } from '@orders/database/receipts/may-move.ts';
+import { IS_NEW } from '@orders/database/receipts/find-receipt.ts';
 import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';

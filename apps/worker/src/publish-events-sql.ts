@@ -1,6 +1,5 @@
-import { PUBLISH_LOCK } from '@orders/database/advisory-locks.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { run } from '@orders/database/run.ts';
+import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
 
 const PUBLISH = {
   name: 'publish-events',

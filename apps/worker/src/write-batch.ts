@@ -1,8 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
-import { faultOf, sqlstateOf } from '@orders/database/database-errors.ts';
+import { faultOf, SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { type DuplicateReceipt, type Written, writeOrders } from '@orders/database/orders/write-orders.ts';
-import { SQLSTATE } from '@orders/database/sqlstates.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';

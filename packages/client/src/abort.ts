@@ -1,3 +1,36 @@
+/** Max delay of `setTimeout`; a longer one fires immediately. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Resolves after `ms` milliseconds. An abort rejects it immediately with the signal's reason. Leaves no timer or listener behind. */
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const release = onAbort(signal, () => {
+      clearTimeout(timer);
+      release();
+      reject(signal?.reason);
+    });
+    const timer = setTimeout(
+      () => {
+        release();
+        resolve();
+      },
+      Math.min(ms, MAX_TIMER_MS),
+    );
+  });
+}
+
+const BASE_MS = 500;
+const CAP_MS = 8000;
+
+/**
+ * The pause after the nth consecutive failure, from 0, in milliseconds: exponential, capped and random, so that clients
+ * that failed together do not retry together.
+ */
+export function backoffMs(failures: number): number {
+  return Math.random() * Math.min(CAP_MS, BASE_MS * 2 ** failures);
+}
+
 interface Listening {
   callbacks: Set<() => void>;
   listener: () => void;

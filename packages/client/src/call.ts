@@ -1,7 +1,6 @@
-import { onAbort } from './abort.ts';
+import { backoffMs, MAX_TIMER_MS, onAbort, pause } from './abort.ts';
 import { ConnectionError, OrdersError, ProblemError, TimeoutError } from './errors.ts';
 import type { Connection } from './options.ts';
-import { backoffMs, MAX_TIMER_MS, pause } from './pause.ts';
 import { readReply, readText } from './reply.ts';
 import type { ReadSuccess } from './successes.ts';
 

@@ -1,7 +1,7 @@
+import { backoffMs, pause } from './abort.ts';
 import { type Call, call, requestedPauseMs } from './call.ts';
 import { OrdersError } from './errors.ts';
 import { type Connection, type EventPageOptions, type EventsOptions, preferWait } from './options.ts';
-import { backoffMs, pause } from './pause.ts';
 import { readEventPage } from './successes.ts';
 import type { EventPage, OrdersEvent } from './types.ts';
 

@@ -1,6 +1,6 @@
+import { backoffMs, pause } from './abort.ts';
 import type { Call } from './call.ts';
 import { OrdersError, ProblemError, TimeoutError } from './errors.ts';
-import { backoffMs, pause } from './pause.ts';
 import type { Receipt } from './types.ts';
 
 /** Asks for a receipt, which the service may hold back for `wait` seconds. */

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { backoffMs } from '../src/abort.ts';
 import { AuthenticationError, ConnectionError, OrdersError, RateLimitError, TimeoutError } from '../src/index.ts';
-import { backoffMs } from '../src/pause.ts';
 import {
   type Arrived,
   accepted,

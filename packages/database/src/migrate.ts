@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { MIGRATION_LOCK } from './advisory-locks.ts';
-import { sqlstateOf } from './database-errors.ts';
+import { SQLSTATE, sqlstateOf } from './database-errors.ts';
 import { type MigrationPlan, prepareRecord, readPlan, recordChecksum, SchemaDriftError } from './migration-record.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
 import { createPartitions } from './partitions/create-partitions.ts';
-import { SQLSTATE } from './sqlstates.ts';
+import { MIGRATION_LOCK } from './run.ts';
 
 // Writers of a table queue behind a migration that waits for its lock.
 const LOCK_TIMEOUT = '2s';

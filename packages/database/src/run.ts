@@ -1,6 +1,21 @@
 import type pg from 'pg';
 import type { Database } from './connect.ts';
 
+/** The advisory locks of this service. A number must be unique in the database. */
+
+/** Exclusive while migrations run. */
+export const MIGRATION_LOCK = 7_310_441;
+/** Exclusive while a partition is checked and dropped; shared for redrives, the only way in which a final receipt becomes pending. */
+export const RETENTION_LOCK = 7_310_442;
+/** Exclusive for the worker that rolls up the activity. */
+export const ACTIVITY_LOCK = 7_310_443;
+/** Exclusive for the worker that fills the search terms. */
+export const SEARCH_TERMS_LOCK = 7_310_444;
+/** Exclusive for the worker that publishes events. */
+export const PUBLISH_LOCK = 7_310_445;
+/** With the hash of an e-mail address as second key: exclusive while the invitation of the address is accepted. */
+export const INVITATION_LOCK = 7_310_446;
+
 /** A pool, or the connection of a transaction. */
 export interface Connection {
   pool: Pick<pg.ClientBase, 'query'>;
@@ -84,4 +99,22 @@ export async function inRolledBackTransaction<T>(
     });
     checkIn(client, isLost);
   }
+}
+
+/**
+ * Repeats a statement that removes up to `chunkSize` rows until it removes fewer, so that no statement takes long or holds locks for long,
+ * whatever has accumulated.
+ *
+ * @param removeChunk returns how many rows it removed.
+ * @param signal stops it between two chunks.
+ * @returns the number of removed rows.
+ */
+export async function removeChunks(
+  chunkSize: number,
+  removeChunk: () => Promise<number>,
+  signal?: AbortSignal,
+): Promise<number> {
+  let removed = 0;
+  for (let count = chunkSize; count === chunkSize && !signal?.aborted; removed += count) count = await removeChunk();
+  return removed;
 }

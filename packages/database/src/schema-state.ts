@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
 import type { Database } from './connect.ts';
-import { sqlstateOf } from './database-errors.ts';
+import { SQLSTATE, SQLSTATE_CLASS, sqlstateOf } from './database-errors.ts';
 import { NEWEST_MIGRATION } from './migrations/index.ts';
 import { run } from './run.ts';
-import { SQLSTATE, SQLSTATE_CLASS } from './sqlstates.ts';
 
 const PING = { name: 'ping', text: 'select 1' };
 const PING_TIMEOUT_MS = 2000;

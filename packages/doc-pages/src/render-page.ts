@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked } from 'marked';
-import { escapeHtml } from './escape-html.ts';
 import type { DocPage } from './read-pages.ts';
 
 /** Languages of code blocks that get a copy button. */
@@ -112,4 +111,8 @@ function contents(page: DocPage, pages: readonly DocPage[], hrefOf: (name: strin
       return `${section ? `<p class="section">${escapeHtml(section)}</p>` : ''}<ul>${items.join('')}</ul>`;
     })
     .join('');
+}
+
+export function escapeHtml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

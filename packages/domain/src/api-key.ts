@@ -1,6 +1,11 @@
 import { hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
+/** What an API key may do: send orders, cancel them, and read their outcomes. */
+export const KEY_SCOPES = ['send', 'cancel', 'read'] as const;
+
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const API_KEY = /^oik_[0-9A-Za-z]{49}$/;
 const CHECKSUM_LENGTH = 6;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { FOREIGN_PLACES, SHARED_PLACES, TYPO_EXCEPTIONS } from '../src/normalize/place/ambiguous-places.ts';
 import { EMIRATES } from '../src/normalize/place/emirates.ts';
-import { expandSpellings, keysOfSpellings } from '../src/normalize/place/expand-spellings.ts';
+import { expandSpellings, keysOfSpellings } from '../src/normalize/place/find-place.ts';
 import { PLACES } from '../src/normalize/place/places.ts';
 import { typingDistance } from '../src/normalize/place/typing-distance.ts';
 

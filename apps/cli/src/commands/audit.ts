@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { chainEnd, chainPosition } from '../arguments.ts';
 import { type ChainEnd, findChainEnd, readChain, verifyChain } from '../audit/audit-chain.ts';
 import type { CliContext, Context } from '../context.ts';
-import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
+import { plural } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 const POLL_INTERVAL_MS = 1000;

@@ -6,11 +6,10 @@ import type { Command } from 'commander';
 import { giveUpAfter, json } from '../arguments.ts';
 import { readCancellations } from '../cancel/read-cancellations.ts';
 import type { Context } from '../context.ts';
-import { count, plural } from '../count.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { createRetryGate, endOfRun } from '../send/retry-gate.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP, type SenderConfig } from '../sender-config.ts';
-import { table } from '../table.ts';
+import { count, plural, table } from '../table.ts';
 
 /** How to send the cancellations. */
 interface CancelOptions {

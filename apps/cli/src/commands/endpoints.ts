@@ -4,7 +4,6 @@ import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
 import { type Command, Option } from 'commander';
 import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { plural } from '../count.ts';
 import {
   addEndpoint,
   deleteEndpoint,
@@ -21,8 +20,8 @@ import {
 } from '../endpoints/describe-endpoint.ts';
 import { describeTried, tryEndpoint } from '../endpoints/try-endpoint.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
-import { requireEndpoint } from '../require-endpoint.ts';
+import { requireAccount, requireEndpoint } from '../require-account.ts';
+import { plural } from '../table.ts';
 
 const ACCOUNT = ['<account>', 'id or exact name'] as const;
 const ENDPOINT = ['<endpoint-id>', 'ep_…, as list shows it', endpointId] as const;

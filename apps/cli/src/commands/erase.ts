@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { customerIdentity, json } from '../arguments.ts';
 import { recordAccountAction, whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { plural } from '../count.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
 import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
+import { plural } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 /** Orders and receipts between two progress lines; smaller accounts finish in seconds. */

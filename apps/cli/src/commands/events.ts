@@ -4,11 +4,11 @@ import type { Command } from 'commander';
 import { CursorExpiredError, OrdersClient, type OrdersEvent } from '../../../../packages/client/src/index.ts';
 import { cursor, giveUpAfter, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { createRetryGate, endOfRun } from '../send/retry-gate.ts';
 import { readSenderConfig, type SenderConfig } from '../sender-config.ts';
+import { plural } from '../table.ts';
 
 /** The width of the longest type that this version knows. */
 const TYPE_WIDTH = 'order.cancel_requested'.length;

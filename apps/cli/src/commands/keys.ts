@@ -11,7 +11,7 @@ import {
   revokeKey,
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
-import { KEY_SCOPES } from '@orders/domain/key-scopes.ts';
+import { KEY_SCOPES } from '@orders/domain/api-key.ts';
 import type { Command } from 'commander';
 import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
 import { recordAction } from '../audit.ts';

@@ -9,12 +9,11 @@ import { type Command, Option } from 'commander';
 import { json, limit, name, receiptId } from '../arguments.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { plural } from '../count.ts';
 import { warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
 import { escapeControls } from '../sanitize.ts';
-import { details, table } from '../table.ts';
+import { details, plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 /** `orders receipts list | show | redrive`. */

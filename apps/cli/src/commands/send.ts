@@ -6,7 +6,6 @@ import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
 import { type Command, Option } from 'commander';
 import { giveUpAfter, json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { count } from '../count.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { dryRun } from '../send/dry-run.ts';
@@ -21,6 +20,7 @@ import { incompleteReason, renderReport } from '../send/report.ts';
 import { runSend, type SendOptions, type SendPlan } from '../send/run-send.ts';
 import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
+import { count } from '../table.ts';
 
 const HELP = `
 Formats, by file extension or --format:

@@ -11,12 +11,10 @@ import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require-account.ts';
-import { resealSecrets } from '../reseal-secrets.ts';
-import { resealTotpSecrets } from '../reseal-totp-secrets.ts';
-import { table } from '../table.ts';
+import { resealSecrets, resealTotpSecrets } from '../reseal-totp.ts';
+import { plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
 const overlap = span('--overlap');

@@ -10,8 +10,7 @@ import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { explained, readJsonFile, readMappingOf } from '../read-json-file.ts';
-import { requireAccount } from '../require-account.ts';
-import { requireSource } from '../require-source.ts';
+import { requireAccount, requireSource } from '../require-account.ts';
 import {
   changePrefix,
   type RotateOptions,

@@ -13,8 +13,7 @@ import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
-import { requireEndpoint } from '../require-endpoint.ts';
+import { requireAccount, requireEndpoint } from '../require-account.ts';
 import type { Knex } from '../with-database.ts';
 
 /** An endpoint whose secret is new. */

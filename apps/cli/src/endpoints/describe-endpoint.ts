@@ -1,8 +1,7 @@
 import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database/endpoints/endpoints.ts';
-import { DELIVERY_ERRORS } from '@orders/domain/endpoints/delivery-errors.ts';
+import { DELIVERY_ERRORS } from '@orders/domain/endpoints/read-endpoint.ts';
 import { eventId } from '@orders/domain/events.ts';
-import { count } from '../count.ts';
-import { details, table } from '../table.ts';
+import { count, details, table } from '../table.ts';
 import type { EndpointWithSecret } from './change-endpoint.ts';
 
 /** An attempt as `--json` prints it. */

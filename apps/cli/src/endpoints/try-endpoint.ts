@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listAttempts, requestTest } from '@orders/database/endpoints/endpoints.ts';
-import { count } from '../count.ts';
 import { Failure } from '../errors.ts';
-import { requireEndpoint } from '../require-endpoint.ts';
+import { requireEndpoint } from '../require-account.ts';
+import { count } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 import { recordEndpointAction } from './change-endpoint.ts';
 import { type AttemptJson, attemptJson } from './describe-endpoint.ts';

@@ -2,9 +2,8 @@ import { lockAccount } from '@orders/database/accounts/accounts.ts';
 import { type EventLogState, readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { count } from '../count.ts';
 import { requireAccount } from '../require-account.ts';
-import { details } from '../table.ts';
+import { count, details } from '../table.ts';
 
 interface Options {
   json?: boolean;

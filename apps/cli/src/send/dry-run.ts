@@ -5,7 +5,7 @@ import { parseBody } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
-import { count } from '../count.ts';
+import { count } from '../table.ts';
 import { type FailedOrder, type FailureFile, failureOfRefused, repeatedId } from './failures.ts';
 import type { Refusal, SourceOrder } from './source-order.ts';
 

@@ -1,5 +1,5 @@
-import { plural } from '../count.ts';
 import { Failure } from '../errors.ts';
+import { plural } from '../table.ts';
 import type { StoredFailure } from './failures.ts';
 import type { Input } from './read-input.ts';
 import type { SourceOrder } from './source-order.ts';

@@ -1,5 +1,5 @@
 import type { CliContext } from '../context.ts';
-import { count, plural } from '../count.ts';
+import { count, plural } from '../table.ts';
 import type { Batch } from './cut-batches.ts';
 import { isAccepted, type Result } from './journal-entries.ts';
 import type { Input } from './read-input.ts';

@@ -1,5 +1,5 @@
-import { count, plural } from '../count.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
+import { count, plural } from '../table.ts';
 import type { DryRun, Duplicate, Finding } from './dry-run.ts';
 import { renderFailure } from './report.ts';
 

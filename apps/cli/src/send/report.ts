@@ -1,5 +1,5 @@
-import { count, plural } from '../count.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
+import { count, plural } from '../table.ts';
 import type { FailedOrder } from './failures.ts';
 
 /** The outcome of an input's orders: `read` is the sum of `refused` and all statuses. */

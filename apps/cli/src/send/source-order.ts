@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { Problem } from '@orders/domain/problems.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { parseDelivery } from '@orders/domain/sources/parse-delivery.ts';
+import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
 
 /** Why an order was not accepted: the service's problem, or one of the same form if it could not be sent. */
 export interface Refusal {

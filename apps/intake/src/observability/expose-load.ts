@@ -4,7 +4,7 @@ import type { LaneState } from '@orders/queue/queue-stats.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import { Gauge, type Registry } from '@orders/runtime/observability/metrics.ts';
 import type { IntakeConfig } from '../config.ts';
-import { exposeGauge } from './expose-gauge.ts';
+import { exposeGauge } from './metrics.ts';
 import { type Archiving, readArchiving, readDatabaseUse } from './read-archiving.ts';
 import { type Load, readLoad } from './read-load.ts';
 import { readStalls, type Stalls } from './read-stalls.ts';

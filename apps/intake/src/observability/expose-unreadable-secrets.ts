@@ -5,7 +5,7 @@ import { run } from '@orders/database/run.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import type { Registry } from '@orders/runtime/observability/metrics.ts';
-import { exposeGauge } from './expose-gauge.ts';
+import { exposeGauge } from './metrics.ts';
 
 /** Limits memory; the newest secrets are the ones in use. */
 const MAX_SECRETS = 10_000;

@@ -1,4 +1,4 @@
-import type { KeyScope } from '@orders/domain/key-scopes.ts';
+import type { KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { RequestHandler } from 'express';
 import { keyOf } from '../request-context.ts';

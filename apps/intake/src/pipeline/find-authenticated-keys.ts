@@ -2,7 +2,7 @@ import { RATE_LIMIT } from '@orders/database/accounts/accounts.ts';
 import { MAX_LIVE_SECRETS } from '@orders/database/accounts/signing-secrets.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
-import type { KeyScope } from '@orders/domain/key-scopes.ts';
+import type { KeyScope } from '@orders/domain/api-key.ts';
 import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
 
 /** A valid key with its account and what the account may do. */

@@ -1,7 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
-import { sqlstateOf } from '@orders/database/database-errors.ts';
+import { SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import { run, type Statement } from '@orders/database/run.ts';
-import { SQLSTATE } from '@orders/database/sqlstates.ts';
 import type { Cancellation, CancellationOutcome } from '@orders/domain/cancellations.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 

@@ -5,8 +5,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { readPreferences } from '@orders/http/read-headers.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request, RequestHandler } from 'express';
-import { waitKey } from '../receipts/event-waiters.ts';
-import { type Waiters, waitFor } from '../receipts/waiters.ts';
+import { type Waiters, waitFor, waitKey } from '../receipts/waiters.ts';
 import { senderOf } from '../request-context.ts';
 import { findEventLog, readEvents } from './read-events.ts';
 

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
+import { run } from '@orders/database/run.ts';
 import { namedHeaders } from '@orders/domain/sources/read-delivery.ts';
 import { writeAccepted } from '@orders/http/write-accepted.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
@@ -8,12 +9,30 @@ import type { SourceActivity } from '../observability/source-activity.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { ReadDeliveryBody } from '../parsing/tasks.ts';
 import type { SourceOfDelivery } from '../pipeline/find-sources.ts';
-import { useSource } from '../pipeline/use-source.ts';
 import type { Recorded } from '../receipts/receipt-writer.ts';
 import { storeUnmapped } from '../receipts/store-unmapped.ts';
 import { callerOf, contextOf, sourceOf } from '../request-context.ts';
-import type { Canceller } from './canceller.ts';
-import { type RecordDeps, recordOrder } from './record-order.ts';
+import type { Canceller } from './post-cancel.ts';
+import { type RecordDeps, recordOrder } from './post-order.ts';
+
+const USE = {
+  name: 'use-source',
+  text: `
+update sources set used_at = coalesce(used_at, now()) where account_id = $1::int and source_number = $2::int
+returning id_prefix as "idPrefix"`,
+};
+
+/**
+ * Marks a source as used, before it takes its first order or cancellation. Its prefix stays from then on: a change of it waits for this
+ * statement or this statement for it.
+ *
+ * @returns the prefix.
+ */
+export async function useSource(database: Database, accountId: number, sourceNumber: number): Promise<string> {
+  const [used] = await run<{ idPrefix: string }>(database, USE, [accountId, sourceNumber]);
+  if (!used) throw new Error('sources are never deleted');
+  return used.idPrefix;
+}
 
 interface Deps extends RecordDeps {
   database: Database;

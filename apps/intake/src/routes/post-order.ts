@@ -1,15 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { FinalReceipt } from '@orders/database/receipts/find-receipt.ts';
+import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.ts';
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import { type Preferences, readIdempotencyKey, readPreferences } from '@orders/http/read-headers.ts';
 import { writeAccepted } from '@orders/http/write-accepted.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
+import { withSpan } from '@orders/runtime/observability/tracing.ts';
 import type { Request, RequestHandler, Response } from 'express';
+import type { IntakeMetrics } from '../observability/metrics.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
-import type { Recorded } from '../receipts/receipt-writer.ts';
+import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
 import { type Waiters, waitFor } from '../receipts/waiters.ts';
-import { callerOf, contextOf, senderOf } from '../request-context.ts';
-import { type RecordDeps, recordOrder } from './record-order.ts';
+import { callerOf, contextOf, logFields, senderOf } from '../request-context.ts';
 
 interface Deps extends RecordDeps {
   parser: Parser;
@@ -60,4 +63,30 @@ async function waitForOutcome(seconds: number, response: Response, receiptId: st
   } catch {
     return null;
   }
+}
+
+export interface RecordDeps {
+  writer: ReceiptWriter;
+  metrics: Pick<IntakeMetrics, 'acceptSeconds' | 'mismatches'>;
+  logger: Logger;
+}
+
+/** Makes the receipt of an accepted order durable. Logs and counts a repeated idempotency key with another payload. */
+export async function recordOrder(request: Request, receipt: IncomingReceipt, deps: RecordDeps): Promise<Recorded> {
+  const context = contextOf(request);
+  const { span, startedAt } = context;
+  context.receiptId = receipt.receiptId;
+  const recorded = await withSpan(span?.begin('record receipt'), () => deps.writer.record(receipt, span));
+  deps.metrics.acceptSeconds.observe((performance.now() - startedAt) / 1000);
+  context.receiptId = recorded.receiptId;
+  const { kept } = recorded;
+  if (kept) {
+    deps.metrics.mismatches.inc({ kept_as: kept.as });
+    deps.logger.warn('idempotency key repeated with another payload', {
+      ...logFields(context),
+      kept_receipt_id: kept.receiptId,
+      kept_as: kept.as,
+    });
+  }
+  return recorded;
 }

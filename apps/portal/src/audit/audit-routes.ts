@@ -5,8 +5,7 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { paginate } from '../paginate.ts';
-import { plainText, queryOf, smallId } from '../read-request.ts';
+import { paginate, plainText, queryOf, smallId } from '../read-request.ts';
 import { nameSubjects } from './audit-subjects.ts';
 import { recordRead, recordReadOf } from './record-read.ts';
 

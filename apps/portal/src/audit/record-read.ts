@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { digestOf } from '../sign-in/counter-keys.ts';
+import { digestOf } from '../sign-in/attempt-bounds.ts';
 import { recordAuditWithin } from './limited-audit.ts';
 
 /** Pages poll, so there is at most one entry per operator, account and kind within this time. */

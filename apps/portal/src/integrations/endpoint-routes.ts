@@ -19,8 +19,7 @@ import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
-import { paginate } from '../paginate.ts';
-import { bodyOf, queryOf } from '../read-request.ts';
+import { bodyOf, paginate, queryOf } from '../read-request.ts';
 import { attemptJson, endpointJson, endpointOf, recordEndpoint } from './endpoint-json.ts';
 import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 

@@ -9,7 +9,7 @@ import {
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
 import { isAddressRange, MAX_ADDRESS_RANGES } from '@orders/domain/address-ranges.ts';
-import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
+import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';

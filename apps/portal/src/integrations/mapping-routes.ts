@@ -9,10 +9,8 @@ import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { transactFairly } from '../fair-limiter.ts';
-import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
-import { limitPageBytes } from '../paginate.ts';
-import { bodyOf } from '../read-request.ts';
+import { limitConcurrencyPerAccount, transactFairly } from '../fair-limiter.ts';
+import { bodyOf, limitPageBytes } from '../read-request.ts';
 import { previewMapping } from './preview-mapping.ts';
 import { recordSource, sourceJson, sourceOf } from './source-json.ts';
 

@@ -2,7 +2,7 @@ import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { parseDelivery } from '@orders/domain/sources/parse-delivery.ts';
+import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { sourceOrderIdErrors } from '@orders/domain/validate-order.ts';
 
 /** The order that a mapping makes of a delivery. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '@orders/doc-pages/escape-html.ts';
+import { escapeHtml } from '@orders/doc-pages/render-page.ts';
 import { parseDevice } from '../sign-in/parse-device.ts';
 import { MAIL_TEXTS, type MailKind, type MailText } from './mail-texts.ts';
 import type { Mail } from './send-by-smtp.ts';

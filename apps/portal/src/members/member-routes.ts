@@ -9,14 +9,15 @@ import {
   removeMember,
 } from '@orders/database/users/memberships.ts';
 import { listPendingInvitations, withdrawInvitations } from '@orders/database/users/pending-invitations.ts';
+import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
+import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { paginate } from '../paginate.ts';
-import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, textIdOf } from '../read-request.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, paginate, plainText, queryOf, textIdOf } from '../read-request.ts';
 import { emailAddress, INVITATION_TTL_MS, invitationJson } from './invitation-json.ts';
 
 const PAGE_SIZE = 100;
@@ -109,4 +110,24 @@ function changed(outcome: Member | MemberRefusal): Member {
   if (outcome === 'not_member') throw new Problem('user_not_found');
   if (outcome === 'last_owner') throw new Problem('last_owner');
   return outcome;
+}
+
+/** Whether the members of an account need a second factor. Applies to open sessions too. */
+export function secondFactorRoute({ knex, runShortFairly }: PortalDeps): Router {
+  const router = Router();
+
+  router.put('/second-factor', async (request, response) => {
+    const { required } = bodyOf<{ required: boolean }>(request, { required: Joi.boolean().strict().required() });
+    const accountId = accountIdOf(request);
+    await runShortFairly(request, () =>
+      knex.transaction(async (trx) => {
+        if (!(await setSecondFactorRequired(trx, accountId, required))) return;
+        const [subject, details] = [`account:${accountId}`, { required }];
+        await recordBy(trx, request, { accountId, action: 'second_factor_requirement_changed', subject, details });
+      }),
+    );
+    response.json({ required });
+  });
+
+  return router;
 }

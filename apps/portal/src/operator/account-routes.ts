@@ -16,8 +16,7 @@ import Joi from 'joi';
 import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import type { PortalDeps } from '../deps.ts';
-import { paginate } from '../paginate.ts';
-import { bodyOf, idOf, MAX_SMALL_ID, plainText, queryOf, smallId } from '../read-request.ts';
+import { bodyOf, idOf, MAX_SMALL_ID, paginate, plainText, queryOf, smallId } from '../read-request.ts';
 import { COUNTED_TO, listAccountsWithCounts } from './list-accounts-with-counts.ts';
 
 const PAGE_SIZE = 50;

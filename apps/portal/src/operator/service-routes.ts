@@ -4,8 +4,7 @@ import { listWorkers } from '@orders/database/workers.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
-import { paginate } from '../paginate.ts';
-import { queryOf } from '../read-request.ts';
+import { paginate, queryOf } from '../read-request.ts';
 
 const PAGE_SIZE = 50;
 

@@ -13,8 +13,7 @@ import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import { emailAddress, INVITATION_TTL_MS, invitationJson } from '../members/invitation-json.ts';
-import { paginate } from '../paginate.ts';
-import { bodyOf, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
+import { bodyOf, paginate, plainText, queryOf, smallId, textIdOf } from '../read-request.ts';
 import { changeJson, changeOperator } from './operator-changes.ts';
 
 const PAGE_SIZE = 100;

@@ -1,4 +1,4 @@
-import { quantile, type SlotCount } from '@orders/database/activity/latency.ts';
+import { quantile, type SlotCount } from '@orders/database/activity/buckets.ts';
 import type { Knex } from 'knex';
 
 /** Receipts accepted in a time range, by their current outcome. */

@@ -5,7 +5,7 @@ import { Router } from 'express';
 import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
+import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { dryRunRedrive, MAX_TRIED } from './dry-run-redrive.ts';

@@ -10,7 +10,7 @@ import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
+import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
 import { describeReceipt } from './describe-receipt.ts';

@@ -4,7 +4,7 @@ import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitConcurrencyPerAccount } from '../limit-concurrency-per-account.ts';
+import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { type ExportedOrder, hasOrders, readExported } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';

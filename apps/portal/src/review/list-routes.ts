@@ -5,11 +5,10 @@ import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitPageBytes } from '../paginate.ts';
-import { queryOf } from '../read-request.ts';
+import { limitPageBytes, queryOf } from '../read-request.ts';
+import { markListed } from './find-notes.ts';
 import { listReview } from './list-review.ts';
 import { isSortKey, listMatchingIds, listSorted, SORTS, type Sort, type SortedPlace } from './list-sorted.ts';
-import { markListed } from './mark-listed.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
 
 const PAGE = 50;

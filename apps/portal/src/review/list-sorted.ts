@@ -4,6 +4,7 @@ import {
   type ListedOrder,
   type ListedRow,
   orderRow,
+  SEVERITY,
   toListed,
 } from '@orders/database/orders/order-rows.ts';
 import {
@@ -13,12 +14,11 @@ import {
   prepareFilter,
   type ReviewFilter,
 } from '@orders/database/orders/review-filter.ts';
-import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
 import { run, type Statement } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { SEVERITIES } from '@orders/domain/severity.ts';
+import { RECENT_WITH_SIMILAR } from './find-similar.ts';
 import { spanOf } from './list-review.ts';
-import { RECENT_WITH_SIMILAR } from './similar-sql.ts';
 
 /** The newest orders of a list that are sorted or searched for likely duplicates; it takes some milliseconds. */
 export const MAX_SORTED = 10_000;

@@ -8,7 +8,7 @@ import {
 } from '@orders/database/orders/order-rows.ts';
 import { run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import { eventsOfAccount } from './events-sql.ts';
+import { eventsOfAccount } from './read-decisions.ts';
 
 /** An order that somebody confirmed, rejected, reopened or whose decision was undone, with its current state. */
 export interface ChangedOrder {

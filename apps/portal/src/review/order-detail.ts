@@ -5,6 +5,7 @@ import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
 import type { PortalDeps } from '../deps.ts';
+import type { ListMarks } from './find-notes.ts';
 import { countNotes, findNotes, type Note } from './find-notes.ts';
 import { findResends, type Resend, type ResendState } from './find-resends.ts';
 import {
@@ -16,7 +17,6 @@ import {
 } from './find-reviewed-order.ts';
 import { findSimilar, type SimilarOrder } from './find-similar.ts';
 import { type CancellationRequest, findCancellationRequest } from './list-requests.ts';
-import type { ListMarks } from './mark-listed.ts';
 import { findAcceptable } from './replace-all-items.ts';
 
 /** An order in the list. */

@@ -1,7 +1,15 @@
 import { orderRow } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
-import { eventsOfAccount } from './events-sql.ts';
 import { type Money, moneyOf } from './read-waiting.ts';
+
+/**
+ * SQL: audit events of account $1 from an id, in an order that only the index by account has. With a plain condition on the account, Postgres
+ * can choose the index by id and read the events of all accounts.
+ */
+export const eventsOfAccount = (columns: string, direction: 'asc' | 'desc', fromId = '0') => `
+  select ${columns} from audit_events
+  where (account_id, event_id) >= ($1::int, ${fromId}) and (account_id, event_id) <= ($1::int, ${Number.MAX_SAFE_INTEGER})
+  order by account_id ${direction}, event_id ${direction}`;
 
 /** Confirmations and rejections of an account that were not undone. Days and hours are those of a time zone. */
 export interface Decisions {

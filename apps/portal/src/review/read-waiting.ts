@@ -1,4 +1,4 @@
-import { SEVERITY } from '@orders/database/orders/severity-sql.ts';
+import { SEVERITY } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 

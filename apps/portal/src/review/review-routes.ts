@@ -1,5 +1,7 @@
 import { recordAudit } from '@orders/database/audit.ts';
+import type { Database } from '@orders/database/connect.ts';
 import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
@@ -8,21 +10,66 @@ import type { Knex } from 'knex';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { bodyOf, orderIdOf, plainText, uuidOf } from '../read-request.ts';
+import { bodyOf, orderIdOf, plainText, queryOf, uuidOf } from '../read-request.ts';
 import { decideResend } from './decide-resend.ts';
 import { editStoredOrder } from './edit-order.ts';
 import { exportRoutes } from './export-routes.ts';
 import type { Decision } from './find-resends.ts';
 import { findReviewedOrder } from './find-reviewed-order.ts';
+import { countOpenRequests, type OpenRequests } from './list-requests.ts';
 import { listRoutes } from './list-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
+import { type Decisions, readDecisions } from './read-decisions.ts';
 import { hasOrders } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';
-import { reviewOverviewRoutes } from './review-overview-routes.ts';
+import { readWaiting, type WaitingOrders } from './read-waiting.ts';
 import { undoReview } from './undo-review.ts';
 import { updatesRoutes } from './updates-routes.ts';
 import { viewsRoutes } from './views-routes.ts';
+
+type ReviewOverview = {
+  waiting: WaitingOrders;
+  /** Requests to cancel orders that were dispatched, which nobody has dealt with. */
+  cancellation_requests: Pick<OpenRequests, 'count' | 'capped'>;
+} & Decisions;
+
+/** Pages request this repeatedly, so that a database under load is better off without it. */
+const STATEMENT_MS = 5000;
+
+/** What waits for a decision and what was decided, at a cost that does not depend on how many orders an account has. */
+export function readReviewOverview(database: Database, accountId: number, timeZone: string): Promise<ReviewOverview> {
+  return inTransaction(
+    database,
+    async (connection) => ({
+      waiting: await readWaiting(connection, accountId),
+      cancellation_requests: await countOpenRequests(connection, accountId),
+      ...(await readDecisions(connection, accountId, timeZone)),
+    }),
+    { statement_timeout: STATEMENT_MS },
+  );
+}
+
+/** Offsets such as +04:00 are left out, because Postgres reads their sign the other way round. */
+const timeZone = Joi.string()
+  .max(100)
+  .pattern(/^[a-z]/i)
+  .custom((name: string) => {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return name;
+  })
+  .default('Asia/Dubai');
+
+/** `GET /overview/review`: the orders that wait for a decision, and the decisions of the last 24 hours. */
+function reviewOverviewRoutes({ database, runFairly }: PortalDeps): Router {
+  const router = Router();
+  router.get('/overview/review', async (request, response) => {
+    const { time_zone } = queryOf<{ time_zone: string }>(request, { time_zone: timeZone });
+    const accountId = accountIdOf(request);
+    response.json(await runFairly(request, () => readReviewOverview(database, accountId, time_zone)));
+  });
+  return router;
+}
 
 const fields = Joi.object().pattern(Joi.string(), Joi.any());
 

@@ -1,5 +1,5 @@
 import { recordAudit } from '@orders/database/audit.ts';
-import { lockOrders, type OrderState, statesOf } from '@orders/database/orders/lock-orders.ts';
+import { lockOrders, type OrderState, statesOf } from '@orders/database/orders/review-orders.ts';
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import type { Knex } from 'knex';
 

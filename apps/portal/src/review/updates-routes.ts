@@ -6,12 +6,11 @@ import Joi from 'joi';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { limitPageBytes } from '../paginate.ts';
-import { queryOf } from '../read-request.ts';
+import { limitPageBytes, queryOf } from '../read-request.ts';
+import { markListed } from './find-notes.ts';
 import { countNeedingReview, listReviewSince } from './list-new-orders.ts';
 import { listOpenRequests } from './list-requests.ts';
 import { listById, listUpdates } from './list-updates.ts';
-import { markListed } from './mark-listed.ts';
 import { FILTER, type FilterQuery, orderId, toFilter } from './read-filter.ts';
 
 /** A user who looks at an account's list. */

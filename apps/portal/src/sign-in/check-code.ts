@@ -7,10 +7,10 @@ import { Problem } from '@orders/domain/problems.ts';
 import { symmetricDecrypt } from 'better-auth/crypto';
 import type { Request } from 'express';
 import type { PortalDeps } from '../deps.ts';
+import { tooManyAttempts } from './attempt-bounds.ts';
 import type { Auth } from './create-auth.ts';
 import type { SignInRecord } from './record-sign-in.ts';
 import { TOTP } from './second-factor-plugins.ts';
-import { tooManyAttempts } from './too-many-attempts.ts';
 
 /**
  * Max failures of one user and one kind, from all networks: only somebody who has the password, or an open session, can make them. Three of a

@@ -3,7 +3,7 @@ import { findCredential } from '@orders/database/users/passwords.ts';
 import { parseCookies } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
 import type { Knex } from 'knex';
-import { digestOf } from './counter-keys.ts';
+import { digestOf } from './attempt-bounds.ts';
 
 const LIFETIME_MS = 90 * 86_400_000;
 /** A browser has one cookie for each user who signed in. More are ignored, so that a request causes few computations. */

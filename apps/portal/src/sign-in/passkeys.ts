@@ -5,10 +5,9 @@ import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import Joi from 'joi';
 import type { Knex } from 'knex';
-import { boundsAround, takeWithin } from './attempt-bounds.ts';
+import { boundsAround, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
 import type { Auth } from './create-auth.ts';
 import type { SignInRecord } from './record-sign-in.ts';
-import { tooManyAttempts } from './too-many-attempts.ts';
 
 /** The response of a browser's authenticator; the library checks its parts. */
 export type PasskeyResponse = NonNullable<

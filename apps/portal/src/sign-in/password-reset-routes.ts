@@ -1,10 +1,8 @@
-import { forgetRecentCodeAttempts } from '@orders/database/users/code-attempts.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from '@orders/database/users/code-attempts.ts';
 import { listMemberships } from '@orders/database/users/memberships.ts';
-import { createToken, hashToken } from '@orders/database/users/one-time-tokens.ts';
 import { setPassword } from '@orders/database/users/passwords.ts';
-import { proveAddress } from '@orders/database/users/prove-address.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
-import { findUser } from '@orders/database/users/users.ts';
+import { findUser, proveAddress } from '@orders/database/users/users.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
@@ -15,12 +13,10 @@ import type { PortalDeps } from '../deps.ts';
 import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import { writeMail } from '../mail/write-mail.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { boundsAround, takeWithin } from './attempt-bounds.ts';
-import { digestOf } from './counter-keys.ts';
+import { boundsAround, digestOf, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
+import { tryNewPassword } from './check-new-password.ts';
 import { newPassword } from './open-session.ts';
 import type { SignInRecord } from './record-sign-in.ts';
-import { tooManyAttempts } from './too-many-attempts.ts';
-import { tryNewPassword } from './try-new-password.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /** Max requests for a new password from one network, for any addresses. */

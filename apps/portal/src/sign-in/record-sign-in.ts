@@ -1,13 +1,12 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { listAccountIds } from '@orders/database/users/memberships.ts';
-import { recordOfUser } from '@orders/database/users/record-of-user.ts';
-import { findUser, noteSignIn } from '@orders/database/users/users.ts';
+import { findUser, noteSignIn, recordOfUser } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { recordAuditWithin } from '../audit/limited-audit.ts';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
-import { digestOf, networksOf } from './counter-keys.ts';
+import { digestOf, networksOf } from './attempt-bounds.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /**

@@ -3,12 +3,10 @@ import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
 import type { Knex } from 'knex';
 import { contextOf } from '../context.ts';
-import { type Bound, boundsAround, takeWithin } from './attempt-bounds.ts';
-import { digestOf, networksOf } from './counter-keys.ts';
+import { type Bound, boundsAround, digestOf, networksOf, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
 import type { KnownDevices } from './known-device.ts';
 import type { PasswordHasher, Requester } from './password-hasher.ts';
 import type { LockOut, SignInRecord } from './record-sign-in.ts';
-import { tooManyAttempts } from './too-many-attempts.ts';
 
 /**
  * Checks a password within the bounds. Attempts are counted before the check, so that concurrent ones cannot exceed the bounds,

@@ -4,7 +4,7 @@ import { pruneEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
 import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
-import { removeChunks } from '@orders/database/remove-chunks.ts';
+import { removeChunks } from '@orders/database/run.ts';
 import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';

@@ -1,9 +1,8 @@
-import { RETENTION_LOCK } from '@orders/database/advisory-locks.ts';
 import { firstInDefault } from '@orders/database/partitions/default-partitions.ts';
 import { listPartitions, type Partition } from '@orders/database/partitions/list-partitions.ts';
 import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
 import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
-import { removeChunks } from '@orders/database/remove-chunks.ts';
+import { RETENTION_LOCK, removeChunks } from '@orders/database/run.ts';
 import type { Knex } from 'knex';
 
 /** Pages per statement; dispatching waits for each statement. */

@@ -1,5 +1,5 @@
-import { SEARCH_TERMS_LOCK } from '@orders/database/advisory-locks.ts';
 import { SEARCH_TERMS, SLACK_MS } from '@orders/database/orders/review-filter.ts';
+import { SEARCH_TERMS_LOCK } from '@orders/database/run.ts';
 import type { Knex } from 'knex';
 
 const BATCH_SIZE = 500;

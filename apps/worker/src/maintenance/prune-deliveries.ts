@@ -1,5 +1,5 @@
 import type { EndpointKey } from '@orders/database/endpoints/endpoints.ts';
-import { removeChunks } from '@orders/database/remove-chunks.ts';
+import { removeChunks } from '@orders/database/run.ts';
 import type { Knex } from 'knex';
 
 /** Rows per statement. */

@@ -1,4 +1,4 @@
-import { removeChunks } from '@orders/database/remove-chunks.ts';
+import { removeChunks } from '@orders/database/run.ts';
 import type { Knex } from 'knex';
 
 /** Keys removed per transaction. */

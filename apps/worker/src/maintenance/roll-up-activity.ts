@@ -1,7 +1,6 @@
-import { BUCKET_MS, bucketOf } from '@orders/database/activity/buckets.ts';
-import { latencySlot } from '@orders/database/activity/latency.ts';
-import { ACTIVITY_LOCK } from '@orders/database/advisory-locks.ts';
+import { BUCKET_MS, bucketOf, latencySlot } from '@orders/database/activity/buckets.ts';
 import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
+import { ACTIVITY_LOCK } from '@orders/database/run.ts';
 import { FINAL_STATES } from '@orders/domain/receipt-states.ts';
 import type { Knex } from 'knex';
 

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
-import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/may-move.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { run } from '@orders/database/run.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';

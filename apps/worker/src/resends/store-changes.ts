@@ -1,4 +1,4 @@
-import { MAY_MOVE } from '@orders/database/receipts/may-move.ts';
+import { MAY_MOVE } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';

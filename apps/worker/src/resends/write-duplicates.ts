@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/may-move.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, inTransaction, run } from '@orders/database/run.ts';
 import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';

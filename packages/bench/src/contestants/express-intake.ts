@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import express, { type Express } from 'express';
 import Joi from 'joi';
 import { v4 as uuid } from 'uuid';
-import { endOnSignal } from './end-on-signal.ts';
-import { readSetting } from './environment.ts';
-import type { AcceptOrder, IncomingOrder } from './incoming-order.ts';
+import type { AcceptOrder, IncomingOrder } from './environment.ts';
+import { endOnSignal, readSetting } from './environment.ts';
 
 const ORDER = Joi.object<IncomingOrder>({ source_order_id: Joi.string().min(1).max(255).required() }).unknown();
 

@@ -1,4 +1,4 @@
-import type { IncomingOrder } from './incoming-order.ts';
+import type { IncomingOrder } from './environment.ts';
 import { ACCOUNT_ID } from './plain-tables.ts';
 
 /** The columns of an order. `items` is a JSON string, because pg converts a JavaScript array to a Postgres array. */

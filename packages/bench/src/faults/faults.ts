@@ -5,8 +5,7 @@ import type { EndpointMode } from './endpoint-receiver.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
-import { restartPostgres } from './restart-postgres.ts';
-import { withClient } from './with-client.ts';
+import { restartPostgres, withClient } from './with-client.ts';
 
 /** Everything that a fault can affect. */
 export interface FaultContext extends Deployment {

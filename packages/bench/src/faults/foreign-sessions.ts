@@ -1,4 +1,4 @@
-import { SQLSTATE } from '@orders/database/sqlstates.ts';
+import { SQLSTATE } from '@orders/database/database-errors.ts';
 import pg from 'pg';
 
 /** Sessions of other programs on the same Postgres. */

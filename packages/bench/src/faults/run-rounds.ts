@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { untilEventsRead } from './event-rules.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
-import { restartPostgres } from './restart-postgres.ts';
 import {
   feedsOf,
   type Round,
@@ -15,7 +14,7 @@ import {
 } from './round.ts';
 import { copyObserved, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
 import { verifyAllDeliveries } from './verify-deliveries.ts';
-import { withClient } from './with-client.ts';
+import { restartPostgres, withClient } from './with-client.ts';
 
 /** Min time that the load continues after recovery. */
 const MIN_LOAD_AFTER_RECOVERY_MS = 1500;

@@ -1,5 +1,4 @@
-import { createApiKey, hashApiKey } from '@orders/domain/api-key.ts';
-import { KEY_SCOPES, type KeyScope } from '@orders/domain/key-scopes.ts';
+import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from './accounts.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { DeliveryError } from '@orders/domain/endpoints/delivery-errors.ts';
+import type { DeliveryError } from '@orders/domain/endpoints/read-endpoint.ts';
 import { createEndpointId } from '@orders/domain/endpoints/read-endpoint.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { createStandardSecret } from '@orders/domain/sources/create-secret.ts';
+import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';

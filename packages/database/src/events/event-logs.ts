@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { removeChunks } from '../remove-chunks.ts';
+import { removeChunks } from '../run.ts';
 
 /** A log as operators and account holders see it. */
 export interface EventLogState {

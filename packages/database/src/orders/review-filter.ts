@@ -2,8 +2,8 @@ import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Severity } from '@orders/domain/severity.ts';
 import type { Database } from '../connect.ts';
 import { run } from '../run.ts';
+import { SEVERITY } from './order-rows.ts';
 import { queryForFacets, queryForSearchTerms } from './search-query.ts';
-import { SEVERITY } from './severity-sql.ts';
 
 /** Filter of an account's list of orders; null matches all. */
 export interface ReviewFilter {

@@ -1,5 +1,5 @@
-import { toAsciiDigits } from '@orders/domain/normalize/digits.ts';
 import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
+import { toAsciiDigits } from '@orders/domain/normalize/text.ts';
 import type { Severity } from '@orders/domain/severity.ts';
 
 /** The other conditions of a filter that the search index (`order_words`) helps with; null matches all. */

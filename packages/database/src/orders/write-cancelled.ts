@@ -1,5 +1,5 @@
 import { recordWritten } from '../events/record-written.ts';
-import { MAY_MOVE } from '../receipts/may-move.ts';
+import { MAY_MOVE } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
 import { INPUT, inputOf, ORDER_COLUMNS, SET_WRITTEN, type WritableOrder, type Written } from './write-orders.ts';

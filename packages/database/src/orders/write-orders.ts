@@ -1,6 +1,6 @@
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { recordWritten } from '../events/record-written.ts';
-import { MAY_MOVE, NORMALIZED_AT } from '../receipts/may-move.ts';
+import { MAY_MOVE, NORMALIZED_AT } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
 

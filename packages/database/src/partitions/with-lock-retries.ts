@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { sqlstateOf } from '../database-errors.ts';
-import { SQLSTATE } from '../sqlstates.ts';
+import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
 
 /** Intake queues behind a request for a table lock, so this limits how long senders wait. */
 const LOCK_TIMEOUT = '200ms';

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { reopenBuckets } from '../activity/buckets.ts';
-import { RETENTION_LOCK } from '../advisory-locks.ts';
 import { recordAudit } from '../audit.ts';
+import { RETENTION_LOCK } from '../run.ts';
 import { mapUnmapped } from '../sources/map-unmapped.ts';
 import { ascending, idIn } from './uuids.ts';
 

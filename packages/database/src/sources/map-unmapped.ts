@@ -2,10 +2,9 @@ import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { mapStoredDelivery, modifiedAt } from '@orders/domain/sources/read-delivery.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Knex } from 'knex';
-import { sqlstateOf } from '../database-errors.ts';
+import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
 import { BODY } from '../receipts/find-receipt.ts';
 import { ascending, idIn, newBatchIdFor } from '../receipts/uuids.ts';
-import { SQLSTATE } from '../sqlstates.ts';
 
 interface ReceiptKey {
   receipt_id: string;

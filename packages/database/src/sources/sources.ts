@@ -1,9 +1,9 @@
 import { createSourceId } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
-import { createSourceSecret } from '@orders/domain/sources/create-secret.ts';
 import { defaultIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { createSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import type { Knex } from 'knex';
 import { forgetSignInAttempts } from './sign-in-attempts.ts';
 
@@ -25,4 +26,14 @@ export async function forgetCodeAttempts(db: Knex, userId: string): Promise<void
  */
 export async function forgetRecentCodeAttempts(db: Knex, userId: string): Promise<void> {
   for (const kind of KINDS) await forgetSignInAttempts(db, key(kind, userId));
+}
+
+/** A token of a one-time link: 256 random bits. */
+export function createToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** What is stored of a token. */
+export function hashToken(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { proveAddress } from './prove-address.ts';
-import { recordOfUser } from './record-of-user.ts';
 import { endSessions } from './sessions.ts';
-import { findUser, listUsers, type User } from './users.ts';
+import { findUser, listUsers, proveAddress, recordOfUser, type User } from './users.ts';
 
 /** An account at an identity provider. */
 export interface Identity {

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { INVITATION_LOCK } from '../advisory-locks.ts';
-import { forgetRecentCodeAttempts } from './code-attempts.ts';
+import { INVITATION_LOCK } from '../run.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from './code-attempts.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
-import { createToken, hashToken } from './one-time-tokens.ts';
 import { setPassword } from './passwords.ts';
-import { proveAddress } from './prove-address.ts';
-import { recordOfUser } from './record-of-user.ts';
 import type { Role } from './users.ts';
+import { proveAddress, recordOfUser } from './users.ts';
 
 export interface Invitation {
   email: string;

@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { forgetCodeAttempts } from './code-attempts.ts';
-import { recordOfUser } from './record-of-user.ts';
 import { endSessions } from './sessions.ts';
-import { findUser, type User } from './users.ts';
+import { findUser, recordOfUser, type User } from './users.ts';
 
 export interface Passkey {
   passkey_id: string;

@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
-import { recordAudit } from '../audit.ts';
-import type { MemberRole } from './memberships.ts';
+import { type AuditEntry, recordAudit } from '../audit.ts';
+import { listAccountIds, type MemberRole } from './memberships.ts';
 import { withdrawInvitations } from './pending-invitations.ts';
+import { endSessions } from './sessions.ts';
 
 /** An operator may use all accounts; an `account_holder` is a member of one or more. */
 export type Role = 'operator' | 'account_holder';
@@ -84,4 +85,33 @@ export async function removeUser(db: Knex, email: string, actor: string): Promis
     await recordAudit(trx, ...accountIds.map((accountId) => ({ ...entry, accountId })));
     return user;
   });
+}
+
+/** Records an audit entry about a user in each of their accounts, for the owners of those accounts. */
+export async function recordOfUser(
+  trx: Knex,
+  email: string,
+  entry: Pick<AuditEntry, 'actor' | 'action' | 'details'>,
+): Promise<void> {
+  const accountIds = await listAccountIds(trx, email);
+  await recordAudit(trx, ...accountIds.map((accountId) => ({ ...entry, subject: `user:${email}`, accountId })));
+}
+
+/**
+ * Notes that a user has shown that the e-mail address is theirs. Somebody else may have opened the link by which an owner of an account
+ * invited them. So the first time, all ways to sign in that were set up before are removed, with all sessions and with audit. Must be called
+ * in a transaction.
+ */
+export async function proveAddress(trx: Knex, userId: string): Promise<void> {
+  const [user] = await trx('users')
+    .where({ id: userId, email_verified: false })
+    .update({ email_verified: true, two_factor_enabled: false })
+    .returning('email');
+  if (!user) return;
+  await trx('user_credentials').where({ user_id: userId }).delete();
+  await trx('user_passkeys').where({ user_id: userId }).delete();
+  await trx('user_second_factors').where({ user_id: userId }).delete();
+  await trx('user_verifications').where({ value: userId }).delete();
+  await endSessions(trx, userId);
+  await recordOfUser(trx, user.email, { actor: user.email, action: 'earlier_credentials_removed' });
 }

@@ -1,6 +1,53 @@
 import { randomBytes } from 'node:crypto';
 import { EVENT_TYPES, type EventType } from '../events.ts';
 
+/** Why an attempt to deliver an event failed. Codes are stable; no text repeats what an endpoint replied. */
+export const DELIVERY_ERRORS = {
+  refused_status: 'The endpoint replied with a status other than 2xx.',
+  redirect: 'The endpoint replied with a redirect. Redirects are not followed: register the final URL.',
+  gone: 'The endpoint replied 410. It is disabled.',
+  timeout: 'The endpoint did not reply within 15 seconds.',
+  address_refused:
+    'This service does not call the address of this URL. It must be https, with a host name whose addresses are public. If it is, ask the operator.',
+  host_not_found: 'The host name of the URL was not found, or has an address that is not public.',
+  tls_failed: 'The TLS connection failed; the certificate may be wrong or expired.',
+  connection_failed: 'The connection failed or was closed before a reply.',
+  proxy_failed: 'The proxy of this service did not connect to the host. If that goes on, tell the operator.',
+  invalid_response: 'The reply was not valid HTTP.',
+} as const;
+
+export type DeliveryError = keyof typeof DELIVERY_ERRORS;
+
+const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
+
+/** Delays after the first, second, … failed attempt, in milliseconds, as https://www.standardwebhooks.com recommends them. */
+const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** Share of a delay by which it varies, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
+
+/**
+ * The delay after a failed attempt, in milliseconds: that of the schedule, varied by a tenth. After the ninth failure it is always the last
+ * one.
+ *
+ * @param attempts that have failed, at least 1.
+ * @param random from 0 to 1.
+ */
+export function retryDelay(attempts: number, random: number): number {
+  const delay = RETRY_DELAYS_MS[Math.min(attempts, RETRY_DELAYS_MS.length) - 1] as number;
+  return Math.round(delay * (1 - JITTER + 2 * JITTER * random));
+}
+
 const MAX_URL = 2000;
 /** Lower ports belong to other protocols. */
 const MIN_UNPRIVILEGED_PORT = 1024;

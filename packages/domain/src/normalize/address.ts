@@ -1,6 +1,5 @@
 import { LIMITS } from './limits.ts';
-import { partsOf } from './parts.ts';
-import { readText } from './text.ts';
+import { partsOf, readText } from './text.ts';
 import type { WarningList } from './warnings.ts';
 
 const POINTER = '/address';

@@ -1,8 +1,7 @@
 import type { Item } from '../order.ts';
-import { toAsciiDigits } from './digits.ts';
 import { isJsonObject, type JsonObject } from './json-object.ts';
 import { LIMITS, MAX_ITEMS } from './limits.ts';
-import { readText, removeInvisible } from './text.ts';
+import { readText, removeInvisible, toAsciiDigits } from './text.ts';
 import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
 import type { WarningList } from './warnings.ts';
 

@@ -1,5 +1,59 @@
-import { toDecimalText } from './decimal-text.ts';
+import Big from 'big.js';
 import type { WarningList } from './warnings.ts';
+
+/** Longer than any field. The rest would be cut off anyway, and formatting a list of large numbers is slow. */
+const MAX_LENGTH = 10_000;
+
+/**
+ * The strings and numbers inside an object or list, at any depth, in document order. Other values, such as booleans, are skipped.
+ */
+export function partsOf(value: object): string[] {
+  const parts: string[] = [];
+  collectParts(value, parts, 0);
+  return parts;
+}
+
+/** Appends the parts of `value`; `length` is the number of characters so far. Returns the new length. */
+function collectParts(value: unknown, parts: string[], length: number): number {
+  if (length > MAX_LENGTH) return length;
+  const part = toPart(value);
+  if (part !== '') {
+    parts.push(part);
+    return length + part.length;
+  }
+  if (typeof value !== 'object' || value === null) return length;
+  return Object.values(value).reduce<number>((sum, inner) => collectParts(inner, parts, sum), length);
+}
+
+function toPart(value: unknown): string {
+  if (typeof value === 'number') return toDecimalText(value) ?? '';
+  return typeof value === 'string' && removeForbidden(value) !== '' ? value.trim() : '';
+}
+
+/** Larger numbers are no name, code or amount, and their decimal string is far longer than the number. */
+const MAX_SIZE = 1e40;
+
+/**
+ * The shortest decimal string, without exponent, that parses to the number. Undefined if the number is too large or too close to zero.
+ */
+export function toDecimalText(number: number): string | undefined {
+  const size = Math.abs(number);
+  if (!(size < MAX_SIZE && (size > 1 / MAX_SIZE || size === 0))) return undefined;
+  const text = String(number);
+  return text.includes('e') ? new Big(text).toFixed() : text;
+}
+
+/** The zeros of Arabic-Indic, Persian and full-width digits. */
+const ZEROS = [0x0660, 0x06f0, 0xff10];
+
+/** Replaces Arabic-Indic, Persian and full-width digits with 0 to 9. */
+export function toAsciiDigits(text: string): string {
+  return text.replace(/[\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]/g, (digit) => {
+    const code = digit.charCodeAt(0);
+    const zero = ZEROS.findLast((candidate) => candidate <= code) ?? code;
+    return String(code - zero);
+  });
+}
 
 /**
  * Characters that mislead readers or that Postgres or printers reject: control characters (including U+0000), bidirectional controls, lone

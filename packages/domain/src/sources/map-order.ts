@@ -1,8 +1,9 @@
-import { toDecimalText } from '../normalize/decimal-text.ts';
 import { MAX_ITEMS } from '../normalize/limits.ts';
+import { readEmirate } from '../normalize/place/read-emirate.ts';
+import { toDecimalText } from '../normalize/text.ts';
+import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type { ConstantValue, FieldMapping, ItemMapping, ItemsMapping, MappedValue, OrderMapping } from './mapping.ts';
-import { tidyPayload } from './tidy-payload.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
 const [MAX_TEXT, MAX_ITEM_TEXT] = [4_100, 1_100];
@@ -185,4 +186,27 @@ function presentValue(value: unknown, maxText: number): Present {
   if (typeof value !== 'string') return value === null ? null : undefined;
   const text = value.slice(0, maxText);
   return text.trim() === '' ? null : text;
+}
+
+type Payload = Record<string, unknown>;
+
+/** Makes `null` of what platforms send in place of nothing: the emirate again as the area, and the number 0 as the id of a guest. */
+function tidyPayload({ area, customer, ...payload }: Payload): Payload {
+  return {
+    ...payload,
+    ...(area !== undefined && { area: repeatsEmirate(area, payload.emirate) ? null : area }),
+    ...(customer !== undefined && { customer: withoutZeroId(customer) }),
+  };
+}
+
+/** Whether the area is only another spelling of the emirate, as a city often is. */
+function repeatsEmirate(area: unknown, emirate: unknown): boolean {
+  const { emirate_code, rest } = readEmirate(area, new WarningList());
+  if (emirate_code === null || rest !== null) return false;
+  return readEmirate(emirate, new WarningList()).emirate_code === emirate_code;
+}
+
+function withoutZeroId(customer: unknown): unknown {
+  const { id, ...others } = { ...(customer as Payload) };
+  return id === '0' ? { ...others, id: null } : customer;
 }

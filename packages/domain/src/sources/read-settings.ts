@@ -1,8 +1,7 @@
 import Joi from 'joi';
 import { Problem } from '../problems.ts';
-import { isJsonPointer, toJsonPointer } from './json-pointer.ts';
+import { isJsonPointer, protoMembers, toJsonPointer } from './json-pointer.ts';
 import { PRESETS } from './presets.ts';
-import { protoMembers } from './proto-members.ts';
 import type { SignatureSettings, SourcePreset, SourceSettings } from './settings.ts';
 
 const MAX_VALUES = 20;

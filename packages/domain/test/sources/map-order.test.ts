@@ -4,8 +4,8 @@ import { MAX_ITEMS } from '../../src/normalize/limits.ts';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { type MappedPayload, mapOrder } from '../../src/sources/map-order.ts';
 import type { OrderMapping } from '../../src/sources/mapping.ts';
-import { parseDelivery } from '../../src/sources/parse-delivery.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
+import { parseDelivery } from '../../src/sources/read-delivery.ts';
 import { arbitraryDocument, arbitraryMapping } from './arbitrary-mapping.ts';
 
 const RUNS = { numRuns: 2_000 };

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDelivery } from '../../src/sources/parse-delivery.ts';
+import { parseDelivery } from '../../src/sources/read-delivery.ts';
 
 const numberText = fc
   .tuple(fc.stringMatching(/^-?(0|[1-9]\d{0,20})(\.\d{1,18})?$/), fc.stringMatching(/^([eE][+-]?\d{1,3})?$/))

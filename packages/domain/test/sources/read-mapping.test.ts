@@ -2,8 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Problem } from '../../src/problems.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
-import { printMapping } from '../../src/sources/print-mapping.ts';
-import { readMapping } from '../../src/sources/read-mapping.ts';
+import { printMapping, readMapping } from '../../src/sources/read-mapping.ts';
 import { arbitraryMapping } from './arbitrary-mapping.ts';
 
 const FIELDS = [

@@ -1,7 +1,6 @@
 import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
 import type { ProblemCode } from '@orders/domain/problems.ts';
-import { batchArrayExamples, batchLinesExamples } from './order-examples.ts';
-import { requestOrderSchemas } from './order-schemas.ts';
+import { batchArrayExamples, batchLinesExamples, requestOrderSchemas } from './order-schemas.ts';
 import { acceptedSchema } from './receipt-schemas.ts';
 import { grouped, ref, text } from './schema.ts';
 

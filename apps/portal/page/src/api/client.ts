@@ -151,3 +151,12 @@ async function sendOnce(method: Method, path: string, options: CallOptions): Pro
   if (isProblem(problem, 'not_permitted') || isProblem(problem, 'account_suspended')) notifyForbidden();
   return problem;
 }
+
+/** The type of a value after JSON serialization. */
+export type Json<T> = T extends Date
+  ? string
+  : T extends (infer U)[]
+    ? Json<U>[]
+    : T extends object
+      ? { [K in keyof T]: Json<T[K]> }
+      : T;

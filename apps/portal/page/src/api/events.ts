@@ -3,9 +3,9 @@ import type { EventLogState } from '@orders/database/events/event-logs.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { EndpointJson } from '../../../src/integrations/endpoint-json.ts';
+import type { Json } from './client.ts';
 import { call } from './client.ts';
 import type { Grace } from './integrations.ts';
-import type { Json } from './types.ts';
 
 export type { EventLogState, EventType };
 

@@ -2,11 +2,11 @@ import type { Account } from '@orders/database/accounts/accounts.ts';
 import type { ApiKey, NewApiKey } from '@orders/database/accounts/api-keys.ts';
 import type { SigningSecret, SigningSecretRow } from '@orders/database/accounts/signing-secrets.ts';
 import type { RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
-import type { KeyScope } from '@orders/domain/key-scopes.ts';
+import type { KeyScope } from '@orders/domain/api-key.ts';
 import type { AccountSetup } from '@orders/portal/integrations/account-setup.ts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { Json } from './client.ts';
 import { call } from './client.ts';
-import type { Json } from './types.ts';
 
 export type Key = Json<ApiKey>;
 export type NewKey = Json<NewApiKey>;

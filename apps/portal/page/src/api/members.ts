@@ -6,10 +6,10 @@ import {
   useInfiniteQuery,
   useQuery,
 } from '@tanstack/react-query';
+import type { Json } from './client.ts';
 import { call } from './client.ts';
 import type { InvitationLink } from './operator.ts';
 import type { MemberRole } from './session.ts';
-import type { Json } from './types.ts';
 
 /** A user of an account. */
 export interface Member {

@@ -1,7 +1,7 @@
 import type { UnconfirmedSignIn } from '@orders/portal/sign-in/unconfirmed-sign-ins.ts';
 import { queryOptions } from '@tanstack/react-query';
+import type { Json } from './client.ts';
 import { call } from './client.ts';
-import type { Json } from './types.ts';
 
 export type NewSignIn = Json<UnconfirmedSignIn>;
 

@@ -3,8 +3,8 @@ import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';
+import type { Json } from './client.ts';
 import { call, type Query } from './client.ts';
-import type { Json } from './types.ts';
 
 export type Receipt = Json<ReturnType<typeof receiptJson>>;
 

@@ -1,8 +1,8 @@
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
+import type { Json } from './client.ts';
 import { call, callForFile, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
-import type { Json } from './types.ts';
 
 export type PrintedOrder = Json<ExportedOrder>;
 

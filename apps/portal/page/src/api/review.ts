@@ -5,8 +5,8 @@ import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,
 } from '../../../src/review/order-detail.ts';
+import type { Json } from './client.ts';
 import { call } from './client.ts';
-import type { Json } from './types.ts';
 
 /** An order in the list, with the numbers of its items and warnings, and whether it was sent again with other content. */
 export type ListedOrder = Json<ServerListedOrder>;

@@ -6,9 +6,9 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
 import type { SourceJson } from '../../../src/integrations/source-json.ts';
+import type { Json } from './client.ts';
 import { call, isProblem } from './client.ts';
 import type { Grace } from './integrations.ts';
-import type { Json } from './types.ts';
 
 export type { OrderMapping, SourcePreset, SourceSettings };
 

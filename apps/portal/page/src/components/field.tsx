@@ -1,5 +1,4 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
-import { FieldError } from './field-error.tsx';
 
 type FieldProps = InputHTMLAttributes<HTMLInputElement> & { label: string; hint?: string; error?: string | null };
 
@@ -18,5 +17,38 @@ export function Field({ label, hint, error, ...input }: FieldProps): ReactNode {
       )}
       <FieldError id={`${id}-error`} text={error} />
     </div>
+  );
+}
+
+/** Why a value is not accepted, below its input; announced when it appears. */
+export function FieldError({ id, text }: { id?: string; text: string | null | undefined | false }): ReactNode {
+  if (!text) return null;
+  return (
+    <p id={id} className="field-error" role="alert">
+      {text}
+    </p>
+  );
+}
+
+/** The field of a new password, with the limits of its length. */
+export function NewPasswordField(props: {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  error: string | null;
+}): ReactNode {
+  return (
+    <Field
+      label={props.label}
+      type="password"
+      autoComplete="new-password"
+      dir="ltr"
+      required
+      minLength={15}
+      maxLength={128}
+      value={props.value}
+      onChange={(event) => props.onChange(event.target.value)}
+      error={props.error}
+    />
   );
 }

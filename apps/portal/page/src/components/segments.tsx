@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useReducer } from 'react';
 import './segments.css';
+import './switch.css';
 
 /** A segmented control: a choice between a few visible options. */
 export function Segments<T extends string>(props: {
@@ -32,5 +33,22 @@ export function Segments<T extends string>(props: {
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** A setting that is on or off. */
+export function Switch(props: { isOn: boolean; isBusy: boolean; label: string; onClick: () => void }): ReactNode {
+  return (
+    <button
+      type="button"
+      role="switch"
+      className="switch"
+      aria-checked={props.isOn}
+      disabled={props.isBusy}
+      onClick={props.onClick}
+    >
+      <span className="switch-track" aria-hidden="true" />
+      {props.label}
+    </button>
   );
 }

@@ -11,8 +11,7 @@ import {
   UserRoundCog,
   Users,
 } from 'lucide-react';
-import type { Can } from '../api/permissions.ts';
-import type { Permission } from '../api/session.ts';
+import type { Can, Permission } from '../api/session.ts';
 import { type LazyPage, lazyPage } from './lazy-page.tsx';
 
 /** A page of the portal; `name` is its locale key below `nav`. */

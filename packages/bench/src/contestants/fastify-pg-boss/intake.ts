@@ -3,10 +3,8 @@ import Fastify from 'fastify';
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
 import { v4 as uuid } from 'uuid';
-import { endOnSignal } from '../end-on-signal.ts';
-import { readSetting } from '../environment.ts';
-import type { AcceptOrder, IncomingOrder } from '../incoming-order.ts';
-import { logError } from '../log-error.ts';
+import type { AcceptOrder, IncomingOrder } from '../environment.ts';
+import { endOnSignal, logError, readSetting } from '../environment.ts';
 import { ACCOUNT_ID } from '../plain-tables.ts';
 import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 

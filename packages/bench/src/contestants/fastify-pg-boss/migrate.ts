@@ -1,5 +1,5 @@
 import { PgBoss } from 'pg-boss';
-import { logError } from '../log-error.ts';
+import { logError } from '../environment.ts';
 import { makePlainTables } from '../plain-tables.ts';
 import { QUEUE_NAME, QUEUE_OPTIONS } from './order-queue.ts';
 

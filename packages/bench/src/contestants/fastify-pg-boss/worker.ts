@@ -1,8 +1,6 @@
 import { type Job, PgBoss } from 'pg-boss';
-import { endOnSignal } from '../end-on-signal.ts';
-import { readSetting } from '../environment.ts';
-import type { IncomingOrder } from '../incoming-order.ts';
-import { logError } from '../log-error.ts';
+import type { IncomingOrder } from '../environment.ts';
+import { endOnSignal, logError, readSetting } from '../environment.ts';
 import { makeOrderRow, type OrderRow } from '../order-row.ts';
 import { type OrderJob, QUEUE_NAME } from './order-queue.ts';
 

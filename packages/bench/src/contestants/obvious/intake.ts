@@ -1,9 +1,8 @@
 import { Queue } from 'bullmq';
+import { logError } from '../environment.ts';
 import { serveExpress } from '../express-intake.ts';
-import { logError } from '../log-error.ts';
 import { ACCOUNT_ID } from '../plain-tables.ts';
-import { openKnex } from './open-knex.ts';
-import { JOB_OPTIONS, type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
+import { JOB_OPTIONS, type OrderJob, openKnex, openRedis, QUEUE_NAME } from './open-knex.ts';
 
 // 5 and 20 connections are no faster.
 const knex = openKnex(10);

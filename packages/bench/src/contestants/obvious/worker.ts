@@ -1,9 +1,7 @@
 import { Worker } from 'bullmq';
-import { endOnSignal } from '../end-on-signal.ts';
-import { logError } from '../log-error.ts';
+import { endOnSignal, logError } from '../environment.ts';
 import { makeOrderRow } from '../order-row.ts';
-import { openKnex } from './open-knex.ts';
-import { type OrderJob, openRedis, QUEUE_NAME } from './order-queue.ts';
+import { type OrderJob, openKnex, openRedis, QUEUE_NAME } from './open-knex.ts';
 
 const CONCURRENCY = 20;
 

@@ -1,5 +1,4 @@
-import { toAsciiDigits } from '../digits.ts';
-import { removeInvisible } from '../text.ts';
+import { removeInvisible, toAsciiDigits } from '../text.ts';
 import { type CurrencyReading, readCurrencyBeside } from './currency.ts';
 
 /** Both sides of the decimal point. `isAmbiguous`: another reading is nearly as likely. */

@@ -1,7 +1,6 @@
 import Big from 'big.js';
-import { toDecimalText } from '../decimal-text.ts';
 import { LIMITS } from '../limits.ts';
-import { cleanText, readText } from '../text.ts';
+import { cleanText, readText, toDecimalText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { type Amount, readAmount } from './amount.ts';
 import { fractionDigitsOf, readCurrencyMark } from './currency.ts';

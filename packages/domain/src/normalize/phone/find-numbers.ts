@@ -1,5 +1,5 @@
 import { findPhoneNumbersInText } from 'libphonenumber-js/min';
-import { toAsciiDigits } from '../digits.ts';
+import { toAsciiDigits } from '../text.ts';
 import { DEFAULT_REGION, isValid, type NumberReading, readNumber } from './read-number.ts';
 
 /** Max characters searched in free text, to bound the time. */

@@ -1,6 +1,5 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { toAsciiDigits } from '../digits.ts';
-import { removeInvisible } from '../text.ts';
+import { removeInvisible, toAsciiDigits } from '../text.ts';
 
 /** Separators between the digits of one number; bounded, so that long runs of spaces cannot take quadratic time. */
 const BETWEEN = String.raw`[\s().\-/_]{0,3}`;

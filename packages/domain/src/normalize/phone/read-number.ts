@@ -1,6 +1,5 @@
 import { type PhoneNumber, parsePhoneNumberFromString } from 'libphonenumber-js/min';
-import { toAsciiDigits } from '../digits.ts';
-import { removeInvisible } from '../text.ts';
+import { removeInvisible, toAsciiDigits } from '../text.ts';
 
 /** The region of numbers without country code. */
 export const DEFAULT_REGION = 'AE';

@@ -1,7 +1,5 @@
-import { toAsciiDigits } from '../digits.ts';
 import { LIMITS } from '../limits.ts';
-import { partsOf } from '../parts.ts';
-import { cutText, readUnlimitedText } from '../text.ts';
+import { cutText, partsOf, readUnlimitedText, toAsciiDigits } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { findClearNumber, findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';

@@ -1,6 +1,5 @@
 import type { Emirate } from './emirates.ts';
-import { findPlace, type Place } from './find-place.ts';
-import { toPlaceKey } from './place-key.ts';
+import { findPlace, type Place, toPlaceKey } from './find-place.ts';
 
 /** A word of a part, and the known place whose name contains it. */
 type Word = { text: string; key: string; place?: Place };

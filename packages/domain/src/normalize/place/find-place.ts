@@ -1,6 +1,5 @@
 import { COUNTRY_NAMES, FOREIGN_PLACES, SHARED_PLACES } from './ambiguous-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
-import { keysOfSpellings } from './expand-spellings.ts';
 import { PLACES } from './places.ts';
 
 /** The meaning of a name: an emirate, by name or abbreviation; a place within one; or none in particular. */
@@ -31,4 +30,38 @@ export function findPlace(key: string): Place | undefined {
 /** Whether it is an emirate itself, not a place in one. */
 export function namesEmirate(place: Place): boolean {
   return place.kind === 'name' || place.kind === 'abbreviation';
+}
+
+/** The `toPlaceKey` keys of all spellings of some patterns. */
+export function keysOfSpellings(patterns: readonly string[]): string[] {
+  return patterns.flatMap(expandSpellings).map(toPlaceKey);
+}
+
+/**
+ * All spellings of a pattern with brace expansion as in a shell, which may be nested: "D{i,e}b{,b}a" is "Diba", "Dibba", "Deba" and
+ * "Debba".
+ */
+export function expandSpellings(pattern: string): string[] {
+  // Innermost braces first. Commas separate alternatives, so no spelling may contain one.
+  const [braces, alternatives] = /\{([^{}]*)\}/.exec(pattern) ?? [];
+  if (braces === undefined || alternatives === undefined) return [pattern];
+  const spellings = alternatives
+    .split(',')
+    .flatMap((alternative) => expandSpellings(pattern.replace(braces, alternative)));
+  return [...new Set(spellings)];
+}
+
+/**
+ * Folds a place name to a lookup key: no case, spaces, punctuation, accents or Arabic vowel signs, and one form each of alif, ya, kaf, ha and
+ * ta marbuta. The key of several words is the concatenation of their keys.
+ */
+export function toPlaceKey(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]|\p{Lm}/gu, '')
+    .replaceAll('ٱ', 'ا')
+    .replace(/[ةہھۃ]/g, 'ه')
+    .replace(/[ىیے]/g, 'ي')
+    .replaceAll('ک', 'ك');
 }

@@ -1,12 +1,52 @@
 import { LIMITS } from '../limits.ts';
 import { readText } from '../text.ts';
 import type { WarningCode, WarningList } from '../warnings.ts';
-import { correctEmirate } from './correct-emirate.ts';
-import type { Emirate } from './emirates.ts';
+import { TYPO_EXCEPTIONS } from './ambiguous-places.ts';
+import { EMIRATES, type Emirate } from './emirates.ts';
 import { emiratesOf, isAbroad, isNeutral, type Part, readPart } from './find-mentions.ts';
-import { findPlace, namesEmirate } from './find-place.ts';
-import { toPlaceKey } from './place-key.ts';
-import { splitParts } from './split-parts.ts';
+import { findPlace, keysOfSpellings, namesEmirate, toPlaceKey } from './find-place.ts';
+import { typingDistance } from './typing-distance.ts';
+
+const NAMES = EMIRATES.flatMap((emirate) =>
+  [emirate.name, emirate.arabicName].map((name) => ({ emirate, key: withoutArticle(toPlaceKey(name)) })),
+);
+const EXCEPTIONS: ReadonlySet<string> = new Set(keysOfSpellings(TYPO_EXCEPTIONS));
+
+/** The only emirate that a misspelled name, given by its key, is a small typo away from. */
+export function correctEmirate(placeKey: string): Emirate | undefined {
+  if (findPlace(placeKey) || EXCEPTIONS.has(placeKey) || /\d/.test(placeKey)) return undefined;
+  const key = withoutArticle(placeKey);
+  const [only, ...others] = new Set(NAMES.filter((name) => isNear(key, name.key)).map(({ emirate }) => emirate));
+  return others.length === 0 ? only : undefined;
+}
+
+/** Sharjah and Fujairah are written with and without the article. */
+function withoutArticle(key: string): string {
+  return key.replace(/^(?:al|el|ash|ال)(?=(?:sh|f|ش|ف))/, '');
+}
+
+/** The first letter must be right: Buhairah is a place in Sharjah, and "Mubai" means Mumbai rather than Dubai. */
+function isNear(key: string, name: string): boolean {
+  const allowed = typosAllowed(name);
+  if (Math.abs(key.length - name.length) > allowed || key[0] !== name[0]) return false;
+  return typingDistance(key, name) <= allowed;
+}
+
+function typosAllowed(name: string): number {
+  if (name.length < 4) return 0;
+  return name.length < 10 ? 1 : 2;
+}
+
+/**
+ * Commas of both scripts, colons, brackets, slashes, line breaks, "and", "or" (in Arabic also و before a name), and dashes next to a space;
+ * not the hyphen of "Abu-Dhabi".
+ */
+const SEPARATORS = /[,،;؛:|/\\()[\]\n\t&]|\s[-–—]|[-–—]\s|\s(?:and|or|أو|او)\s|\sو(?=ال|دب|عجم|أب|اب|رأ|را|أم|ام)/i;
+
+/** Splits an address or place name; parts may be empty. */
+export function splitParts(text: string): string[] {
+  return text.split(SEPARATORS);
+}
 
 const POINTER = '/emirate';
 

@@ -1,8 +1,7 @@
 import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type NewKey, sendTestOrder, useSetup } from '../../api/integrations.ts';
-import { useCan } from '../../api/permissions.ts';
-import { useAccountId } from '../../api/session.ts';
+import { useAccountId, useCan } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';

@@ -2,7 +2,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { type KeyRequest, LIFETIMES, SCOPES } from '../../api/integrations.ts';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { Segments } from '../../components/segments.tsx';
 
 const UNCHANGED = 'unchanged' as const;

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Key, SCOPES } from '../../api/integrations.ts';
-import { useCan } from '../../api/permissions.ts';
+import { useCan } from '../../api/session.ts';
 import { Ago, fullTime } from '../../components/time.tsx';
 import '../../components/data-table.css';
 

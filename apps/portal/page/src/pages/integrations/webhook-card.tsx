@@ -10,16 +10,15 @@ import {
   saveSignedOnly,
   useSigning,
 } from '../../api/integrations.ts';
-import { useCan } from '../../api/permissions.ts';
-import { useAccountId, useSession } from '../../api/session.ts';
+import { useAccountId, useCan, useSession } from '../../api/session.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Switch } from '../../components/segments.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { Switch } from '../../components/switch.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { GraceChoice } from './grace-choice.tsx';

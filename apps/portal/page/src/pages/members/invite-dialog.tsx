@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { inviteMember } from '../../api/members.ts';
 import type { InvitationLink } from '../../api/operator.ts';
-import { type MemberRole, useAccountId } from '../../api/session.ts';
+import { MEMBER_ROLES, type MemberRole, useAccountId } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { RoleChoice } from './role-choice.tsx';
+import './members.css';
 
 /** Invites a person to the account, with a role. */
 export function InviteDialog(props: { onInvited: (link: InvitationLink) => void; onClose: () => void }): ReactNode {
@@ -50,5 +50,33 @@ export function InviteDialog(props: { onInvited: (link: InvitationLink) => void;
         <FormButtons submit={t('makeLink')} isBusy={invite.isPending} onClose={props.onClose} />
       </form>
     </Dialog>
+  );
+}
+
+/** The roles of an account, each with what it permits. None is chosen in advance, so that nobody gets more than was meant. */
+export function RoleChoice(props: { value: MemberRole | null; onChange: (role: MemberRole) => void }): ReactNode {
+  const { t } = useTranslation('users');
+  const id = useId();
+  return (
+    <fieldset className="role-choice">
+      <legend>{t('role')}</legend>
+      {MEMBER_ROLES.map((role) => (
+        <div key={role}>
+          <input
+            type="radio"
+            id={`${id}-${role}`}
+            name={id}
+            required
+            aria-describedby={`${id}-${role}-about`}
+            checked={props.value === role}
+            onChange={() => props.onChange(role)}
+          />
+          <label htmlFor={`${id}-${role}`}>{t(`common:role.${role}`)}</label>
+          <p id={`${id}-${role}-about`} className="hint">
+            {t(`roleAbout.${role}`)}
+          </p>
+        </div>
+      ))}
+    </fieldset>
   );
 }

@@ -13,14 +13,13 @@ import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
+import { Switch } from '../../components/segments.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { Switch } from '../../components/switch.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { InvitationsCard } from './invitations-card.tsx';
-import { InviteDialog } from './invite-dialog.tsx';
+import { InviteDialog, RoleChoice } from './invite-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
 import { MembersTable } from './members-table.tsx';
-import { RoleChoice } from './role-choice.tsx';
 
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; member: Member } | { what: 'link'; link: InvitationLink };
 

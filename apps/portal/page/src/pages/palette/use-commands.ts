@@ -12,8 +12,7 @@ import {
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
-import { useCanIn } from '../../api/permissions.ts';
-import { useSession } from '../../api/session.ts';
+import { useCanIn, useSession } from '../../api/session.ts';
 import { density, theme } from '../../components/preference.ts';
 import { LANGUAGES, type Language } from '../../locales/index.ts';
 import { OPERATOR_PAGES, permittedPages } from '../pages.ts';

@@ -2,9 +2,8 @@ import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { useCan } from '../../api/permissions.ts';
 import { type ListedReceipt, useDeadCounts, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
-import { useAccountId } from '../../api/session.ts';
+import { useAccountId, useCan } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
@@ -13,11 +12,9 @@ import { PageHeader } from '../../components/page-header.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { CauseNote } from './cause-note.tsx';
-import { type Filters, useFilters } from './filters.ts';
-import { ReceiptRows } from './receipt-rows.tsx';
+import { CauseNote, ReceiptRows } from './receipt-rows.tsx';
 import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
-import { SearchBox } from './search-box.tsx';
+import { type Filters, SearchBox, useFilters } from './search-box.tsx';
 
 /** An account's receipts: the newest, filtered by state, or search results. */
 export function ReceiptList(): ReactNode {

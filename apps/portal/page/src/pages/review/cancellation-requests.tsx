@@ -6,7 +6,7 @@ import type { CancellationRequests as Requests } from '../../api/review-list.ts'
 import { HelpLink } from '../../components/help-link.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { Ago } from '../../components/time.tsx';
-import { DoneButton } from './done-button.tsx';
+import { DoneButton } from './cancellation-panel.tsx';
 import { nameOfOrder } from './name-of-order.ts';
 import './cancellation.css';
 

@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatPhone } from '../../components/format-value.ts';
-import { CopyIcon } from './copy-icon.tsx';
+import { CopyIcon } from '../../components/copy-button.tsx';
+import { formatPhone } from '../../components/order-values.ts';
 
 /** Copies the phone number, writes to it, or searches the list for its other orders. */
 export function PhoneActions({ phone }: { phone: string }): ReactNode {

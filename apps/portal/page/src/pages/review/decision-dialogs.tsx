@@ -7,8 +7,8 @@ import { FormButtons } from '../../components/form-buttons.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { type BlockedOrder, blockerList } from './blocker-text.ts';
 import { nameOfOrder } from './name-of-order.ts';
+import { type BlockedOrder, blockerList } from './order-blockers.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
 import type { useDecisions } from './use-decisions.ts';
 

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useSetup } from '../../api/integrations.ts';
-import { useCan } from '../../api/permissions.ts';
+import { useCan } from '../../api/session.ts';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { type Filters, isNarrowed, NO_FILTERS } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';

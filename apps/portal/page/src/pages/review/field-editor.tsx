@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { EMIRATE_NAMES, fieldText } from '../../components/order-values.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';

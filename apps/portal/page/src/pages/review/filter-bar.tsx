@@ -1,9 +1,21 @@
-import { ArrowDownWideNarrow, Check, SlidersHorizontal } from 'lucide-react';
+import { ArrowDownWideNarrow, Check, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { STATES } from '../../api/review.ts';
+import type { Updates } from '../../api/review-list.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { Popover } from '../../components/popover.tsx';
-import { FILTER_NAMES, FILTER_VALUES, type FilterName, type Filters, SORTS, VALUE_TEXTS } from './filters.ts';
+import {
+  FILTER_NAMES,
+  FILTER_VALUES,
+  type FilterName,
+  type Filters,
+  isNarrowed,
+  NO_FILTERS,
+  SORTS,
+  VALUE_TEXTS,
+} from './filters.ts';
 import { type ChangeFilters, SearchBox } from './search-box.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 
@@ -116,5 +128,70 @@ function Choice({ name, value, onChange }: { name: FilterName; value: string; on
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** The chosen filters; each can be removed. */
+export function FilterChips({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
+  const { t } = useTranslation('review');
+  const chosen = FILTER_NAMES.filter((name) => filters[name] !== '');
+  if (chosen.length === 0) return null;
+  return (
+    <ul className="plain filter-chips" aria-label={t('filter.chosen')}>
+      {chosen.map((name) => {
+        const value = t(`${VALUE_TEXTS[name]}.${filters[name]}`);
+        const text = t('filter.is', { name: t(`filter.${name}`), value });
+        return (
+          <li key={name} className="chip">
+            <span>{name === 'similar' ? t('filter.similar') : value}</span>
+            <button type="button" aria-label={t('filter.remove', { text })} onClick={() => onChange({ [name]: '' })}>
+              <X aria-hidden="true" size={14} />
+            </button>
+          </li>
+        );
+      })}
+      {isNarrowed(filters) && (
+        <li>
+          <button type="button" className="button button-quiet" onClick={() => onChange(NO_FILTERS)}>
+            {t('filter.clear')}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Tabs of the review states, with the number of orders that need review. */
+export function StateTabs({
+  counts,
+  filters,
+  addressOf,
+  onOpen,
+}: {
+  counts: Updates['counts'] | undefined;
+  filters: Filters;
+  addressOf: (orderId: null, filters: Filters) => string;
+  onOpen: (filters: Filters) => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <nav className="tabs" aria-label={t('state.label')}>
+      {STATES.map((state) => (
+        <Link
+          key={state}
+          href={addressOf(null, { ...filters, state })}
+          onClick={() => onOpen({ ...filters, state })}
+          aria-current={state === filters.state ? 'page' : undefined}
+        >
+          {t(`state.${state}`)}
+          {state === 'needs_review' && counts && (
+            <span className="badge" data-count>
+              {formatCount(counts.needs_review)}
+              {counts.capped && '+'}
+            </span>
+          )}
+        </Link>
+      ))}
+    </nav>
   );
 }

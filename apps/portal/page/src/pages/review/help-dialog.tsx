@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
 import type { Permission } from '../../api/session.ts';
+import { useCan } from '../../api/session.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 

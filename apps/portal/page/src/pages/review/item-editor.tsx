@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Expected, Order } from '../../api/review.ts';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import type { Drafts } from './drafts.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';

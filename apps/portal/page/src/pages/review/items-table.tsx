@@ -2,7 +2,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../api/review.ts';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { formatCount } from '../../components/numbers.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { DraftNote } from './editor-parts.tsx';

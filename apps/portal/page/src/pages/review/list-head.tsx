@@ -1,11 +1,11 @@
-import { Download, Printer, X } from 'lucide-react';
+import { Download, Eye, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
 import { isReopenable, type ReviewState } from '../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../api/review-list.ts';
+import { useCan } from '../../api/session.ts';
+import { joinNames } from '../../components/join-names.ts';
 import { formatCount } from '../../components/numbers.ts';
-import { Viewers } from './viewers.tsx';
 
 /** What columns hold in the lists of decided orders. */
 const DECIDED_COLUMNS: Record<string, string> = { channel: 'by', age: 'decided' };
@@ -131,5 +131,21 @@ function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) 
         {t('action.confirm')}
       </button>
     </>
+  );
+}
+
+/** The other reviewers who have this list open. */
+export function Viewers({ viewers }: { viewers: readonly Viewer[] }): ReactNode {
+  const { t } = useTranslation('review');
+  if (viewers.length === 0) return null;
+  const names = joinNames(viewers.map(({ name }) => name));
+  return (
+    <p className="hint viewers" title={t('list.viewers', { names })}>
+      <Eye aria-hidden="true" size={14} />
+      <span>
+        <span className="visually-hidden">{t('list.viewers', { names })}</span>
+        <span aria-hidden="true">{names}</span>
+      </span>
+    </p>
   );
 }

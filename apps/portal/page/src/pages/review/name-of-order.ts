@@ -1,3 +1,9 @@
+/** Placeholder for the pointer of the first field with a warning. */
+export const FIRST_WARNED = 'first warned';
+
+/** Element id, used to focus the panel. */
+export const RESEND_PANEL = 'resend-panel';
+
 interface Named {
   order_number: string;
   customer: { name: string | null };

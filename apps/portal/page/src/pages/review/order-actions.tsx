@@ -1,8 +1,8 @@
 import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
 import { isReopenable, type ReviewState } from '../../api/review.ts';
+import { useCan } from '../../api/session.ts';
 import { formatCount } from '../../components/numbers.ts';
 
 export interface OrderActionsProps {

@@ -1,9 +1,10 @@
+import type { TFunction } from 'i18next';
 import { OctagonAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Order } from '../../api/review.ts';
+import type { ListedOrder, Order } from '../../api/review.ts';
 import { HelpLink } from '../../components/help-link.tsx';
-import { blockerList } from './blocker-text.ts';
+import { locale } from '../../locales/index.ts';
 import type { Editing } from './editing.ts';
 import { BLOCKED_FIELD } from './fields.ts';
 
@@ -35,4 +36,27 @@ export function OrderBlockers({ order, editing }: { order: Order; editing: Editi
       )}
     </section>
   );
+}
+
+export type BlockedOrder = Pick<ListedOrder, 'order_number' | 'customer' | 'emirate' | 'blockers'>;
+
+/** Why an order cannot be delivered; a value that was sent but cannot be used is not called missing. */
+function blockerReasons({ blockers, customer, emirate }: Omit<BlockedOrder, 'order_number'>) {
+  return blockers.map((blocker) => {
+    if (blocker === 'no_reachable_phone' && customer.phone !== null) return 'phone_unusable';
+    if (blocker === 'no_emirate' && emirate !== null) return 'emirate_unknown';
+    return blocker;
+  });
+}
+
+/** The reasons as the list of a sentence. */
+export function blockerList(t: TFunction<'review'>, order: Omit<BlockedOrder, 'order_number'>): string {
+  return new Intl.ListFormat(locale(), { type: 'unit' }).format(
+    blockerReasons(order).map((reason) => t(`blocker.${reason}`)),
+  );
+}
+
+/** The reasons as short labels. */
+export function blockerTexts(t: TFunction<'review'>, order: BlockedOrder): string[] {
+  return blockerReasons(order).map((reason) => t(`list.missing.${reason}`));
 }

@@ -3,9 +3,9 @@ import { ArrowLeft, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, Order } from '../../api/review.ts';
+import { CopyIcon } from '../../components/copy-button.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
-import { CopyIcon } from './copy-icon.tsx';
 import { KEY_FIELDS, PLACE_FIELDS } from './fields.ts';
 
 /** The order's number, origin and age. */

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
-import { useCan } from '../../api/permissions.ts';
 import type { ListedOrder } from '../../api/review.ts';
+import { useCan } from '../../api/session.ts';
 import { density } from '../../components/preference.ts';
 import { OrderRow } from './order-row.tsx';
 

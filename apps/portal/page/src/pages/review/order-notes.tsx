@@ -1,10 +1,9 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
 import { addNote, type Note, type OrderDetail } from '../../api/review.ts';
-import { useAccountId } from '../../api/session.ts';
+import { useAccountId, useCan } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';

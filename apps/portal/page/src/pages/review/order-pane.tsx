@@ -1,22 +1,21 @@
-import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
-import type { ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts';
+import type { HistoryEntry, ListedOrder, OrderDetail, ReviewState } from '../../api/review.ts';
+import { useCan } from '../../api/session.ts';
 import { useNotices } from '../../components/notices.tsx';
+import { useTitle } from '../../components/page-header.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
-import { fullTime } from '../../components/time.tsx';
-import { useTitle } from '../../components/title.ts';
+import { Ago, fullTime } from '../../components/time.tsx';
 import { CancellationPanel } from './cancellation-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import { NOTE, useDrafts, useUnsavedEdits } from './drafts.ts';
 import type { Editing } from './editing.ts';
 import { firstWarnedField } from './fields.ts';
+import { FIRST_WARNED } from './name-of-order.ts';
 import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
 import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
 import { OrderHead } from './order-head.tsx';
-import { OrderHistory } from './order-history.tsx';
-import { FIRST_WARNED } from './order-marks.ts';
 import { OrderNotes } from './order-notes.tsx';
 import { LoadProblem, OrderViewers, ReviewNote } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
@@ -27,6 +26,8 @@ import { useOrder } from './use-order.ts';
 import { useOrderEdits } from './use-order-edits.ts';
 import './order-facts.css';
 import './order-parts.css';
+import { Actor } from '../../components/actor.tsx';
+import { ChangeList } from '../../components/change-list.tsx';
 
 interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
   accountId: number;
@@ -184,5 +185,36 @@ function OrderSkeleton(): ReactNode {
         <Skeleton shape="blocks" count={1} />
       </div>
     </div>
+  );
+}
+
+/** The events of an order, newest first. */
+function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {
+  const { t } = useTranslation('review');
+  const titleId = useId();
+  if (history.length === 0) return null;
+  return (
+    <section className="stack-tight history" aria-labelledby={titleId}>
+      <h3 id={titleId}>{t('history.title')}</h3>
+      <ol className="plain">
+        {history.map((entry) => (
+          <li key={entry.at + entry.action}>
+            <p>
+              <strong>{t(`history.${entry.action}`)}</strong> <Actor actor={entry.by} />{' '}
+              <span className="hint">
+                <Ago at={entry.at} />
+              </span>
+            </p>
+            {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
+            {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
+            {entry.changes && (
+              <ChangeList
+                changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }

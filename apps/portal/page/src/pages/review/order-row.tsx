@@ -4,9 +4,9 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../api/review.ts';
 import { actorText } from '../../components/actor.tsx';
-import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
+import { emirateText, formatAmount, formatPhone } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
-import { blockerTexts } from './blocker-text.ts';
+import { blockerTexts } from './order-blockers.tsx';
 
 interface OrderRowProps {
   order: ListedOrder;

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { type PrintedOrder, readOrders } from '../../api/review-list.ts';
-import { emirateText, formatAmount, formatPhone } from '../../components/format-value.ts';
+import { emirateText, formatAmount, formatPhone } from '../../components/order-values.ts';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';

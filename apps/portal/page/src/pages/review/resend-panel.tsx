@@ -1,16 +1,15 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { useCan } from '../../api/permissions.ts';
 import { isUndecided, type Order, type OrderDetail, type Resend, type ReviewState } from '../../api/review.ts';
-import { useAccountId } from '../../api/session.ts';
+import { useAccountId, useCan } from '../../api/session.ts';
 import { Actor } from '../../components/actor.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { joinNames } from '../../components/join-names.ts';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
-import { RESEND_PANEL } from './order-marks.ts';
+import { RESEND_PANEL } from './name-of-order.ts';
 import './resend-panel.css';
 
 type Decision = NonNullable<Resend['decision']>;

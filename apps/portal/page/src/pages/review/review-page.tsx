@@ -2,7 +2,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../api/permissions.ts';
 import {
   decideResend,
   isHeld,
@@ -11,30 +10,26 @@ import {
   type ReviewState,
   toListedOrder,
 } from '../../api/review.ts';
+import { useCan } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { DecisionDialogs } from './decision-dialogs.tsx';
 import { DecisionStrip } from './decision-strip.tsx';
 import { useUnsavedEdits } from './drafts.ts';
-import { FilterBar } from './filter-bar.tsx';
-import { FilterChips } from './filter-chips.tsx';
+import { FilterBar, FilterChips, StateTabs } from './filter-bar.tsx';
 import { HelpDialog } from './help-dialog.tsx';
 import { LazyOrderPane, useOrderPanePreload } from './lazy-order-pane.tsx';
-import { nameOfOrder } from './name-of-order.ts';
-import { FIRST_WARNED, RESEND_PANEL } from './order-marks.ts';
+import { Viewers } from './list-head.tsx';
+import { FIRST_WARNED, nameOfOrder, RESEND_PANEL } from './name-of-order.ts';
 import { ReviewList } from './review-list.tsx';
-import { StateTabs } from './state-tabs.tsx';
-import { useDecisions } from './use-decisions.ts';
-import { useDeliberatePress } from './use-deliberate-press.ts';
+import { useDecisions, useDeliberatePress } from './use-decisions.ts';
 import { useExports } from './use-exports.ts';
 import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
 import { useLiveList } from './use-live-list.ts';
 import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
-import { useOpenFirst } from './use-open-first.ts';
-import { useReviewUrl } from './use-review-url.ts';
+import { useOpenFirst, useReviewUrl } from './use-review-url.ts';
 import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
-import { Viewers } from './viewers.tsx';
 import './list.css';
 import './order.css';
 import './payload.css';

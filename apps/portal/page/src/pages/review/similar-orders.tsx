@@ -4,8 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import type { SimilarOrder } from '../../api/review.ts';
 import { useAccountId } from '../../api/session.ts';
-import { formatAmount } from '../../components/format-value.ts';
 import { HelpLink } from '../../components/help-link.tsx';
+import { formatAmount } from '../../components/order-values.ts';
 import { Ago } from '../../components/time.tsx';
 
 /** Likely duplicates: the same phone, a similar total, within a day. */

@@ -2,11 +2,11 @@ import { type Node, parseTree } from 'jsonc-parser';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../api/review.ts';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
-import { findMember } from './split-payload.ts';
+import { findMember } from './raw-payload.tsx';
 
 /** Levels of nesting that are written out; deeper values stay as JSON. */
 const MAX_DEPTH = 3;

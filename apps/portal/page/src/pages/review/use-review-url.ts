@@ -1,8 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useCallback, useMemo } from 'react';
+import { useCallback, useEffect, useEffectEvent, useMemo, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { useAccountId } from '../../api/session.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
+import type { useLiveList } from './use-live-list.ts';
 import { forgetList } from './use-order-list.ts';
 
 /** The filters and the open order, both stored in the URL, so that links and the back button work. */
@@ -38,4 +39,25 @@ export function useReviewUrl() {
     [queryClient, accountId],
   );
   return { accountId, openId, filters, addressOf, open, filter, forget };
+}
+
+/**
+ * Opens the first order as soon as the list for the typed text is loaded. The list of an earlier text does not count, and typing again
+ * cancels the request.
+ */
+export function useOpenFirst(live: ReturnType<typeof useLiveList>, filters: Filters, open: (id: number) => void) {
+  const [requested, setRequested] = useState<string | null>(null);
+  const isLoaded = live.list.isSuccess && !live.list.isFetching;
+  const openFirst = useEffectEvent(() => {
+    const [first] = live.orders;
+    setRequested(null);
+    if (first) open(first.order_id);
+  });
+  useEffect(() => {
+    if (requested === null) return;
+    if (requested !== filters.q) setRequested(null);
+    else if (isLoaded) openFirst();
+    else if (live.list.isError) setRequested(null);
+  }, [requested, filters, isLoaded, live.list.isError]);
+  return { request: setRequested, isPending: requested !== null };
 }

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { deleteView, readViews, type SavedView, saveView } from '../../api/review-list.ts';
-import { FieldError } from '../../components/field-error.tsx';
+import { FieldError } from '../../components/field.tsx';
 import { Popover } from '../../components/popover.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';

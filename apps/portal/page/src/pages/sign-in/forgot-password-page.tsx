@@ -4,8 +4,8 @@ import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { Field } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
+import { usePageTitle } from '../../components/page-header.tsx';
 import { useProblemText } from '../../components/problem-note.tsx';
-import { usePageTitle } from '../../components/title.ts';
 import { useAction } from '../../components/use-action.ts';
 import { LanguageChoice } from '../preferences.tsx';
 

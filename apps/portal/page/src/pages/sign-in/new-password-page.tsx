@@ -4,11 +4,11 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
+import { NewPasswordField } from '../../components/field.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
-import { NewPasswordField } from '../../components/new-password-field.tsx';
 import { useNotices } from '../../components/notices.tsx';
+import { usePageTitle } from '../../components/page-header.tsx';
 import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
-import { usePageTitle } from '../../components/title.ts';
 import { useAction } from '../../components/use-action.ts';
 import { LanguageChoice } from '../preferences.tsx';
 

@@ -1,8 +1,10 @@
 import { KeyRound } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { canUsePasskeys } from '../../api/passkeys.ts';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../api/client.ts';
+import { canUsePasskeys, PasskeyError } from '../../api/passkeys.ts';
+import { useProblemText } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { useProofText } from './use-proof-text.ts';
 
 /** Asks the browser for a passkey, and shows a failure. Renders nothing where a browser cannot use passkeys. */
 export function PasskeyButton(props: { label: string; use: () => Promise<void>; onUsed: () => unknown }): ReactNode {
@@ -22,4 +24,15 @@ export function PasskeyButton(props: { label: string; use: () => Promise<void>; 
       </button>
     </>
   );
+}
+
+/** Translates an error of a password, a code or a passkey. */
+export function useProofText(): (error: unknown) => string {
+  const { t } = useTranslation('signIn');
+  const textOf = useProblemText();
+  return (error) => {
+    if (error instanceof PasskeyError) return t(error.exists ? 'passkeys.exists' : 'passkeys.unused');
+    if (isProblem(error, 'wrong_credentials')) return t('wrongPassword');
+    return textOf(error);
+  };
 }

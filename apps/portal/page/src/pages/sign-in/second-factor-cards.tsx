@@ -1,12 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import {
-  type OwnSecondFactors,
-  renewRecoveryCodes,
-  SECOND_FACTORS_KEY,
-  useSecondFactors,
-} from '../../api/second-factors.ts';
+import { type OwnSecondFactors, renewRecoveryCodes, SECOND_FACTORS_KEY, useSecondFactors } from '../../api/passkeys.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
@@ -18,7 +13,7 @@ import { Confirm } from '../../components/confirm.tsx';
 import { Field } from '../../components/field.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { useProofText } from './use-proof-text.ts';
+import { useProofText } from './passkey-button.tsx';
 
 /**
  * The user's passkeys, authenticator app and recovery codes.

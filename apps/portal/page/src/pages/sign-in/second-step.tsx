@@ -4,8 +4,7 @@ import { call, isProblem } from '../../api/client.ts';
 import { type SecondStep as Step, signInByPasskey } from '../../api/passkeys.ts';
 import { useAction } from '../../components/use-action.ts';
 import { CodeField, firstCode } from './code-field.tsx';
-import { PasskeyButton } from './passkey-button.tsx';
-import { useProofText } from './use-proof-text.ts';
+import { PasskeyButton, useProofText } from './passkey-button.tsx';
 
 /** The step of a sign-in after the password. */
 export function SecondStep(props: { steps: Step[]; onSignedIn: () => unknown; onRestart: () => void }): ReactNode {

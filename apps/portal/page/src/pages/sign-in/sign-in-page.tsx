@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
-import { usePageTitle } from '../../components/title.ts';
+import { usePageTitle } from '../../components/page-header.tsx';
 import { LanguageChoice } from '../preferences.tsx';
 import { IdentityProviderButton, IdentityProviderRefusal } from './identity-provider.tsx';
 import { SignInForm } from './sign-in-form.tsx';

@@ -2,14 +2,14 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { encode } from 'uqr';
 import { call } from '../../api/client.ts';
-import { startTotp, verifyTotp } from '../../api/second-factors.ts';
+import { startTotp, verifyTotp } from '../../api/passkeys.ts';
 import { Confirm } from '../../components/confirm.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { FormButtons } from '../../components/form-buttons.tsx';
 import { ProblemNote } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { AppCodeField } from './code-field.tsx';
-import { useProofText } from './use-proof-text.ts';
+import { useProofText } from './passkey-button.tsx';
 import './second-factors.css';
 
 /** Sets up, replaces and removes the authenticator app. */

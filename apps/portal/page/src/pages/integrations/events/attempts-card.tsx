@@ -2,15 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Attempt, type Endpoint, resendEvents, useAttempts } from '../../../api/events.ts';
-import { useCan } from '../../../api/permissions.ts';
-import { useAccountId } from '../../../api/session.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { formatCount, formatDuration } from '../../../components/numbers.ts';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { Skeleton } from '../../../components/skeleton.tsx';
 import { exactTime } from '../../../components/time.tsx';
-import { AttemptError } from './attempt-error.tsx';
-import { TypeName } from './type-name.tsx';
+import { AttemptError, TypeName } from './endpoint-state.tsx';
 import '../../../components/data-table.css';
 import { useAction } from '../../../components/use-action.ts';
 

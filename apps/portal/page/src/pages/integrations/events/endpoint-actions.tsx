@@ -19,8 +19,7 @@ import { formatDuration } from '../../../components/numbers.ts';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { GraceChoice } from '../grace-choice.tsx';
-import { AttemptError } from './attempt-error.tsx';
-import { NewSecret } from './new-secret.tsx';
+import { AttemptError, NewSecret } from './endpoint-state.tsx';
 import { ResendDialog } from './resend-dialog.tsx';
 import { eventsHref } from './use-events-view.ts';
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Endpoint } from '../../../api/events.ts';
+import type { Attempt, Endpoint } from '../../../api/events.ts';
+import { ShownOnce } from '../../../components/shown-once.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
 
 type State = 'working' | 'unreliable' | NonNullable<Endpoint['disabled']>;
@@ -48,5 +49,41 @@ export function EndpointFacts({ endpoint: { waiting, pending, previous_until } }
       </p>
       {previous_until && <p className="hint">{t('rotate.until', { time: fullTime(previous_until) })}</p>}
     </>
+  );
+}
+
+/** Why an attempt failed. A newer version may have stored a reason that this one does not know. */
+export function AttemptError({ attempt: { error, status } }: { attempt: Attempt }): ReactNode {
+  const { t, i18n } = useTranslation('events');
+  if (error === null) return null;
+  const isKnown = i18n.exists(`events:error.${error}`);
+  return isKnown ? t(`error.${error}`, { id: status }) : <code dir="ltr">{error}</code>;
+}
+
+/** A type of events in words, with its code. A newer version may have stored a type that this one does not know. */
+export function TypeName({ type }: { type: string }): ReactNode {
+  const { t, i18n } = useTranslation('events');
+  const name = i18n.exists(`events:type.${type}`) ? t(`type.${type}` as 'type.order.confirmed') : null;
+  return (
+    <span className="type-name">
+      {name !== null && <span>{name} </span>}
+      <code dir="ltr" className="hint">
+        {type}
+      </code>
+    </span>
+  );
+}
+
+/** The only place where the secret of an endpoint is shown. */
+export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }): ReactNode {
+  const { t } = useTranslation('events');
+  return (
+    <ShownOnce text={secret} copy={t('secret.copy')} onClose={onClose}>
+      <p className="note note-warn">{t('secret.once')}</p>
+      <pre className="code secret" dir="ltr">
+        {secret}
+      </pre>
+      <p className="hint">{t('secret.about')}</p>
+    </ShownOnce>
   );
 }

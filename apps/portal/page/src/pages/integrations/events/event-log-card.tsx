@@ -2,13 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type EventLogState, setEvents } from '../../../api/events.ts';
-import { useCan } from '../../../api/permissions.ts';
-import { useAccountId, useSession } from '../../../api/session.ts';
+import { useAccountId, useCan, useSession } from '../../../api/session.ts';
 import { Confirm } from '../../../components/confirm.tsx';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Switch } from '../../../components/switch.tsx';
+import { Switch } from '../../../components/segments.tsx';
 import { useAction } from '../../../components/use-action.ts';
 
 /** Whether events are recorded, and how a program reads them. */

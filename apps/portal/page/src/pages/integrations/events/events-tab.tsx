@@ -9,16 +9,15 @@ import './events.css';
 import { ArrowLeft, Plus, Webhook } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { useCan } from '../../../api/permissions.ts';
+import { useCan } from '../../../api/session.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { EmptyState } from '../../../components/empty-state.tsx';
 import { HelpLink } from '../../../components/help-link.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { AttemptsCard } from './attempts-card.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
-import { EndpointFacts, EndpointState } from './endpoint-state.tsx';
+import { EndpointFacts, EndpointState, TypeName } from './endpoint-state.tsx';
 import { NewEndpointDialog } from './new-endpoint-dialog.tsx';
-import { TypeName } from './type-name.tsx';
 
 /** The log of events of the account and the endpoints to which they are delivered, or one of them. */
 export function EventsTab(): ReactNode {

@@ -5,14 +5,12 @@ import { type ApiProblem, isProblem } from '../../../api/client.ts';
 import { createEndpoint, EVENT_TYPES, type EventType } from '../../../api/events.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Dialog } from '../../../components/dialog.tsx';
-import { Field } from '../../../components/field.tsx';
-import { FieldError } from '../../../components/field-error.tsx';
+import { Field, FieldError } from '../../../components/field.tsx';
 import { FormButtons } from '../../../components/form-buttons.tsx';
 import { ProblemNote } from '../../../components/problem-note.tsx';
 import { Segments } from '../../../components/segments.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import { NewSecret } from './new-secret.tsx';
-import { TypeName } from './type-name.tsx';
+import { NewSecret, TypeName } from './endpoint-state.tsx';
 
 /** Asks for the URL and the types of events, creates the endpoint and shows its secret once. */
 export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNode {

@@ -1,8 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useCan } from '../../../api/permissions.ts';
-import { useAccountId } from '../../../api/session.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
 import { type Source, setIdPrefix } from '../../../api/sources.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field } from '../../../components/field.tsx';

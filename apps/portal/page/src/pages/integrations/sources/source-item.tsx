@@ -1,8 +1,7 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { useCan } from '../../../api/permissions.ts';
-import { useAccountId } from '../../../api/session.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
 import type { Source } from '../../../api/sources.ts';
 import { CopyButton } from '../../../components/copy-button.tsx';
 import { formatShare } from '../../../components/numbers.ts';

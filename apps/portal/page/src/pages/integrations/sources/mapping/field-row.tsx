@@ -1,7 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { FieldError } from '../../../../components/field-error.tsx';
+import { FieldError } from '../../../../components/field.tsx';
 import { type Candidate, type FieldName, takesPointersOnly } from './mapping-form.ts';
 
 const KINDS = ['pointer', 'join', 'constant'] as const;

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { type ApiProblem, isProblem } from '../../../../api/client.ts';
 import { useAccountId } from '../../../../api/session.ts';
 import { type OrderMapping, type Source, saveMapping, useDeliveries, usePreview } from '../../../../api/sources.ts';
-import { FieldError } from '../../../../components/field-error.tsx';
+import { FieldError } from '../../../../components/field.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
 import { ProblemNote } from '../../../../components/problem-note.tsx';
 import { Segments } from '../../../../components/segments.tsx';
