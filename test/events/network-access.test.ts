@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readEndpointUrl } from '@orders/domain/endpoints/read-endpoint.ts';
+import { readEndpointUrl } from '@orders/domain/endpoints.ts';
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts';
 import { callEndpoint } from '../harness/event-receiver.ts';
 import { type Stack, startStack, withStack } from '../harness/stack.ts';

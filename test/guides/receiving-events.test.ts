@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { retryDelay } from '@orders/domain/endpoints/read-endpoint.ts';
+import { retryDelay } from '@orders/domain/endpoints.ts';
 import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { DELIVERY_ERRORS } from '@orders/domain/endpoints/read-endpoint.ts';
+import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';

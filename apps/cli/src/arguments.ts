@@ -1,7 +1,7 @@
 import { isAddressRange, MAX_ADDRESS_RANGES } from '@orders/domain/address-ranges.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
-import { isEndpointId } from '@orders/domain/endpoints/read-endpoint.ts';
+import { isEndpointId } from '@orders/domain/endpoints.ts';
 import { type AccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { parseDuration } from '@orders/runtime/config/environment.ts';
 import { Option } from 'commander';

@@ -1,7 +1,7 @@
 import { type SecretsKeys, unseal } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
-import { retryDelay } from '@orders/domain/endpoints/read-endpoint.ts';
+import { retryDelay } from '@orders/domain/endpoints.ts';
 import { type AccountEvent, eventId, eventJson, TEST_EVENT, testEventJson } from '@orders/domain/events.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { Webhook } from 'standardwebhooks';

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { type DisabledReason, MAX_DUE_AT_ONCE } from '@orders/database/endpoints/endpoints.ts';
 import { run } from '@orders/database/run.ts';
-import type { DeliveryError } from '@orders/domain/endpoints/read-endpoint.ts';
+import type { DeliveryError } from '@orders/domain/endpoints.ts';
 import type { ClaimedEndpoint } from './claim-endpoints.ts';
 
 /** One attempt of a round. */

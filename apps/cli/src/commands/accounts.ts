@@ -16,7 +16,7 @@ import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 

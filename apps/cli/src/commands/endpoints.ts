@@ -1,5 +1,5 @@
 import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database/endpoints/endpoints.ts';
-import { readEndpointUrl, readEventTypes } from '@orders/domain/endpoints/read-endpoint.ts';
+import { readEndpointUrl, readEventTypes } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
 import { type Command, Option } from 'commander';
 import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
@@ -20,7 +20,7 @@ import {
 } from '../endpoints/describe-endpoint.ts';
 import { describeTried, tryEndpoint } from '../endpoints/try-endpoint.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { requireAccount, requireEndpoint } from '../require-account.ts';
+import { requireAccount, requireEndpoint } from '../require.ts';
 import { plural } from '../table.ts';
 
 const ACCOUNT = ['<account>', 'id or exact name'] as const;

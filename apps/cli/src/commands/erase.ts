@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
 import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { UsageError } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { plural } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 

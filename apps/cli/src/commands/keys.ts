@@ -17,7 +17,7 @@ import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '.
 import { recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewDecision; description: string; rule: string }[] = [

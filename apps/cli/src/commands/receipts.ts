@@ -11,7 +11,7 @@ import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { escapeControls } from '../sanitize.ts';
 import { details, plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';

@@ -12,8 +12,8 @@ import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
-import { resealSecrets, resealTotpSecrets } from '../reseal-totp.ts';
+import { requireAccount } from '../require.ts';
+import { resealSecrets, resealTotpSecrets } from '../reseal.ts';
 import { plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
@@ -148,7 +148,7 @@ export function addSigningCommands(program: Command, context: Context): void {
 async function resealAll(trx: Knex, keys: SecretsKeys) {
   const secrets = await resealSecrets(trx, keys);
   // Loaded on demand, as only this command needs the library.
-  const { createTotpResealer } = await import('../reseal-totp.ts');
+  const { createTotpResealer } = await import('../reseal.ts');
   const totp = await resealTotpSecrets(trx, createTotpResealer(keys));
   return {
     resealed: secrets.resealed + totp.resealed,

@@ -10,7 +10,7 @@ import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { explained, readJsonFile, readMappingOf } from '../read-json-file.ts';
-import { requireAccount, requireSource } from '../require-account.ts';
+import { requireAccount, requireSource } from '../require.ts';
 import {
   changePrefix,
   type RotateOptions,

@@ -15,7 +15,7 @@ import { email, json, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 import { addUnlinkCommand } from './unlink-user.ts';

@@ -8,12 +8,12 @@ import {
   resendEvents,
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
-import { withoutQuery } from '@orders/domain/endpoints/read-endpoint.ts';
+import { withoutQuery } from '@orders/domain/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
-import { requireAccount, requireEndpoint } from '../require-account.ts';
+import { requireAccount, requireEndpoint } from '../require.ts';
 import type { Knex } from '../with-database.ts';
 
 /** An endpoint whose secret is new. */

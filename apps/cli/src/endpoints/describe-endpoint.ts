@@ -1,5 +1,5 @@
 import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database/endpoints/endpoints.ts';
-import { DELIVERY_ERRORS } from '@orders/domain/endpoints/read-endpoint.ts';
+import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { eventId } from '@orders/domain/events.ts';
 import { count, details, table } from '../table.ts';
 import type { EndpointWithSecret } from './change-endpoint.ts';

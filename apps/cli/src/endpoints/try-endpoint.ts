@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listAttempts, requestTest } from '@orders/database/endpoints/endpoints.ts';
 import { Failure } from '../errors.ts';
-import { requireEndpoint } from '../require-account.ts';
+import { requireEndpoint } from '../require.ts';
 import { count } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 import { recordEndpointAction } from './change-endpoint.ts';

@@ -2,7 +2,7 @@ import { lockAccount } from '@orders/database/accounts/accounts.ts';
 import { type EventLogState, readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { requireAccount } from '../require-account.ts';
+import { requireAccount } from '../require.ts';
 import { count, details } from '../table.ts';
 
 interface Options {

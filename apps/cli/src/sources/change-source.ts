@@ -5,7 +5,7 @@ import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { explained, readOptionFile } from '../read-json-file.ts';
-import { requireSource } from '../require-account.ts';
+import { requireSource } from '../require.ts';
 import type { Knex } from '../with-database.ts';
 
 export interface RotateOptions {

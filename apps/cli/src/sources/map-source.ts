@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { orderEntries, warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { explained, readJsonFile, readMappingOf, readOptionFile } from '../read-json-file.ts';
-import { requireSource } from '../require-account.ts';
+import { requireSource } from '../require.ts';
 import { details } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 import { recordSourceAction, required } from './change-source.ts';

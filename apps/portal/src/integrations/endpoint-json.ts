@@ -1,5 +1,5 @@
 import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database/endpoints/endpoints.ts';
-import { withoutQuery } from '@orders/domain/endpoints/read-endpoint.ts';
+import { withoutQuery } from '@orders/domain/endpoints.ts';
 import { eventId } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';

@@ -9,7 +9,7 @@ import {
   resendEvents,
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
-import { readEndpointUrl } from '@orders/domain/endpoints/read-endpoint.ts';
+import { readEndpointUrl } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES, type EventType, eventId } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createOTP } from '@better-auth/utils/otp';
-import { type CodeKind, codeCounterKeys, forgetCodeAttempts } from '@orders/database/users/code-attempts.ts';
+import { type CodeKind, codeCounterKeys, forgetCodeAttempts } from '@orders/database/users/one-time-codes.ts';
 import { findTotp, takeTimeStep } from '@orders/database/users/second-factors.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { Problem } from '@orders/domain/problems.ts';

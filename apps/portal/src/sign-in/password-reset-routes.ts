@@ -1,4 +1,4 @@
-import { createToken, forgetRecentCodeAttempts, hashToken } from '@orders/database/users/code-attempts.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from '@orders/database/users/one-time-codes.ts';
 import { listMemberships } from '@orders/database/users/memberships.ts';
 import { setPassword } from '@orders/database/users/passwords.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';

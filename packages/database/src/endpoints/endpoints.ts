@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { DeliveryError } from '@orders/domain/endpoints/read-endpoint.ts';
-import { createEndpointId } from '@orders/domain/endpoints/read-endpoint.ts';
+import type { DeliveryError } from '@orders/domain/endpoints.ts';
+import { createEndpointId } from '@orders/domain/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';

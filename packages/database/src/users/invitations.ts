@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { INVITATION_LOCK } from '../run.ts';
-import { createToken, forgetRecentCodeAttempts, hashToken } from './code-attempts.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from './one-time-codes.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
 import { setPassword } from './passwords.ts';

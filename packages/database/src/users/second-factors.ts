@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
-import { forgetCodeAttempts } from './code-attempts.ts';
+import { forgetCodeAttempts } from './one-time-codes.ts';
 import { endSessions } from './sessions.ts';
 import { findUser, recordOfUser, type User } from './users.ts';
 

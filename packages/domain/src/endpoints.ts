@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { EVENT_TYPES, type EventType } from '../events.ts';
+import { EVENT_TYPES, type EventType } from './events.ts';
 
 /** Why an attempt to deliver an event failed. Codes are stable; no text repeats what an endpoint replied. */
 export const DELIVERY_ERRORS = {
