@@ -77,13 +77,18 @@ test('the source files that the pages name exist', () => {
 });
 
 test('links lead to existing files and headings', () => {
-  const existing = (path: string) => FILES.some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`));
+  const existing = (path: string) =>
+    FILES.some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`));
   const anchorsOf = (path: string) => [
     ...[...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
     ...[...read(path).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
   ];
   const broken = PAGES.flatMap((path) =>
-    [...read(path).replaceAll(/^ *```[\s\S]*?^ *```/gm, '').matchAll(/\]\(([^)\s]+)\)/g)]
+    [
+      ...read(path)
+        .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ]
       .map(([, href = '']) => href)
       .filter((href) => !/^[a-z]+:/.test(href))
       .filter((href) => {
