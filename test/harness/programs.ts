@@ -1,12 +1,6 @@
 import { describe, test } from '@jest/globals';
 import { findOnPath, findRedisServer } from '@orders/test-services/redis.ts';
 
-/** Debian's package of a program, where the names differ. */
-export const PACKAGES: Record<string, string> = { php: 'php-cli', promtool: 'prometheus' };
-
-/** Marks the title of a test that is skipped; `test/jest/reporter.ts` counts them. */
-export const NEEDS = /\[needs ([^\]]+)\]/;
-
 const NAMES = {
   chromium: ['chromium', 'chromium-browser', 'google-chrome'],
   curl: ['curl'],

@@ -1,5 +1,10 @@
 import type { AggregatedResult, Reporter } from '@jest/reporters';
-import { NEEDS, PACKAGES } from '../harness/programs.ts';
+
+/** Debian's package of a program, where the names differ. */
+const PACKAGES: Record<string, string> = { php: 'php-cli', promtool: 'prometheus' };
+
+/** Marks the title of a test that is skipped. */
+const NEEDS = /\[needs ([^\]]+)\]/;
 
 /** Prints at the end of a run which services it used, what it skipped for want of a program, and the counts in a line that a script can read. */
 export default class Summary implements Pick<Reporter, 'onRunComplete'> {

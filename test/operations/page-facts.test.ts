@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { anchorOf } from '@orders/doc-pages/render-page.ts';
 import { run } from '../cli/run.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -73,6 +74,31 @@ test('the source files that the pages name exist', () => {
       .map((name) => `${path}: ${name}`),
   );
   expect(missing).toEqual([]);
+});
+
+test('links lead to existing files and headings', () => {
+  const existing = (path: string) =>
+    FILES.some((file) => file === path || file.startsWith(`${path.replace(/\/$/, '')}/`));
+  const anchorsOf = (path: string) => [
+    ...[...read(path).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading)),
+    ...[...read(path).matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id),
+  ];
+  const broken = PAGES.flatMap((path) =>
+    [
+      ...read(path)
+        .replaceAll(/^ *```[\s\S]*?^ *```/gm, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ]
+      .map(([, href = '']) => href)
+      .filter((href) => !/^[a-z]+:/.test(href))
+      .filter((href) => {
+        const [file = '', anchor] = href.split('#');
+        const target = file === '' ? path : join(dirname(path), file);
+        return !existing(target) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+      })
+      .map((href) => `${path}: ${href}`),
+  );
+  expect(broken).toEqual([]);
 });
 
 test('the page of the commands names each command', async () => {

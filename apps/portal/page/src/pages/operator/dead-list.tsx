@@ -69,7 +69,7 @@ export function DeadList(): ReactNode {
   );
 }
 
-/** The cause in words, with its code, which the log and the runbooks use. */
+/** The cause in words, with its code, which the log and the pages for operators use. */
 function Cause({ code }: { code: string | null }): ReactNode {
   const { t } = useTranslation('receipts');
   return (
