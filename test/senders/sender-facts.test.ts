@@ -19,6 +19,7 @@ import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/receipt-states.ts';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { readConfig } from '@orders/intake/config.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
@@ -130,7 +131,6 @@ const PLACES: Record<keyof typeof LIMITS, string> = {
   itemName: 'items[].name',
   sku: 'items[].sku',
   currency: 'currency',
-  deliveryInstructions: 'delivery_instructions',
 };
 
 describe('limits', () => {
@@ -142,7 +142,8 @@ describe('limits', () => {
     const [id, ...others] = rows(part(page('limits'), 'Lengths of fields'));
     expect(id).toEqual(['source_order_id', '255']);
     expect(JSON.stringify(SOURCE_ORDER_ID_ERRORS)).toContain('at most 255 characters');
-    expect(others).toEqual(fields);
+    const texts = TEXT_FIELD_NAMES.map((name) => [name, grouped(TEXT_FIELDS[name].maxLength)]);
+    expect(others).toEqual([...fields, ...texts]);
   });
 
   test('the limits that no setting changes match the code', () => {

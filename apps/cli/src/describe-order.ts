@@ -1,6 +1,7 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { FieldError } from '@orders/domain/problems.ts';
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { Review } from './list-orders.ts';
 import { type Cell, details, table } from './table.ts';
 
@@ -50,7 +51,7 @@ export function orderEntries(order: Omit<Order, 'source_order_id' | 'order_numbe
     ['emirate', emirate_code ? `${order.emirate} (${emirate_code})` : order.emirate],
     ['items', order.items.map(itemLine).join('\n') || null],
     ['total', amountOf(order)],
-    ['instructions', order.delivery_instructions],
+    ...TEXT_FIELD_NAMES.map((name): [string, Cell] => [name.replaceAll('_', ' '), order[name]]),
   ];
 }
 

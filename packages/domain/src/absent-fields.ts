@@ -4,8 +4,9 @@ import { findPhone } from './normalize/phone/read-phone.ts';
 import { cleanText } from './normalize/text.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { Order } from './order.ts';
+import { ofTextFields, TEXT_FIELD_NAMES } from './text-fields.ts';
 
-const FIELDS = ['order_number', 'address', 'emirate', 'area', 'items', 'total', 'delivery_instructions'] as const;
+const FIELDS = ['order_number', 'address', 'emirate', 'area', 'items', 'total', ...TEXT_FIELD_NAMES] as const;
 const CUSTOMER_FIELDS = ['name', 'phone', 'email', 'id'] as const;
 
 /** An order as a payload says it, and the fields that the payload does not mention. */
@@ -74,6 +75,6 @@ export function mergeSent(before: Order, { order, absent }: SentOrder): Order {
     items: kept('items'),
     total: kept('total'),
     currency: kept('currency'),
-    delivery_instructions: kept('delivery_instructions'),
+    ...ofTextFields(kept),
   };
 }

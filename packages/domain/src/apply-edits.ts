@@ -3,12 +3,14 @@ import { isJsonObject } from './normalize/json-object.ts';
 import { MAX_ITEMS } from './normalize/limits.ts';
 import type { Order } from './order.ts';
 import { type FieldError, Problem } from './problems.ts';
+import { TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /** New values, of any JSON type, by the pointer (RFC 6901) of the order's field. */
 export type OrderEdits = Record<string, unknown>;
 
-const FIELD =
-  /^\/(?:order_number|customer\/(?:name|phone|email|id)|address|emirate|area|items|total|currency|delivery_instructions)$/;
+const FIELD = new RegExp(
+  `^/(?:order_number|customer/(?:name|phone|email|id)|address|emirate|area|items|total|currency|${TEXT_FIELD_NAMES.join('|')})$`,
+);
 /** Bounds the response: a body of 64 KiB can name ten thousand fields. */
 export const MAX_ERRORS = 100;
 const ITEM_FIELD = /^\/items\/(0|[1-9]\d{0,5})\/(name|quantity|sku)$/;

@@ -5,6 +5,7 @@ import { readPhone } from './normalize/phone/read-phone.ts';
 import { readText } from './normalize/text.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { Customer, Order } from './order.ts';
+import { TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /** What identifies a customer, in any usual spelling. Each given member alone is enough for a match. */
 interface CustomerIdentity {
@@ -33,7 +34,7 @@ export interface CustomerSearch {
 }
 
 const KNOWN_MEMBERS = [
-  ...['customer', 'address', 'emirate', 'area', 'items', 'currency', 'delivery_instructions'],
+  ...['customer', 'address', 'emirate', 'area', 'items', 'currency', ...TEXT_FIELD_NAMES],
   ...['review_reason', 'body'],
 ];
 

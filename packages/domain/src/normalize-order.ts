@@ -12,6 +12,7 @@ import { readText } from './normalize/text.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { NormalizedOrder } from './order.ts';
+import { ofTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS } from './text-fields.ts';
 
 /** Members of an address object with an emirate or a city, in any case, with or without underscores and hyphens. */
 const PLACE_MEMBERS: ReadonlySet<string> = new Set(
@@ -102,7 +103,7 @@ const MEMBERS: ReadonlySet<string> = new Set([
   'items',
   'total',
   'currency',
-  'delivery_instructions',
+  ...TEXT_FIELD_NAMES,
 ]);
 
 /**
@@ -122,14 +123,9 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : reading;
   const items = readItems(payload.items, warnings);
   const money = readMoney(payload.total, payload.currency, warnings);
-  const delivery_instructions = readText(
-    payload.delivery_instructions,
-    '/delivery_instructions',
-    LIMITS.deliveryInstructions,
-    warnings,
-  );
+  const texts = ofTextFields((name) => readText(payload[name], `/${name}`, TEXT_FIELDS[name].maxLength, warnings));
   warnOfUnknownMembers(payload, MEMBERS, '', warnings);
-  const fields = { address, ...emirate, area, items, ...money, delivery_instructions };
+  const fields = { address, ...emirate, area, items, ...money, ...texts };
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
 }
 

@@ -1,4 +1,5 @@
 import type { Warning } from './normalize/warnings.ts';
+import type { OfTextFields } from './text-fields.ts';
 
 /** Absent and unreadable fields are null. Postgres can store all strings. */
 export type Order = {
@@ -16,8 +17,7 @@ export type Order = {
   total: string | null;
   /** ISO 4217 in upper case, or as sent if it could not be read. */
   currency: string;
-  delivery_instructions: string | null;
-};
+} & OfTextFields<string | null>;
 
 export type Customer = {
   name: string | null;

@@ -1,5 +1,6 @@
 import { DEFAULT_CURRENCY } from './normalize/money/read-money.ts';
 import type { Order } from './order.ts';
+import { ofTextFields } from './text-fields.ts';
 
 /**
  * Removes the customer's data from an order: items, total and emirate stay. The only free texts that stay are order numbers, currency, skus
@@ -22,7 +23,7 @@ export function redactOrder(order: Order, isMentioned: (text: string) => boolean
     items: order.items.map(({ name, quantity, sku }) => ({ name: kept(name), quantity, sku: kept(sku) })),
     total: order.total,
     currency: kept(order.currency) ?? DEFAULT_CURRENCY,
-    delivery_instructions: null,
+    ...ofTextFields(() => null),
   };
 }
 

@@ -6,6 +6,7 @@ import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
 import { editOrder, type OrderChange } from '@orders/domain/edit-order.ts';
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { type FieldError, Problem } from '@orders/domain/problems.ts';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import type { Knex } from 'knex';
 
 /** An edit by a reviewer. */
@@ -138,7 +139,7 @@ async function storeEdited(
       items: JSON.stringify(order.items),
       total: order.total,
       currency: order.currency,
-      delivery_instructions: order.delivery_instructions,
+      ...ofTextFields((name) => order[name]),
       warnings: JSON.stringify(warnings),
     });
   await updateSearchTerms(trx, account_id, [order_id]);

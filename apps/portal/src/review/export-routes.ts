@@ -1,4 +1,5 @@
 import { Problem } from '@orders/domain/problems.ts';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
@@ -81,7 +82,7 @@ const COLUMNS: Record<string, (order: ExportedOrder) => Cell> = {
   area: (order) => order.area,
   emirate: (order) => order.emirate,
   emirate_code: (order) => order.emirate_code,
-  delivery_instructions: (order) => order.delivery_instructions,
+  ...ofTextFields((name) => (order: ExportedOrder) => order[name]),
   items: (order) => order.items.map(itemText).join('; '),
   total: (order) => order.total,
   currency: (order) => order.currency,

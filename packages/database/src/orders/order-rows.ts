@@ -10,6 +10,7 @@ import {
   type Severity,
   severityFrom,
 } from '@orders/domain/severity.ts';
+import { ofTextFields, TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 
 // The same rules as `blockersOf` and `severityOf` of the domain; a test compares them.
 
@@ -91,7 +92,7 @@ export type ListedRow = Omit<Flat<ListedOrder>, 'severity' | 'blockers'> & Sever
 export const LISTED_COLUMNS = `
   o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
-  o.total, o.currency, o.delivery_instructions, jsonb_array_length(o.warnings) as warning_count, o.review_state,
+  o.total, o.currency, ${TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ')}, jsonb_array_length(o.warnings) as warning_count, o.review_state,
   o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${SEVERITY_COLUMNS}`;
 
 export function toListed(row: ListedRow): ListedOrder {
@@ -150,8 +151,8 @@ function beforeItems(row: Common) {
   };
 }
 
-function afterItems({ total, currency, delivery_instructions }: Common) {
-  return { total, currency, delivery_instructions };
+function afterItems(row: Common) {
+  return { total: row.total, currency: row.currency, ...ofTextFields((name) => row[name]) };
 }
 
 function afterWarnings({ review_state, received_at, written_at }: Common) {
@@ -161,9 +162,10 @@ function afterWarnings({ review_state, received_at, written_at }: Common) {
 /** The fields that senders provide. */
 export function toOrder(stored: OrderJson): Order {
   const { source_order_id, order_number, customer, address, emirate, emirate_code, area } = stored;
-  const { items, total, currency, delivery_instructions } = stored;
+  const { items, total, currency } = stored;
+  const texts = ofTextFields((name) => stored[name]);
   const location = { address, emirate, emirate_code, area };
-  return { source_order_id, order_number, customer, ...location, items, total, currency, delivery_instructions };
+  return { source_order_id, order_number, customer, ...location, items, total, currency, ...texts };
 }
 
 /** SQL: the row of `orders` is an order, and not a cancellation that is held for one. */

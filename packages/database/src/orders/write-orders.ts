@@ -1,4 +1,5 @@
-import type { NormalizedOrder } from '@orders/domain/order.ts';
+import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { recordWritten } from '../events/record-written.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
@@ -26,10 +27,24 @@ export interface DuplicateReceipt {
   orderId: number;
 }
 
+/** The columns of an order that come from its payload, one value each, with their types. Items and warnings follow, as JSON. */
+const VALUES: readonly [column: string, type: string, valueFor: (order: Order) => string | null][] = [
+  ['order_number', 'text', (order) => order.order_number],
+  ['customer_name', 'text', ({ customer }) => customer.name],
+  ['customer_phone', 'text', ({ customer }) => customer.phone],
+  ['customer_email', 'text', ({ customer }) => customer.email],
+  ['customer_id', 'text', ({ customer }) => customer.id],
+  ['address', 'text', (order) => order.address],
+  ['emirate', 'text', (order) => order.emirate],
+  ['emirate_code', 'text', (order) => order.emirate_code],
+  ['area', 'text', (order) => order.area],
+  ['total', 'numeric', (order) => order.total],
+  ['currency', 'text', (order) => order.currency],
+  ...TEXT_FIELD_NAMES.map((name): (typeof VALUES)[number] => [name, 'text', (order) => order[name]]),
+];
+
 /** SQL: the fields of an order that come from its payload. */
-export const ORDER_FIELDS = `
-order_number, customer_name, customer_phone, customer_email, customer_id, address, emirate, emirate_code, area, total, currency,
-delivery_instructions, items, warnings`;
+export const ORDER_FIELDS = `${VALUES.map(([column]) => column).join(', ')}, items, warnings`;
 
 /** SQL: the columns of a new order that come from its receipt and its payload. */
 export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, ${ORDER_FIELDS}`;
@@ -40,12 +55,14 @@ set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 
     warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
     normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null`;
 
+/** The first parameter of `INPUT` for `VALUES`, and the ones for items and warnings. */
+const [FIRST, ITEMS] = [5, 5 + VALUES.length];
+
 /** SQL: the orders to write, as rows `i` with `receipt_id`, `account_id`, `source_order_id` and the fields; see `inputOf`. */
 export const INPUT = `
 rows from (
-  unnest($2::uuid[], $3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
-         $12::text[], $13::text[], $14::numeric[], $15::text[], $16::text[]),
-  jsonb_array_elements($17::jsonb), jsonb_array_elements($18::jsonb)
+  unnest($2::uuid[], $3::int[], $4::text[], ${VALUES.map(([, type], index) => `$${FIRST + index}::${type}[]`).join(', ')}),
+  jsonb_array_elements($${ITEMS}::jsonb), jsonb_array_elements($${ITEMS + 1}::jsonb)
 ) as i(receipt_id, account_id, source_order_id, ${ORDER_FIELDS})`;
 
 const WRITE = {
@@ -74,7 +91,7 @@ with input as materialized (
 ), recorded as (${recordWritten('$3')}
 ), settled as (
   delete from outbox
-  where batch_id = any($19::uuid[])
+  where batch_id = any($${ITEMS + 2}::uuid[])
     and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
 )
 select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
@@ -114,25 +131,14 @@ export async function writeOrders(
   };
 }
 
-/** The parameters $2 to $18 of `INPUT`. */
+/** The parameters of `INPUT`, from $2 on. */
 export function inputOf(unsorted: readonly WritableOrder[]): unknown[] {
   const orders = unsorted.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   return [
     orders.map(({ receiptId }) => receiptId),
     orders.map(({ accountId }) => accountId),
     orders.map(({ order }) => order.source_order_id),
-    orders.map(({ order }) => order.order_number),
-    orders.map(({ order }) => order.customer.name),
-    orders.map(({ order }) => order.customer.phone),
-    orders.map(({ order }) => order.customer.email),
-    orders.map(({ order }) => order.customer.id),
-    orders.map(({ order }) => order.address),
-    orders.map(({ order }) => order.emirate),
-    orders.map(({ order }) => order.emirate_code),
-    orders.map(({ order }) => order.area),
-    orders.map(({ order }) => order.total),
-    orders.map(({ order }) => order.currency),
-    orders.map(({ order }) => order.delivery_instructions),
+    ...VALUES.map(([, , valueFor]) => orders.map(({ order }) => valueFor(order))),
     // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
     JSON.stringify(orders.map(({ order }) => order.items)),
     JSON.stringify(orders.map(({ warnings }) => warnings)),

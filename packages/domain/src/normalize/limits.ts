@@ -11,7 +11,6 @@ export const LIMITS = {
   itemName: 500,
   sku: 255,
   currency: 16,
-  deliveryInstructions: 2_000,
 } as const;
 
 /** Max items per order. Each takes some hundred bytes of memory, however short it was sent. */

@@ -2,6 +2,8 @@
  * Declarative mappings from a platform's order to an order of this service. `docs/senders/mapping.md` has the format with examples.
  */
 
+import type { OfTextFields } from '../text-fields.ts';
+
 /** Several values in one text. Each part is a pointer, or a list whose first present value is used; absent parts are left out. */
 export interface JoinedValue {
   join: readonly (string | readonly string[])[];
@@ -40,7 +42,7 @@ export interface ItemsMapping extends ItemMapping {
   omit_if_zero?: string;
 }
 
-export interface OrderMapping {
+export interface OrderMapping extends Partial<OfTextFields<FieldMapping>> {
   source_order_id: FieldMapping;
   order_number?: FieldMapping;
   customer?: CustomerMapping;
@@ -51,5 +53,4 @@ export interface OrderMapping {
   items?: ItemsMapping | readonly ItemMapping[];
   total?: FieldMapping;
   currency?: FieldMapping;
-  delivery_instructions?: FieldMapping;
 }

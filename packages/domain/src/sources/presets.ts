@@ -1,3 +1,4 @@
+import { ofTextFields } from '../text-fields.ts';
 import type { JoinedValue, OrderMapping } from './mapping.ts';
 import type { PresetDefinition, SourcePreset } from './settings.ts';
 
@@ -77,7 +78,7 @@ function ownFormat(...prefixes: string[]): OrderMapping {
     items: { list: at('items'), name: '/name', quantity: '/quantity', sku: '/sku' },
     total: at('total'),
     currency: at('currency'),
-    delivery_instructions: at('delivery_instructions'),
+    ...ofTextFields(at),
   };
 }
 

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { type FieldError, Problem } from '../problems.ts';
+import { ofTextFields, TEXT_FIELD_NAMES } from '../text-fields.ts';
 import { isJsonPointer, protoMembers, toJsonPointer } from './json-pointer.ts';
 import type { OrderMapping } from './mapping.ts';
 import { nearestName } from './nearest-name.ts';
@@ -8,7 +9,7 @@ import { suggestField } from './suggest-field.ts';
 /** In the sequence of `OrderMapping`; Postgres sorts the members of what it stores. */
 const SEQUENCE = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
-  'delivery_instructions',
+  ...TEXT_FIELD_NAMES,
   ...['list', 'name', 'quantity', 'sku', 'phone', 'email', 'id', 'omit_if_zero', 'join', 'separator', 'constant'],
 ];
 
@@ -27,7 +28,7 @@ function inSequence(_name: string, value: unknown): unknown {
 const MEMBERS: Readonly<Record<string, readonly string[]>> = {
   '': [
     ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
-    'delivery_instructions',
+    ...TEXT_FIELD_NAMES,
   ],
   customer: ['name', 'phone', 'email', 'id'],
   items: ['list', 'name', 'quantity', 'sku', 'omit_if_zero'],
@@ -108,7 +109,7 @@ const mapping = Joi.object({
   items: Joi.alternatives().conditional(Joi.array(), { then: numberedItems, otherwise: itemsInList }),
   total: field,
   currency: field,
-  delivery_instructions: field,
+  ...ofTextFields(() => field),
 })
   .required()
   .custom((value: object, helpers) => (countPointers(value) > MAX_POINTERS ? helpers.error('pointers') : value))

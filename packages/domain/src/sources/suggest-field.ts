@@ -1,3 +1,5 @@
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '../text-fields.ts';
+
 /**
  * Names that senders give to the fields of an order, by pointer. An order number is mostly the only id that a shop's table has, so it is a
  * source_order_id.
@@ -27,8 +29,7 @@ const NAMES: Record<string, string> = {
   '/total': `total, total price, total amount, total aed, order total, grand total, amount, amount due, sum, price, cod,
     cod amount, المجموع, الإجمالي, الاجمالي, المبلغ, السعر`,
   '/currency': 'currency, currency code, العملة, عملة',
-  '/delivery_instructions': `delivery instructions, delivery instruction, instructions, delivery notes, delivery note,
-    notes, note, remarks, remark, comments, comment, ملاحظات, ملاحظة, ملاحظات التوصيل, تعليمات التوصيل`,
+  ...Object.fromEntries(TEXT_FIELD_NAMES.map((name) => [`/${name}`, TEXT_FIELDS[name].names])),
 };
 const POINTERS = new Map(
   Object.entries(NAMES).flatMap(([pointer, names]) => names.split(',').map((name) => [normalized(name), pointer])),

@@ -1,4 +1,5 @@
 import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
+import { ofTextFields, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { ref } from './schema.ts';
 
 /** An order as most shops send it. */
@@ -24,7 +25,7 @@ const ARABIC_ORDER_EXAMPLE = {
   ],
   total: '215.00',
   currency: 'AED',
-  delivery_instructions: 'Call before arrival',
+  ...ofTextFields((name) => TEXT_FIELDS[name].example),
 };
 
 /** Examples of a request with one order. */
@@ -89,7 +90,7 @@ export const orderSchema = {
     },
     total: { type: ['number', 'string', 'null'], description: 'Order total; exact if sent as a string' },
     currency: textOf('ISO 4217; AED if absent'),
-    delivery_instructions: textOf('Free text for the driver'),
+    ...ofTextFields((name) => textOf(TEXT_FIELDS[name].description)),
   },
   examples: [ORDER_EXAMPLE],
 };
@@ -143,5 +144,5 @@ export const normalizedOrderSchema = strictly({
   items: { type: 'array', maxItems: MAX_ITEMS, items: normalizedItemSchema },
   total: { ...textOf('A decimal number'), pattern: '^\\d{1,15}(\\.\\d{1,6})?$' },
   currency: { type: 'string', description: 'ISO 4217; otherwise as sent' },
-  delivery_instructions: textOrNull,
+  ...ofTextFields(() => textOrNull),
 });

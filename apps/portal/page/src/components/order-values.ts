@@ -1,3 +1,4 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { TFunction } from 'i18next';
 import type { ListedOrder, Order } from '../api/review.ts';
 import { locale } from '../locales/index.ts';
@@ -46,7 +47,7 @@ const NAMES: Record<string, string> = {
   '/address': 'address',
   '/emirate': 'emirate',
   '/area': 'area',
-  '/delivery_instructions': 'instructions',
+  ...Object.fromEntries(TEXT_FIELD_NAMES.map((name) => [`/${name}`, name])),
   '/items': 'items',
   '/total': 'total',
   '/currency': 'currency',

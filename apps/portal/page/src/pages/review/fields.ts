@@ -1,3 +1,4 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { ListedOrder, Order, Warning } from '../../api/review.ts';
 
 /** The kind of a field's editor. */
@@ -23,11 +24,9 @@ export const PLACE_FIELDS: FieldEntry[] = [
   { pointer: '/address', kind: 'long', need: 'blocks', valueOf: ({ address }) => address },
   { pointer: '/emirate', kind: 'emirate', need: 'blocks', valueOf: ({ emirate }) => emirate },
   { pointer: '/area', kind: 'text', valueOf: ({ area }) => area },
-  {
-    pointer: '/delivery_instructions',
-    kind: 'long',
-    valueOf: ({ delivery_instructions }) => delivery_instructions,
-  },
+  ...TEXT_FIELD_NAMES.map(
+    (name): FieldEntry => ({ pointer: `/${name}`, kind: 'long', valueOf: (order) => order[name] }),
+  ),
 ];
 
 /** Seldom read. */

@@ -8,6 +8,7 @@ import { ProblemNote } from '../../components/problem-note.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
 import './print-view.css';
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 
 /** Orders on paper, for packing and delivery: over the page on the screen, alone in print. */
 export default function PrintView(props: {
@@ -83,11 +84,11 @@ function PrintedOrderPart({ order }: { order: PrintedOrder }): ReactNode {
       <p>
         <bdi>{place || '–'}</bdi>
       </p>
-      {order.delivery_instructions && (
-        <p>
-          <bdi>{order.delivery_instructions}</bdi>
+      {TEXT_FIELD_NAMES.filter((name) => order[name]).map((name) => (
+        <p key={name}>
+          <bdi>{order[name]}</bdi>
         </p>
-      )}
+      ))}
       <table>
         <tbody>
           {order.items.map((item, index) => (

@@ -1,3 +1,4 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
 import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -20,7 +21,7 @@ const SHOWN = [
   '/items',
   '/total',
   '/currency',
-  '/delivery_instructions',
+  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
 ];
 
 /** The order that a mapping makes of a delivery, with its warnings. */

@@ -1,3 +1,4 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { OrderMapping } from '../../../../api/sources.ts';
 
 type Mapped = string | { join: (string | string[])[]; separator?: string } | { constant: string | number };
@@ -29,7 +30,7 @@ export const FIELDS = [
   'items/omit_if_zero',
   'total',
   'currency',
-  'delivery_instructions',
+  ...TEXT_FIELD_NAMES,
 ] as const;
 export type FieldName = (typeof FIELDS)[number];
 
