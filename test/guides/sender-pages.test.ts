@@ -193,7 +193,7 @@ describeWith(
   test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };
     const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
-    const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('reference')) ?? [];
+    const [, seconds] = /`Prefer: wait=N`: at most (\d+) seconds/.exec(markdownOf('reference')) ?? [];
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
 

@@ -81,8 +81,8 @@ test('the codes, sizes and situations of a cancellation are complete', () => {
   const listed = rows(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
   const codes = [CANCELLATION_ERRORS, REASON_ERRORS].flatMap((errors) => Object.values(errors).map(({ code }) => code));
   expect(listed).toEqual(codes);
-  expect(page('reference')).toContain(
-    `| ${grouped(MAX_CANCELLATIONS)} of them, and ${grouped(MAX_CANCEL_BYTES)} bytes |`,
+  expect(prose('reference')).toContain(
+    `Cancellations: ${grouped(MAX_CANCELLATIONS)} of them, and ${grouped(MAX_CANCEL_BYTES)} bytes`,
   );
   expect(page('errors')).toContain(`at most ${MAX_REASON} characters`);
   const guide = prose('corrections');
@@ -94,8 +94,8 @@ test('the types of events are complete, and so are the sizes and times of the ev
   const types = rows(part(page('events'), 'What each type means')).map(([type]) => type);
   expect(types).toEqual([...EVENT_TYPES]);
   const max = grouped(MAX_EVENTS);
-  expect(page('reference')).toContain(`| A page of [events](events.md) | ${max} events, and about 1 MiB |`);
-  expect(page('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
+  expect(prose('reference')).toContain(`A page of [events](events.md): ${max} events, and about 1 MiB`);
+  expect(prose('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
   expect(page('reference')).toContain(`\`limit\`, 1 to ${max}`);
 });
 
@@ -153,41 +153,41 @@ describe('limits', () => {
 
   test('the limits that no setting changes match the code', () => {
     const nested = (depth: number) => Buffer.from(`${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`);
-    const [, depth] = /Nesting of the JSON \| (\d+) levels/.exec(page('reference')) ?? [];
+    const [, depth] = /Nesting of the JSON: (\d+) levels/.exec(prose('reference')) ?? [];
     expect(() => parseBody(nested(Number(depth)))).not.toThrow();
     expect(() => parseBody(nested(Number(depth) + 1))).toThrow(`deeper than ${depth}`);
     expect(prose('errors')).toContain(`nested deeper than ${depth} levels`);
 
     const unknown = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`u${index}`, 1]));
     const { warnings } = normalizeOrder({ source_order_id: 'many', ...unknown });
-    expect(page('reference')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
+    expect(prose('reference')).toContain(`Warnings listed for one order: ${grouped(warnings.length - 1)};`);
 
     const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
     expect(page('order-fields')).toContain('at most 15 digits before the decimal point and 6 after it');
     expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
     expect(totalOf('0.1234567')).toBe('0.123457');
 
-    expect(page('reference')).toContain(`| A batch | ${grouped(MAX_BATCH_ORDERS)} orders,`);
+    expect(prose('reference')).toContain(`A batch: ${grouped(MAX_BATCH_ORDERS)} orders,`);
     expect(prose('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
-    expect(page('reference')).toContain(`| ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
+    expect(prose('reference')).toContain(`Reconcile: ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
   });
 
   test('default sizes, times and attempts match the configuration', () => {
     const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
     const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
-    const limits = page('reference');
+    const limits = prose('reference');
     const days = (milliseconds: number) => milliseconds / 86_400_000;
-    expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
-    expect(limits).toContain(`| A batch | 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
+    expect(limits).toContain(`One order: ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
+    expect(limits).toContain(`A batch: 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
     const seconds = intake.REQUEST_TIMEOUT / 1000;
-    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory |`;
-    expect(limits).toContain(`arrive completely within | ${seconds} seconds by default${whenNeeded}`);
-    expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
-    expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
+    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory`;
+    expect(limits).toContain(`arrive completely within: ${seconds} seconds by default${whenNeeded}`);
+    expect(limits).toContain(`kept open for: ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
+    expect(limits).toContain(`replays for at least: ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(prose('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
-    expect(limits).toContain(`asked for during | ${days(worker.RECEIPT_RETENTION)} days by default`);
+    expect(limits).toContain(`asked for during: ${days(worker.RECEIPT_RETENTION)} days by default`);
     const retention = `${days(worker.EVENT_RETENTION)} days by default`;
-    expect(limits).toContain(`| An [event](events.md) is stored for | ${retention} |`);
+    expect(limits).toContain(`An [event](events.md) is stored for: ${retention}`);
     expect(prose('events')).toContain(`stored for [${retention}]`);
     const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
     expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);
