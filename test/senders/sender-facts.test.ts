@@ -41,6 +41,9 @@ const part = (markdown: string, heading: string) =>
 
 /** The rows of the first table whose first cell is code, with that cell without its backticks. */
 const rows = (text: string) => [...text.matchAll(/^\| \[?`([^`]+)`[^|]*\| (.+) \|$/gm)].map(([, ...cells]) => cells);
+/** The entries of a list whose first word is code, likewise. */
+const entries = (text: string) =>
+  [...text.replaceAll(/\n +/g, ' ').matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, ...parts]) => parts);
 
 describe('errors', () => {
   test('each code has a section with its status and advice, and there are no others', () => {
@@ -109,14 +112,14 @@ describe('statuses', () => {
   });
 
   test('each state of an order is listed', () => {
-    const states = rows(part(page('statuses'), 'order_state')).map(([state]) => state);
+    const states = entries(part(page('statuses'), 'order_state')).map(([state]) => state);
     expect(states).toEqual([...REVIEW_STATES, 'null']);
   });
 
   test('the attempt errors and warnings are listed with their descriptions', () => {
-    expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
+    expect(Object.fromEntries(entries(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
     const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
-    expect(rows(page('warnings'))).toEqual(warnings);
+    expect(entries(page('warnings'))).toEqual(warnings);
   });
 });
 
