@@ -72,7 +72,7 @@ describe('errors', () => {
 
   test('the codes about source_order_id are complete', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
-    expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+    expect(entries(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
     const { code, detail } = SOURCE_ORDER_IDS_ERROR;
     expect(prose('errors')).toContain(`\`${code}\` comes from`);
     const [bounds = ''] = /1 to [\d,]+ ids/.exec(prose('errors')) ?? [];
@@ -81,7 +81,7 @@ describe('errors', () => {
 });
 
 test('the codes, sizes and situations of a cancellation are complete', () => {
-  const listed = rows(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
+  const listed = entries(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
   const codes = [CANCELLATION_ERRORS, REASON_ERRORS].flatMap((errors) => Object.values(errors).map(({ code }) => code));
   expect(listed).toEqual(codes);
   expect(prose('reference')).toContain(
@@ -94,7 +94,7 @@ test('the codes, sizes and situations of a cancellation are complete', () => {
 });
 
 test('the types of events are complete, and so are the sizes and times of the event log', () => {
-  const types = rows(part(page('events'), 'What each type means')).map(([type]) => type);
+  const types = entries(part(page('events'), 'What each type means')).map(([type]) => type);
   expect(types).toEqual([...EVENT_TYPES]);
   const max = grouped(MAX_EVENTS);
   expect(prose('reference')).toContain(`A page of [events](events.md): ${max} events, and about 1 MiB`);
