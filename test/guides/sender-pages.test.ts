@@ -74,17 +74,19 @@ const ORDERS: Record<string, Record<string, string>> = {
 
 /** The page of the examples for sources, and what each of its headings needs: a source, and of some the recorded delivery that is shown. */
 const SOURCES_PAGE = 'try-a-source';
-const SOURCES: Record<string, { preset: SourcePreset; settings?: SourceSettings; delivery?: RecordedOrder['delivery'] }> =
-  {
-    Shopify: { preset: 'shopify', delivery: 'shopify/order' },
-    WooCommerce: { preset: 'woocommerce', delivery: 'woocommerce/order' },
-    'A signature in a header': { preset: 'custom' },
-    'A token in a header': {
-      preset: 'custom',
-      settings: { signature: { scheme: 'token', header: 'authorization', prefix: 'Bearer ' } },
-    },
-    'Standard Webhooks': { preset: 'standard-webhooks', delivery: 'standard-webhooks/order' },
-  };
+const SOURCES: Record<
+  string,
+  { preset: SourcePreset; settings?: SourceSettings; delivery?: RecordedOrder['delivery'] }
+> = {
+  Shopify: { preset: 'shopify', delivery: 'shopify/order' },
+  WooCommerce: { preset: 'woocommerce', delivery: 'woocommerce/order' },
+  'A signature in a header': { preset: 'custom' },
+  'A token in a header': {
+    preset: 'custom',
+    settings: { signature: { scheme: 'token', header: 'authorization', prefix: 'Bearer ' } },
+  },
+  'Standard Webhooks': { preset: 'standard-webhooks', delivery: 'standard-webhooks/order' },
+};
 const RECORDED = Object.entries(SOURCES).flatMap(([heading, { preset, delivery }]) =>
   delivery ? [{ heading, preset, delivery }] : [],
 );
@@ -177,7 +179,9 @@ describeWith(
       if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
-      const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) => (language === 'bash' ? heading : []));
+      const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
+        language === 'bash' ? heading : [],
+      );
       for (const [index, script] of scriptsOf(markdownOf(name)).entries()) {
         const ofSource = name === SOURCES_PAGE ? await sourceVariables(account, headings[index] ?? '') : {};
         ran.push(...(await paste(script, { ...variables(account), ...ofSource }, files)));
