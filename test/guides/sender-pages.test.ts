@@ -11,7 +11,7 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
 import { startReply } from '../harness/api.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
-import { readBlocks } from '../harness/markdown-blocks.ts';
+import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
 import { packClient } from '../harness/pack-client.ts';
 import { describeWith } from '../harness/programs.ts';
 import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
@@ -27,9 +27,9 @@ const markdownOf = (page: string) => PAGES.find(({ name }) => name === page)?.ma
 /** The orders that the examples of each page create, with their channels. */
 const ORDERS: Record<string, Record<string, string>> = {
   'first-order': { 'FIRST-1': 'rest' },
-  shopify: { 'my-shopify:5900000001001': 'webhook' },
-  woocommerce: { 'my-woocommerce:731': 'webhook' },
-  'other-platforms': {
+  'try-a-source': {
+    'my-shopify:5900000001001': 'webhook',
+    'my-woocommerce:731': 'webhook',
     'my-custom:OTHER-1': 'webhook',
     'my-custom-2:OTHER-2': 'webhook',
     'my-standard-webhooks:ord_2N4pQr': 'webhook',
@@ -76,12 +76,24 @@ const ORDERS: Record<string, Record<string, string>> = {
   },
 };
 
-/** The recorded deliveries in which the payloads of the pages about sources are found. */
-const RECORDED_ON: Record<string, RecordedOrder['delivery']> = {
-  shopify: 'shopify/order',
-  woocommerce: 'woocommerce/order',
-  'other-platforms': 'standard-webhooks/order',
+/** The page of the examples for sources, and what each of its headings needs: a source, and of some the recorded delivery that is shown. */
+const SOURCES_PAGE = 'try-a-source';
+const SOURCES: Record<
+  string,
+  { preset: SourcePreset; settings?: SourceSettings; delivery?: RecordedOrder['delivery'] }
+> = {
+  Shopify: { preset: 'shopify', delivery: 'shopify/order' },
+  WooCommerce: { preset: 'woocommerce', delivery: 'woocommerce/order' },
+  'A signature in a header': { preset: 'custom' },
+  'A token in a header': {
+    preset: 'custom',
+    settings: { signature: { scheme: 'token', header: 'authorization', prefix: 'Bearer ' } },
+  },
+  'Standard Webhooks': { preset: 'standard-webhooks', delivery: 'standard-webhooks/order' },
 };
+const RECORDED = Object.entries(SOURCES).flatMap(([heading, { preset, delivery }]) =>
+  delivery ? [{ heading, preset, delivery }] : [],
+);
 
 const programsOf = (page: string) =>
   readBlocks(markdownOf(page)).filter(
@@ -94,18 +106,18 @@ test('every block of the pages is an executed example, its output, or a display-
   const blocks = PAGES.flatMap(({ markdown }) => readBlocks(markdown));
   expect(new Set(blocks.map(({ language }) => language))).toEqual(new Set(['bash', 'http', 'json', 'shell', 'text']));
   const settings = blocks.filter(({ language }) => language === 'shell');
-  expect(settings).toHaveLength(17);
+  expect(settings).toHaveLength(13);
   expect(settings[0]?.text.match(/^export (ORDERS_\w+)=/gm)).toHaveLength(3);
   expect(new Set(Object.keys(ORDERS))).toEqual(new Set(WITH_EXAMPLES.map(({ name }) => name)));
 });
 
-test.each(Object.entries(RECORDED_ON))(
-  'the payload on the page %s is a part of %s with its whole order',
-  (name, delivery) => {
-    const [, payload = ''] = /<<'END'\n([\s\S]*?)^END$/m.exec(markdownOf(name)) ?? [];
+test.each(RECORDED)(
+  'the payload under $heading is a part of $delivery with its whole order',
+  ({ heading, preset, delivery }) => {
+    const [block = ''] = blocksUnder(markdownOf(SOURCES_PAGE), heading, 'bash');
+    const [, payload = ''] = /<<'END'\n([\s\S]*?)^END$/m.exec(block) ?? [];
     const shown = JSON.parse(payload);
     expect(JSON.parse(readDeliveryFixture(delivery).toString())).toMatchObject(shown);
-    const [preset] = delivery.split('/') as [SourcePreset];
     const { order } = normalizeOrder(mapOrder(shown, PRESETS[preset].mapping));
     expect(order).toEqual(RECORDED_ORDERS.find((recorded) => recorded.delivery === delivery)?.order);
   },
@@ -144,23 +156,12 @@ describeWith(
     ORDERS_SIGNING_SECRET: secret ?? '',
   });
 
-  /** The variables of the pages about sources, with a new source for each. */
-  async function sourceVariables(account: TestAccount, page: string): Promise<Record<string, string>> {
+  /** The variables of an example for sources, with a new source of the kind that its heading needs. */
+  async function sourceVariables(account: TestAccount, heading: string): Promise<Record<string, string>> {
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-    const open = async (preset: SourcePreset, settings?: SourceSettings) => {
-      const { source_id } = await createTestSource(stack, account, preset, { secret, ...(settings && { settings }) });
-      return `${intake.api.url}/ingest/sources/${source_id}`;
-    };
-    if (page === 'shopify' || page === 'woocommerce') return { SOURCE_URL: await open(page), SOURCE_SECRET: secret };
-    const token = { signature: { scheme: 'token', header: 'authorization', prefix: 'Bearer ' } } as const;
-    return {
-      SOURCE_URL: await open('custom'),
-      SOURCE_SECRET: secret,
-      TOKEN_URL: await open('custom', token),
-      TOKEN: secret,
-      STANDARD_URL: await open('standard-webhooks'),
-      STANDARD_SECRET: secret,
-    };
+    const { preset, settings } = SOURCES[heading] ?? { preset: 'custom' };
+    const { source_id } = await createTestSource(stack, account, preset, { secret, ...(settings && { settings }) });
+    return { SOURCE_URL: `${intake.api.url}/ingest/sources/${source_id}`, SOURCE_SECRET: secret };
   }
 
   /** The channels of an account's orders by source_order_id, after all its receipts are final. */
@@ -182,9 +183,13 @@ describeWith(
       if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
-      const ofSources = RECORDED_ON[name] ? await sourceVariables(account, name) : {};
-      for (const script of scriptsOf(markdownOf(name)))
-        ran.push(...(await paste(script, { ...variables(account), ...ofSources }, files)));
+      const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
+        language === 'bash' ? heading : [],
+      );
+      for (const [index, script] of scriptsOf(markdownOf(name)).entries()) {
+        const ofSource = name === SOURCES_PAGE ? await sourceVariables(account, headings[index] ?? '') : {};
+        ran.push(...(await paste(script, { ...variables(account), ...ofSource }, files)));
+      }
       const shown = shownOutputs(markdownOf(name));
       expect(ran).toHaveLength(shown.length);
       const unlike = ran.filter((printed, index) => !isAsShown(printed, shown[index] ?? '…'));
@@ -196,7 +201,7 @@ describeWith(
   test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };
     const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
-    const [, seconds] = /`Prefer: wait=N` \| at most (\d+) seconds/.exec(markdownOf('limits')) ?? [];
+    const [, seconds] = /`Prefer: wait=N`: at most (\d+) seconds/.exec(markdownOf('reference')) ?? [];
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
 

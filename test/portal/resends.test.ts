@@ -346,7 +346,7 @@ describeWith('chromium')('on the page', () => {
     await choose('hold');
     const receiptId = await resend({ ...FIRST, total: '1', items: many(2) });
     await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).waitFor();
+      await panelOf(page).getByText('too long to show here').waitFor();
       expect(await fieldsIn(page)).toEqual({
         Total: ['Now', '1,250.50', 'Sent again', '1.00'],
         Items: ['Sent again', 'too long to show here; its receipt has the whole text'],

@@ -28,6 +28,8 @@ import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
 const grouped = (value: number) => value.toLocaleString('en-US');
 const PAGES = new Map(readSenderPages().map(({ name, markdown }) => [name, markdown]));
 const page = (name: string) => PAGES.get(name) ?? '';
+/** A page on one line, to find a sentence wherever its lines are broken. */
+const prose = (name: string) => page(name).replaceAll(/\s+/g, ' ');
 const headings = (markdown: string, depth: number) =>
   [...markdown.matchAll(new RegExp(`^#{${depth}} (.+)$`, 'gm'))].map(([, heading]) => heading as string);
 
@@ -37,6 +39,9 @@ const part = (markdown: string, heading: string) =>
 
 /** The rows of the first table whose first cell is code, with that cell without its backticks. */
 const rows = (text: string) => [...text.matchAll(/^\| \[?`([^`]+)`[^|]*\| (.+) \|$/gm)].map(([, ...cells]) => cells);
+/** The entries of a list whose first word is code, likewise. */
+const entries = (text: string) =>
+  [...text.replaceAll(/\n +/g, ' ').matchAll(/^- `([^`]+)`: (.+)$/gm)].map(([, ...parts]) => parts);
 
 describe('errors', () => {
   test('each code has a section with its status and advice, and there are no others', () => {
@@ -65,36 +70,34 @@ describe('errors', () => {
 
   test('the codes about source_order_id are complete', () => {
     const codes = new Set(Object.values(SOURCE_ORDER_ID_ERRORS).map(({ code }) => code));
-    expect(rows(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
+    expect(entries(part(page('errors'), 'validation_failed')).map(([code]) => code)).toEqual([...codes]);
     const { code, detail } = SOURCE_ORDER_IDS_ERROR;
-    expect(page('errors')).toContain(`\`${code}\` comes from`);
-    const [bounds = ''] = /1 to [\d,]+ ids/.exec(page('errors')) ?? [];
+    expect(prose('errors')).toContain(`\`${code}\` comes from`);
+    const [bounds = ''] = /1 to [\d,]+ ids/.exec(prose('errors')) ?? [];
     expect(detail.replace(',', '')).toContain(bounds.replace(',', ''));
   });
 });
 
 test('the codes, sizes and situations of a cancellation are complete', () => {
-  const listed = rows(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
+  const listed = entries(part(page('errors'), 'Errors of a cancellation')).map(([code]) => code);
   const codes = [CANCELLATION_ERRORS, REASON_ERRORS].flatMap((errors) => Object.values(errors).map(({ code }) => code));
   expect(listed).toEqual(codes);
-  const bytes = grouped(MAX_CANCEL_BYTES);
-  expect(page('limits')).toContain(`| ${grouped(MAX_CANCELLATIONS)} of them, and ${bytes} bytes |`);
-  expect(page('limits')).toContain(`The \`reason\` of a cancellation has at most ${MAX_REASON};`);
-  expect(page('errors')).toContain(`${bytes}\nfor a list of ids or cancellations`);
+  expect(prose('reference')).toContain(
+    `Cancellations: ${grouped(MAX_CANCELLATIONS)} of them, and ${grouped(MAX_CANCEL_BYTES)} bytes`,
+  );
   expect(page('errors')).toContain(`at most ${MAX_REASON} characters`);
-  const guide = page('corrections');
+  const guide = prose('corrections');
   expect(guide).toContain(`up to ${MAX_REASON} characters`);
   expect(guide).toContain(`1 to ${grouped(MAX_CANCELLATIONS)} cancellations`);
 });
 
 test('the types of events are complete, and so are the sizes and times of the event log', () => {
-  const types = rows(part(page('events'), 'What each type means')).map(([type]) => type);
+  const types = entries(part(page('events'), 'What each type means')).map(([type]) => type);
   expect(types).toEqual([...EVENT_TYPES]);
   const max = grouped(MAX_EVENTS);
-  expect(page('limits')).toContain(`| A page of [events](events.md) | ${max} events, and about 1 MiB |`);
-  expect(page('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
-  expect(page('routes')).toContain(`\`limit\`, 1 to ${max}`);
-  expect(page('errors')).toContain(`\`limit\` is 1 to ${max}`);
+  expect(prose('reference')).toContain(`A page of [events](events.md): ${max} events, and about 1 MiB`);
+  expect(prose('events')).toContain(`up to ${max} with \`limit=${MAX_EVENTS}\``);
+  expect(page('reference')).toContain(`\`limit\`, 1 to ${max}`);
 });
 
 describe('statuses', () => {
@@ -107,14 +110,14 @@ describe('statuses', () => {
   });
 
   test('each state of an order is listed', () => {
-    const states = rows(part(page('statuses'), 'order_state')).map(([state]) => state);
+    const states = entries(part(page('statuses'), 'order_state')).map(([state]) => state);
     expect(states).toEqual([...REVIEW_STATES, 'null']);
   });
 
   test('the attempt errors and warnings are listed with their descriptions', () => {
-    expect(Object.fromEntries(rows(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
+    expect(Object.fromEntries(entries(part(page('statuses'), 'dead')))).toEqual(ATTEMPT_ERRORS);
     const warnings = Object.entries(WARNINGS).map(([code, [problem, remedy]]) => [code, `${problem}; ${remedy}`]);
-    expect(rows(page('warnings'))).toEqual(warnings);
+    expect(entries(page('warnings'))).toEqual(warnings);
   });
 });
 
@@ -139,7 +142,10 @@ describe('limits', () => {
       PLACES[field as keyof typeof LIMITS],
       grouped(limit),
     ]);
-    const [id, ...others] = rows(part(page('limits'), 'Lengths of fields'));
+    const lengths = rows(part(page('order-fields'), 'Fields'))
+      .map(([field, rest]) => [field, rest?.split('|')[1]?.trim()])
+      .filter(([, length]) => length !== '');
+    const [id, ...others] = lengths;
     expect(id).toEqual(['source_order_id', '255']);
     expect(JSON.stringify(SOURCE_ORDER_ID_ERRORS)).toContain('at most 255 characters');
     const texts = TEXT_FIELD_NAMES.map((name) => [name, grouped(TEXT_FIELDS[name].maxLength)]);
@@ -148,50 +154,45 @@ describe('limits', () => {
 
   test('the limits that no setting changes match the code', () => {
     const nested = (depth: number) => Buffer.from(`${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`);
-    const [, depth] = /Nesting of the JSON \| (\d+) levels/.exec(page('limits')) ?? [];
+    const [, depth] = /Nesting of the JSON: (\d+) levels/.exec(prose('reference')) ?? [];
     expect(() => parseBody(nested(Number(depth)))).not.toThrow();
     expect(() => parseBody(nested(Number(depth) + 1))).toThrow(`deeper than ${depth}`);
-    expect(page('errors')).toContain(`nested deeper than ${depth} levels`);
+    expect(prose('errors')).toContain(`nested deeper than ${depth} levels`);
 
     const unknown = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [`u${index}`, 1]));
     const { warnings } = normalizeOrder({ source_order_id: 'many', ...unknown });
-    expect(page('limits')).toContain(`Warnings listed for one order | ${grouped(warnings.length - 1)};`);
+    expect(prose('reference')).toContain(`Warnings listed for one order: ${grouped(warnings.length - 1)};`);
 
     const totalOf = (total: string) => normalizeOrder({ source_order_id: 'total', total }).order.total;
-    expect(page('limits')).toContain('at most 15 digits before the decimal point and 6 after it');
+    expect(page('order-fields')).toContain('at most 15 digits before the decimal point and 6 after it');
     expect([totalOf('1'.repeat(15)), totalOf('1'.repeat(16))]).toEqual(['1'.repeat(15), null]);
     expect(totalOf('0.1234567')).toBe('0.123457');
 
-    expect(page('limits')).toContain(`| A batch | ${grouped(MAX_BATCH_ORDERS)} orders,`);
-    expect(page('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
-    expect(page('limits')).toContain(`| ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
-    expect(page('errors')).toContain(`more than ${grouped(MAX_BATCH_ORDERS)} orders`);
+    expect(prose('reference')).toContain(`A batch: ${grouped(MAX_BATCH_ORDERS)} orders,`);
+    expect(prose('bulk')).toContain(`up to ${grouped(MAX_BATCH_ORDERS)} orders`);
+    expect(prose('reference')).toContain(`Reconcile: ${grouped(MAX_SOURCE_ORDER_IDS)} ids, and`);
   });
 
   test('default sizes, times and attempts match the configuration', () => {
     const required = { DATABASE_URL: 'postgres://x', QUEUE_URL: 'redis://x', SECRETS_KEY: '0'.repeat(64) };
     const [intake, worker] = [readConfig(required), readWorkerConfig(required)];
-    const limits = page('limits');
+    const limits = prose('reference');
     const days = (milliseconds: number) => milliseconds / 86_400_000;
-    expect(limits).toContain(`| One order | ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
-    expect(limits).toContain(`| A batch | 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
-    expect(page('errors')).toContain(
-      `${grouped(intake.MAX_BODY_BYTES)} bytes for one order by default, ${grouped(intake.MAX_BATCH_BYTES)} for a batch`,
-    );
+    expect(limits).toContain(`One order: ${grouped(intake.MAX_BODY_BYTES)} bytes by default`);
+    expect(limits).toContain(`A batch: 1,000 orders, and ${grouped(intake.MAX_BATCH_BYTES)} bytes by default`);
     const seconds = intake.REQUEST_TIMEOUT / 1000;
-    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory |`;
-    expect(limits).toContain(`arrive completely within | ${seconds} seconds by default${whenNeeded}`);
-    expect(limits).toContain(`kept open for | ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
-    expect(limits).toContain(`replays for at least | ${days(worker.IDEMPOTENCY_TTL)} days by default`);
-    expect(page('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
-    expect(limits).toContain(`asked for during | ${days(worker.RECEIPT_RETENTION)} days by default`);
+    const whenNeeded = `; within ${seconds / 6} when other accounts need the memory`;
+    expect(limits).toContain(`arrive completely within: ${seconds} seconds by default${whenNeeded}`);
+    expect(limits).toContain(`kept open for: ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
+    expect(limits).toContain(`replays for at least: ${days(worker.IDEMPOTENCY_TTL)} days by default`);
+    expect(prose('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
+    expect(limits).toContain(`asked for during: ${days(worker.RECEIPT_RETENTION)} days by default`);
     const retention = `${days(worker.EVENT_RETENTION)} days by default`;
-    expect(limits).toContain(`| An [event](events.md) is stored for | ${retention} |`);
-    expect(page('events')).toContain(`stored for [${retention}]`);
-    expect(page('errors')).toContain(`kept for ${days(worker.RECEIPT_RETENTION)} days by default`);
+    expect(limits).toContain(`An [event](events.md) is stored for: ${retention}`);
+    expect(prose('events')).toContain(`stored for [${retention}]`);
     const { RETRY_ATTEMPTS: attempts, RETRY_BASE: base } = worker;
     expect((base / 1000) * (2 ** (attempts - 1) - 1)).toBe(127);
-    expect(page('statuses')).toContain(`there are ${attempts} attempts, one to two minutes in all`);
+    expect(prose('statuses')).toContain(`there are ${attempts} attempts, one to two minutes in all`);
   });
 });
 

@@ -27,10 +27,11 @@ test('every file has at least 50 rows', () => {
 
 test('the page of warnings lists every code with its text', () => {
   const listed = readPage('warnings')
+    .replaceAll(/\n +/g, ' ')
     .split('\n')
-    .filter((line) => line.startsWith('| `'));
+    .filter((line) => line.startsWith('- `'));
   expect(listed).toEqual(
-    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `| \`${code}\` | ${problem}; ${remedy} |`),
+    Object.entries(WARNINGS).map(([code, [problem, remedy]]) => `- \`${code}\`: ${problem}; ${remedy}`),
   );
 });
 
