@@ -254,7 +254,9 @@ const panelOf = (page: Page) => page.locator('.resend-panel');
 const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
 /** The fields of the panel by name, each with its labels and values. */
 const fieldsIn = async (page: Page) => {
-  const fields = await panelOf(page).locator('.resend-fields > li').all();
+  const items = panelOf(page).locator('.resend-fields > li');
+  await items.first().waitFor();
+  const fields = await items.all();
   const linesOf = (field: Locator) => field.locator('h4, dt, dd').allTextContents();
   return Object.fromEntries((await Promise.all(fields.map(linesOf))).map(([name, ...rest]) => [name, rest]));
 };
