@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { type ParsedMail, simpleParser } from 'mailparser';
+import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { closeAtEnd } from './close-at-end.ts';
 import { until } from './until.ts';
@@ -11,7 +11,7 @@ export interface ReceivedMail {
   from: string | undefined;
   to: string[];
   session: SMTPServerSession;
-  parsed: ParsedMail;
+  parsed: Email;
   raw: string;
 }
 
@@ -47,7 +47,13 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
       const raw = Buffer.concat(chunks).toString();
       const to = session.envelope.rcptTo.map(({ address }) => address);
       const { mailFrom } = session.envelope;
-      const mail = { from: mailFrom ? mailFrom.address : undefined, to, session, parsed: await simpleParser(raw), raw };
+      const mail = {
+        from: mailFrom ? mailFrom.address : undefined,
+        to,
+        session,
+        parsed: await PostalMime.parse(raw),
+        raw,
+      };
       received.push(mail);
       const status = await respond(mail);
       done(status === undefined ? null : Object.assign(new Error('refused'), { responseCode: status }));
