@@ -300,11 +300,11 @@ describe('verify notices', () => {
       /^entry \d+ at position 3 is there twice/,
     ],
     [
-      'an entry removed before it had a place',
+      'an entry removed before it had a position',
       `insert into audit_events (account_id, actor, action, subject) values (1, 'x', 'y', 'late');
        delete from audit_events where subject = 'late';
        insert into audit_events (account_id, actor, action, subject) values (1, 'x', 'y', 'next')`,
-      /^entry \d+ is missing: it was removed before it had a place/,
+      /^entry \d+ is missing: it was removed before it had a position/,
     ],
   ])('%s', async (_, sql, fault) => {
     const id = (await ids())[2] as number;

@@ -78,7 +78,7 @@ describe('an owner', () => {
     ]);
     const newcomer = openPortalClient(portal);
     const token = tokenOf(invited);
-    expect((await newcomer.post('/invitations/look', { token })).body).toMatchObject({
+    expect((await newcomer.post('/invitations/lookup', { token })).body).toMatchObject({
       member_role: 'reviewer',
       name: null,
       sign_in_required: false,
@@ -224,7 +224,7 @@ describe('an owner', () => {
       await linkOf(leaver, elsewhere, 'guest@example.test'),
     ];
     const looked = async (token: string) =>
-      (await openPortalClient(portal).post('/invitations/look', { token })).status;
+      (await openPortalClient(portal).post('/invitations/lookup', { token })).status;
     expect(await looked(link)).toBe(200);
     expect((await end(`${owner.at}/users/${leaver.userId}`, owner.client)).status).toBeLessThan(300);
     const accepted = { token: link, name: 'X', password: PASSWORD };
@@ -240,7 +240,7 @@ describe('an owner', () => {
     const same = await owner.client.patch(`${owner.at}/users/${owner.userId}`, { role: 'owner' });
     expect(same.status).toBe(200);
     const token = tokenOf({ body });
-    expect((await openPortalClient(portal).post('/invitations/look', { token })).status).toBe(200);
+    expect((await openPortalClient(portal).post('/invitations/lookup', { token })).status).toBe(200);
   });
 
   test('does not reach users of other accounts', async () => {
@@ -295,7 +295,7 @@ describe('somebody who is a user of another account', () => {
     const token = tokenOf(invited);
     // The owner who made the link opens it: it sets no password and shows no name.
     const intruder = openPortalClient(portal);
-    const looked = (await intruder.post('/invitations/look', { token })).body;
+    const looked = (await intruder.post('/invitations/lookup', { token })).body;
     expect(looked).toMatchObject({ name: null, sign_in_required: true, member_role: 'developer' });
     const accept = { token, name: 'Mallory', password: PASSWORD };
     expect((await intruder.post('/invitations/accept', accept)).body.code).toBe('sign_in_to_accept');
@@ -334,7 +334,7 @@ describe('somebody who is a user of another account', () => {
     const owner = await member(await newAccount());
     const invite = () => owner.client.post(`${owner.at}/users`, { email: 'again@example.test', role: 'viewer' });
     const [first, second] = [tokenOf(await invite()), tokenOf(await invite())];
-    const look = (token: string) => openPortalClient(portal).post('/invitations/look', { token });
+    const look = (token: string) => openPortalClient(portal).post('/invitations/lookup', { token });
     expect((await look(first)).body.code).toBe('invitation_not_found');
     expect((await look(second)).status).toBe(200);
   });

@@ -56,7 +56,7 @@ const resetMailsTo = (email: string) =>
 
 const use = (token: string, password = NEW_PASSWORD): Promise<Reply> =>
   client().post('/password-resets/use', { token, password });
-const look = (token: string) => client().post('/password-resets/look', { token });
+const look = (token: string) => client().post('/password-resets/lookup', { token });
 
 /** Waits until the work of earlier requests is done. */
 async function untilAskedFor(person: TestPerson): Promise<void> {

@@ -84,7 +84,7 @@ test.each([
   const accepted = await client.post('/invitations/accept', { token, name: person.name, password });
   expect([accepted.status, accepted.body.errors]).toMatchObject([422, [{ pointer: '/password', code }]]);
   expect(await credentials().pluck('password')).toEqual(before);
-  expect((await client.post('/invitations/look', { token })).status).toBe(200);
+  expect((await client.post('/invitations/lookup', { token })).status).toBe(200);
   expect((await client.get('/session')).status).toBe(200);
 });
 

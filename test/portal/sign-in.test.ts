@@ -274,7 +274,7 @@ describe('a session', () => {
     expect(await removeUser(knex, person.email, 'test')).toMatchObject({ email: person.email });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect((await client.get(`/accounts/${person.accountId}`)).body.code).toBe('not_signed_in');
-    expect((await client.post('/invitations/look', { token })).body.code).toBe('invitation_not_found');
+    expect((await client.post('/invitations/lookup', { token })).body.code).toBe('invitation_not_found');
   });
 
   test('can end other sessions of the same user, and no others', async () => {
@@ -354,8 +354,8 @@ describe('an invitation', () => {
     const client = await signIn(portal, person);
     const first = await invite(person.email, person.accountId);
     const second = await invite(person.email, person.accountId);
-    expect((await client.post('/invitations/look', { token: first })).status).toBe(404);
-    expect((await client.post('/invitations/look', { token: second })).body).toMatchObject({ name: 'Test Person' });
+    expect((await client.post('/invitations/lookup', { token: first })).status).toBe(404);
+    expect((await client.post('/invitations/lookup', { token: second })).body).toMatchObject({ name: 'Test Person' });
     expect((await accept(second)).status).toBe(204);
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect(await attempt(person.email, person.password, newNetwork())).toBe(401);
@@ -375,7 +375,7 @@ describe('an invitation', () => {
     const password = 'long enough to be good';
     const reply = await ask('/invitations/accept', { token, name, password }, { 'X-Forwarded-For': newNetwork() });
     expect([reply.status, (await bodyOf(reply)).errors[0].pointer]).toEqual([422, '/name']);
-    expect((await ask('/invitations/look', { token }, { 'X-Forwarded-For': newNetwork() })).status).toBe(200);
+    expect((await ask('/invitations/lookup', { token }, { 'X-Forwarded-For': newNetwork() })).status).toBe(200);
   });
 
   test('with a password that is too short stays usable', async () => {

@@ -119,7 +119,7 @@ test('the age of the oldest due event is reported until it is published', async 
   await until('it is published', async () => (await oldest()) === 0);
 });
 
-test('the age of the oldest audit event without a place in the chain is reported', async () => {
+test('the age of the oldest audit event without a position in the chain is reported', async () => {
   const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
   await begin('select from audit_chain_lock for update');

@@ -24,7 +24,7 @@ const CLAIM = {
   name: 'claim-endpoints',
   text: `
 with due as (
-  select e.account_id, e.endpoint_number, row_number() over (partition by e.account_id order by e.next_round_at) as place
+  select e.account_id, e.endpoint_number, row_number() over (partition by e.account_id order by e.next_round_at) as rank
   from endpoints e
   where e.is_slow = $3::boolean and e.account_id <> all($6::int[]) and (e.lease_expires_at is null or e.lease_expires_at < now())
     and (
@@ -40,7 +40,7 @@ with due as (
 ), ready as (
   select e.account_id, e.endpoint_number
   from due d join endpoints e using (account_id, endpoint_number)
-  where d.place <= $5::int and (e.lease_expires_at is null or e.lease_expires_at < now())
+  where d.rank <= $5::int and (e.lease_expires_at is null or e.lease_expires_at < now())
   order by e.next_round_at, e.account_id, e.endpoint_number
   limit $4::int
   for update of e skip locked

@@ -67,14 +67,11 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   });
   const server = createBoundedServer(config, { maxPipelined: MAX_PIPELINED });
   const shutdown = createGracefulShutdown(server);
-  const runFairly = createFairLimiter(MAX_CONCURRENT_READS);
-  const runShortFairly = createFairLimiter(MAX_CONCURRENT_SHORT);
+  const runLong = createFairLimiter(MAX_CONCURRENT_READS);
+  const runShort = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(
     'request',
-    createApp(
-      { config, logger, knex, database, auth, devices, hasher, queues, mails, runFairly, runShortFairly },
-      metrics,
-    ),
+    createApp({ config, logger, knex, database, auth, devices, hasher, queues, mails, runLong, runShort }, metrics),
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(

@@ -24,7 +24,7 @@ export interface PortalDeps {
   /**
    * Runs work that may read megabytes, fairly among accounts; the few that run concurrently bound the memory.
    */
-  runFairly: FairLimiter;
+  runLong: FairLimiter;
   /** The same for work that reads and writes a few rows, in a separate queue so that it does not wait for large reads. */
-  runShortFairly: FairLimiter;
+  runShort: FairLimiter;
 }

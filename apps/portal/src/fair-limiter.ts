@@ -51,9 +51,9 @@ export function createFairLimiter(maxConcurrent: number): FairLimiter {
 }
 
 /** Runs a transaction under the limit for short work. */
-export function transactFairly({ knex, runShortFairly }: { knex: Knex; runShortFairly: FairLimiter }) {
+export function transactFairly({ knex, runShort }: { knex: Knex; runShort: FairLimiter }) {
   return <Result>(request: Request, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> =>
-    runShortFairly(request, () => knex.transaction(work));
+    runShort(request, () => knex.transaction(work));
 }
 
 export class ClientDisconnectedError extends Error {

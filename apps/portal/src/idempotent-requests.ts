@@ -39,7 +39,7 @@ const STILL_RUNNING = 'This request is still being carried out. Send it again in
  * too old or too long to be kept; `outcome_unknown`; `overloaded` while the first one is still carried out.
  */
 export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; fail: ErrorRequestHandler } {
-  const { knex, config, logger, runShortFairly } = deps;
+  const { knex, config, logger, runShort } = deps;
   const keys = secretsKeysOf(config);
 
   /** @returns whether the request is to be carried out. */
@@ -53,7 +53,7 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
     const content = contentOf(request, config.SECRETS_KEY);
     const giveUpAt = performance.now() + WAIT_MS;
     for (;;) {
-      const earlier = await runShortFairly(request, () => claimRequest(knex, claim, content));
+      const earlier = await runShort(request, () => claimRequest(knex, claim, content));
       if (!earlier) break;
       if (!earlier.content.equals(content))
         throw new Problem('invalid_idempotency_key', {

@@ -82,9 +82,9 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: '/new-sign-ins/:sessionId', who: 'session', withoutSecondFactor: true },
   { method: 'get', path: '/password-resets', who: 'public' },
   { method: 'post', path: '/password-resets', who: 'public' },
-  { method: 'post', path: '/password-resets/look', who: 'public' },
+  { method: 'post', path: '/password-resets/lookup', who: 'public' },
   { method: 'post', path: '/password-resets/use', who: 'public' },
-  { method: 'post', path: '/invitations/look', who: 'public' },
+  { method: 'post', path: '/invitations/lookup', who: 'public' },
   { method: 'post', path: '/invitations/accept', who: 'public' },
   { method: 'post', path: '/invitations/join', who: 'session' },
 

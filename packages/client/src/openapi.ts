@@ -136,7 +136,7 @@ export type Event = {
   /** When it happened; of `order.confirmed`, the end of the undo time */
   timestamp: string;
   data: {
-    /** Its place in the account's log */
+    /** Its position in the account's log */
     sequence: number;
     /** The receipt; of an order, the one that created it */
     receipt_id: string;

@@ -14,7 +14,7 @@ export type EventType = (typeof EVENT_TYPES)[number];
 
 /** A published event as it is stored. Its only free text is the reason of a decision. */
 export interface AccountEvent {
-  /** Its place in the account's log. */
+  /** Its position in the account's log. */
   sequence: number;
   /** A UUID. */
   event_id: string;

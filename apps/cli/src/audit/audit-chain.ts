@@ -10,7 +10,7 @@ export interface ChainEnd {
   hash: string;
 }
 
-/** An audit event with its place in the chain. */
+/** An audit event with its position in the chain. */
 export interface ChainedEvent extends ChainEnd, AuditEvent {
   /** Whether details were erased, when and by whom. */
   erased: { at: string; by: string | null } | null;
@@ -30,8 +30,8 @@ const READ_CHUNK = 50;
 export const KEPT_DETAILS = `
 case when jsonb_typeof(details) = 'object' then
   details - 'reason' - 'changes' || case when jsonb_typeof(details -> 'changes') = 'array' then jsonb_build_object('changes', (
-    select coalesce(jsonb_agg(jsonb_build_object('pointer', c.change -> 'pointer', 'before', null, 'after', null) order by c.place), '[]')
-    from jsonb_array_elements(details -> 'changes') with ordinality as c(change, place))) else '{}' end
+    select coalesce(jsonb_agg(jsonb_build_object('pointer', c.change -> 'pointer', 'before', null, 'after', null) order by c.ordinal), '[]')
+    from jsonb_array_elements(details -> 'changes') with ordinality as c(change, ordinal))) else '{}' end
 else details end`;
 
 // The erasure has an event of its own, which was recorded after it in the same transaction. The minute is for a clock that was set back.
@@ -76,7 +76,7 @@ async function findEnd(db: Knex, position?: number): Promise<ChainEnd | undefine
 }
 
 /**
- * Verifies the chain, and that each event has a place in it or waits for one.
+ * Verifies the chain, and that each event has a position in it or waits for one.
  *
  * @param from the position of the first entry to verify; the hash of the one before is taken as it is.
  * @param expected a hash that was noted elsewhere.
@@ -129,7 +129,7 @@ function faultOf(row: VerifiedRow, last: ChainEnd): string | null {
 const FIRST_ID = '-9223372036854775808';
 const UNCHAINED_CHUNK = 20_000;
 
-// An event and its place, or its wait, become visible together.
+// An event and its position, or its wait, become visible together.
 const UNCHAINED = `
 with chunk as materialized (
   select event_id from audit_events where event_id > :after::bigint order by event_id limit ${UNCHAINED_CHUNK}
@@ -155,11 +155,11 @@ async function findUnchained(db: Knex): Promise<string | null> {
   while (after !== null) {
     const chunks: { rows: [Chunk] } = await db.raw(UNCHAINED, { after });
     const { last, inserted }: Chunk = chunks.rows[0];
-    if (inserted) return `entry ${inserted} was inserted: it has no place in the chain and waits for none`;
+    if (inserted) return `entry ${inserted} was inserted: it has no position in the chain and waits for none`;
     after = last;
   }
   const { rows } = await db.raw(REMOVED);
-  return rows[0] ? `entry ${rows[0].removed} is missing: it was removed before it had a place in the chain` : null;
+  return rows[0] ? `entry ${rows[0].removed} is missing: it was removed before it had a position in the chain` : null;
 }
 
 const READ = `

@@ -90,7 +90,7 @@ Examples:
 
 const EXPORT_HELP = `
 Prints one JSON object a line, in the order of the chain: position, event_id, account_id, at, actor, action, subject,
-details, erased and hash. An entry has its place about a second after it was recorded. To continue later, give the
+details, erased and hash. An entry has its position about a second after it was recorded. To continue later, give the
 position of the last entry that you have processed as --after. The output contains personal data.
 
 Exit codes: 0 done, or with --follow ended by Ctrl-C, by SIGTERM, or as the reader of its output ended; 1 failed;

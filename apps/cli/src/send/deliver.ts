@@ -45,11 +45,11 @@ export function deliverInBatches({ client, gate, signal }: Session, strict: bool
 
 /** Sends each order in its own signed request, up to `concurrency` at a time. */
 export function deliverAsWebhooks({ client, gate, signal }: Session, strict: boolean, concurrency: number): Deliver {
-  const runFairly = limitConcurrency(concurrency);
+  const runLong = limitConcurrency(concurrency);
   return ({ orders, key }) =>
     Promise.all(
       orders.map((order, index) =>
-        runFairly(async () => {
+        runLong(async () => {
           if (order.refusal) return refused(order, order.refusal);
           let faults = 0;
           const send = () =>

@@ -107,7 +107,7 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
   );
   gauge(
     'orders_oldest_unchained_audit_event_seconds',
-    'Age of the oldest audit event without a place in the chain',
+    'Age of the oldest audit event without a position in the chain',
     stallValue('oldestUnchainedAuditEventSeconds'),
   );
   gauge('orders_enabled_endpoints', 'Endpoints that are enabled', stallValue('enabledEndpoints'));

@@ -15,7 +15,7 @@ export interface Stalls {
   oldestUnpublishedEventSeconds: number;
   /** Age of the oldest event that an enabled endpoint which is not failing was not tried with. */
   oldestUndeliveredEventSeconds: number;
-  /** Age of the oldest audit event without a place in the chain. */
+  /** Age of the oldest audit event without a position in the chain. */
   oldestUnchainedAuditEventSeconds: number;
   enabledEndpoints: number;
   /** Enabled endpoints without a success since an attempt failed. */

@@ -43,7 +43,7 @@ const REQUEST_LATE = {
 
 interface Row extends Cancelled {
   /** The index in the request, from 1. */
-  place: number;
+  ordinal: number;
   orderId: number;
   /** Set if a confirmation was taken back. */
   shownAt: Date | null;
@@ -77,8 +77,8 @@ export async function cancelOrders(database: Database, request: CancelRequest): 
       : await cancel(database, CANCEL_OF_SOURCE, [accountId, by.sourceNumber, ids[0], by.modifiedAt]);
   const lateIds = await requestLate(database, accountId, rows);
   const found = new Map(
-    rows.map(({ place, outcome, orderId }) => [
-      place,
+    rows.map(({ ordinal, outcome, orderId }) => [
+      ordinal,
       { outcome: lateIds.has(orderId) ? 'requested' : outcome, orderId } satisfies Cancelled,
     ]),
   );

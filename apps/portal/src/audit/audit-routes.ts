@@ -21,12 +21,12 @@ const pageQuery = { q: plainText(300).trim().allow(''), before: Joi.number().int
 
 /** The audit trail of one account, searched by actor, subject or an order's `source_order_id`. */
 export function accountAuditRoutes(deps: PortalDeps): Router {
-  const { knex, database, runFairly } = deps;
+  const { knex, database, runLong } = deps;
   const router = Router();
   router.get('/audit', recordRead(deps, 'activity'), async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, pageQuery);
     const accountId = accountIdOf(request);
-    const page = await runFairly(request, async () =>
+    const page = await runLong(request, async () =>
       listPage(knex, { accountId, ...((await orderOf(accountId, q)) ?? actorOrSubject(q)), before }),
     );
     response.json(page);
@@ -42,13 +42,13 @@ export function accountAuditRoutes(deps: PortalDeps): Router {
 
 /** The audit trail of all accounts, or of one; for operators. */
 export function auditRoutes(deps: PortalDeps): Router {
-  const { knex, runFairly } = deps;
+  const { knex, runLong } = deps;
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...pageQuery, account_id: smallId });
     await recordReadOf(deps, request, account_id ?? null, 'activity');
     response.json(
-      await runFairly(request, () => listPage(knex, { accountId: account_id, ...actorOrSubject(q), before })),
+      await runLong(request, () => listPage(knex, { accountId: account_id, ...actorOrSubject(q), before })),
     );
   });
   return router;

@@ -33,13 +33,13 @@ interface NewEndpointBody {
 
 /** The endpoints of an account. Only a response that creates a secret contains it. */
 export function endpointRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShortFairly } = deps;
+  const { knex, config, runShort } = deps;
   const transact = transactFairly(deps);
   const keys = secretsKeysOf(config);
   const router = Router();
 
   router.get('/endpoints', async (request, response) => {
-    const endpoints = await runShortFairly(request, () => listEndpoints(knex, accountIdOf(request)));
+    const endpoints = await runShort(request, () => listEndpoints(knex, accountIdOf(request)));
     response.json({ endpoints: endpoints.map(endpointJson) });
   });
 
@@ -137,7 +137,7 @@ export function endpointRoutes(deps: PortalDeps): Router {
     });
     // Postgres reads a UUID without hyphens.
     const wanted = event_id?.replace('evt_', '');
-    const attempts = await runShortFairly(request, async () =>
+    const attempts = await runShort(request, async () =>
       listAttempts(knex, await endpointOf(knex, request), { limit: PAGE_SIZE + 1, before, eventId: wanted }),
     );
     const { page, next } = paginate(attempts, PAGE_SIZE, ({ attempt_number }) => attempt_number);

@@ -27,23 +27,23 @@ export function integrationRoutes(deps: PortalDeps): Router {
   router.use(sourceRoutes(deps), mappingRoutes(deps), eventRoutes(deps), endpointRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
-    const rejected = await deps.runFairly(request, () => listRejected(deps.knex, accountId, MAX_REJECTED));
+    const rejected = await deps.runLong(request, () => listRejected(deps.knex, accountId, MAX_REJECTED));
     response.json({ rejected_deliveries: limitPageBytes(rejected) });
   });
   router.get('/setup', async (request, response) => {
-    response.json(await deps.runShortFairly(request, () => readSetup(deps.knex, accountIdOf(request))));
+    response.json(await deps.runShort(request, () => readSetup(deps.knex, accountIdOf(request))));
   });
   return router;
 }
 
 /** The log of events of an account: its state, and whether events are recorded. */
 function eventRoutes(deps: PortalDeps): Router {
-  const { knex, runShortFairly } = deps;
+  const { knex, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/events', async (request, response) => {
-    response.json(await runShortFairly(request, () => readEventLog(knex, accountIdOf(request))));
+    response.json(await runShort(request, () => readEventLog(knex, accountIdOf(request))));
   });
 
   router.put('/events', async (request, response) => {
@@ -68,12 +68,12 @@ type Choice = Pick<Account, 'resends'>;
 
 /** The account's setting for an order in review that is sent again with other content. */
 function resendsRoutes(deps: PortalDeps): Router {
-  const { knex, runShortFairly } = deps;
+  const { knex, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/resends', async (request, response) => {
-    const account = await runShortFairly(request, () => findAccount(knex, accountIdOf(request)));
+    const account = await runShort(request, () => findAccount(knex, accountIdOf(request)));
     response.json(choiceOf(account));
   });
 
@@ -103,13 +103,13 @@ function choiceOf(account: Account | null): Choice {
 }
 
 /** Sends clearly marked test orders for the account; from the receipt on they are processed as any order. */
-function testOrderRoutes({ knex, database, runShortFairly }: PortalDeps): Router {
+function testOrderRoutes({ knex, database, runShort }: PortalDeps): Router {
   const limitRate = createIntervalLimiter(1000);
   const router = Router();
 
   router.post('/test-orders', async (request, response) => {
     const accountId = accountIdOf(request);
-    const account = await runShortFairly(request, () => findAccount(knex, accountId));
+    const account = await runShort(request, () => findAccount(knex, accountId));
     // As intake does.
     if (account?.state === 'suspended') throw new Problem('account_suspended');
     limitRate(accountId);

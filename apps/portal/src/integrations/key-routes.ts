@@ -54,12 +54,12 @@ interface NewKey {
 
 /** The keys of an account. Only the response that creates a key contains its text. */
 export function keyRoutes(deps: PortalDeps): Router {
-  const { knex, runShortFairly } = deps;
+  const { knex, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/keys', async (request, response) => {
-    const keys = await runShortFairly(request, () => listKeys(knex, accountIdOf(request)));
+    const keys = await runShort(request, () => listKeys(knex, accountIdOf(request)));
     response.json({ keys });
   });
 

@@ -21,7 +21,7 @@ const MAX_CONCURRENT_PREVIEWS = 3;
 
 /** Mappings of sources: changes, versions, the last deliveries, and what a mapping makes of a delivery. */
 export function mappingRoutes(deps: PortalDeps): Router {
-  const { knex, config, runFairly, runShortFairly } = deps;
+  const { knex, config, runLong, runShort } = deps;
   const transact = transactFairly(deps);
   const slicer = createTimeSlicer();
   const limitPreviews = limitConcurrencyPerAccount(MAX_CONCURRENT_PREVIEWS);
@@ -42,7 +42,7 @@ export function mappingRoutes(deps: PortalDeps): Router {
   });
 
   router.put('/sources/:number/mapping', async (request, response) => {
-    const { source_number, account_id } = await runShortFairly(request, () => sourceOf(knex, request));
+    const { source_number, account_id } = await runShort(request, () => sourceOf(knex, request));
     const mapping = mappingOf(bodyOf<{ mapping: unknown }>(request, { mapping: Joi.object().required() }).mapping);
     const source = await transact(request, async (trx) => {
       const key = { accountId: account_id, sourceNumber: source_number };
@@ -55,7 +55,7 @@ export function mappingRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/sources/:number/mappings', async (request, response) => {
-    const mappings = await runFairly(request, async () => {
+    const mappings = await runLong(request, async () => {
       const { account_id, source_number } = await sourceOf(knex, request);
       return listMappings(knex, account_id, source_number);
     });
@@ -63,7 +63,7 @@ export function mappingRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/sources/:number/deliveries', recordRead(deps, 'receipt'), async (request, response) => {
-    const deliveries = await runFairly(request, async () => {
+    const deliveries = await runLong(request, async () => {
       const { account_id, source_number } = await sourceOf(knex, request);
       return findDeliveries(knex, account_id, source_number, MAX_DELIVERIES);
     });

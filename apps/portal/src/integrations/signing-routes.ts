@@ -15,13 +15,13 @@ import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
 /** The signing secrets of an account: dates by default, texts on demand. Only operators enable signing. */
 export function signingRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShortFairly } = deps;
+  const { knex, config, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/signing', async (request, response) => {
     const accountId = accountIdOf(request);
-    const [secrets, account] = await runShortFairly(request, async () => [
+    const [secrets, account] = await runShort(request, async () => [
       await listSigning(knex, accountId),
       await findAccount(knex, accountId),
     ]);

@@ -37,7 +37,7 @@ interface NewSourceBody {
 
 /** The sources of an account. Only a response that creates a secret contains it. */
 export function sourceRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShortFairly } = deps;
+  const { knex, config, runShort } = deps;
   const transact = transactFairly(deps);
   const keys = secretsKeysOf(config);
   const jsonOf = (source: Source) => sourceJson(source, config.INTAKE_URL);
@@ -45,7 +45,7 @@ export function sourceRoutes(deps: PortalDeps): Router {
 
   router.get('/sources', async (request, response) => {
     const accountId = accountIdOf(request);
-    const [sources, activity, unmapped] = await runShortFairly(request, async () => [
+    const [sources, activity, unmapped] = await runShort(request, async () => [
       await listSources(knex, accountId),
       await readSourceActivity(knex, accountId),
       await countUnmapped(knex, accountId),
@@ -87,7 +87,7 @@ export function sourceRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/sources/:number/secret', async (request, response) => {
-    const { settings } = await runShortFairly(request, () => sourceOf(knex, request));
+    const { settings } = await runShort(request, () => sourceOf(knex, request));
     const { overlap, ...body } = bodyOf<{ secret?: string; overlap: Grace }>(request, {
       secret: Joi.string(),
       overlap: graceSchema,

@@ -25,12 +25,12 @@ const PAGE_SIZE = 100;
 const memberRole = Joi.valid(...MEMBER_ROLES).required();
 
 /** The members of an account, and who is invited, for its owners. Only an operator may leave an account without an owner. */
-export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Router {
+export function memberRoutes({ knex, config, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.get('/users', async (request, response) => {
     const { after } = queryOf<{ after?: string }>(request, { after: plainText(320) });
-    const members = await runShortFairly(request, () =>
+    const members = await runShort(request, () =>
       listMembers(knex, accountIdOf(request), { after, limit: PAGE_SIZE + 1 }),
     );
     const { page, next } = paginate(members, PAGE_SIZE, ({ email }) => email);
@@ -43,7 +43,7 @@ export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Rout
       role: memberRole,
     });
     const invited = { email, accountId: accountIdOf(request), memberRole: role };
-    const token = await runShortFairly(request, () =>
+    const token = await runShort(request, () =>
       inviteMember(knex, invited, personOf(request).email, INVITATION_TTL_MS),
     );
     if (token === null) throw new Problem('already_member');
@@ -56,24 +56,22 @@ export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Rout
   router.patch('/users/:userId', async (request, response) => {
     const { role } = bodyOf<{ role: MemberRole }>(request, { role: memberRole });
     const change = { ...changeOf(request), role };
-    response.json(changed(await runShortFairly(request, () => changeMemberRole(knex, change))));
+    response.json(changed(await runShort(request, () => changeMemberRole(knex, change))));
   });
 
   router.delete('/users/:userId', async (request, response) => {
-    changed(await runShortFairly(request, () => removeMember(knex, changeOf(request))));
+    changed(await runShort(request, () => removeMember(knex, changeOf(request))));
     response.status(204).end();
   });
 
   router.get('/invitations', async (request, response) => {
-    const pending = await runShortFairly(request, () => listPendingInvitations(knex, accountIdOf(request)));
+    const pending = await runShort(request, () => listPendingInvitations(knex, accountIdOf(request)));
     response.json({ invitations: pending });
   });
 
   router.post('/invitations/:invitationId/again', async (request, response) => {
     const which = invitationOf(request);
-    const again = await runShortFairly(request, () =>
-      inviteAgain(knex, which, personOf(request).email, INVITATION_TTL_MS),
-    );
+    const again = await runShort(request, () => inviteAgain(knex, which, personOf(request).email, INVITATION_TTL_MS));
     if (again === 'not_pending') throw new Problem('invitation_not_found');
     if (again === 'already_member') throw new Problem('already_member');
     response
@@ -85,7 +83,7 @@ export function memberRoutes({ knex, config, runShortFairly }: PortalDeps): Rout
   router.delete('/invitations/:invitationId', async (request, response) => {
     const { accountId, invitationId } = invitationOf(request);
     const which = { account_id: accountId, invitation_id: invitationId };
-    const withdrawn = await runShortFairly(request, () => withdrawInvitations(knex, which, personOf(request).email));
+    const withdrawn = await runShort(request, () => withdrawInvitations(knex, which, personOf(request).email));
     if (withdrawn.length === 0) throw new Problem('invitation_not_found');
     response.status(204).end();
   });
@@ -113,13 +111,13 @@ function changed(outcome: Member | MemberRefusal): Member {
 }
 
 /** Whether the members of an account need a second factor. Applies to open sessions too. */
-export function secondFactorRoute({ knex, runShortFairly }: PortalDeps): Router {
+export function secondFactorRoute({ knex, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.put('/second-factor', async (request, response) => {
     const { required } = bodyOf<{ required: boolean }>(request, { required: Joi.boolean().strict().required() });
     const accountId = accountIdOf(request);
-    await runShortFairly(request, () =>
+    await runShort(request, () =>
       knex.transaction(async (trx) => {
         if (!(await setSecondFactorRequired(trx, accountId, required))) return;
         const [subject, details] = [`account:${accountId}`, { required }];

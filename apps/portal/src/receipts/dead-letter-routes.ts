@@ -15,13 +15,13 @@ const REDRIVE_BATCH_SIZE = 500;
 const MAX_REDRIVEN = 10_000;
 
 /** `/dead-letters`: counts by error code, and preview and redrive of all that match a filter. */
-export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: PortalDeps): Router {
+export function deadLetterRoutes({ knex, database, runLong, runShort }: PortalDeps): Router {
   const limitPreviews = limitConcurrencyPerAccount(1);
   const limitRedrives = limitConcurrencyPerAccount(1);
   const router = Router();
 
   router.get('/dead-letters/counts', async (request, response) => {
-    const codes = await runShortFairly(request, () => countDead(knex, accountIdOf(request), {}));
+    const codes = await runShort(request, () => countDead(knex, accountIdOf(request), {}));
     response.json({ codes });
   });
 
@@ -29,11 +29,11 @@ export function deadLetterRoutes({ knex, database, runFairly, runShortFairly }: 
     const accountId = accountIdOf(request);
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const preview = await limitPreviews(accountId, async () => {
-      const { matching, ids } = await runShortFairly(request, async () => ({
+      const { matching, ids } = await runShort(request, async () => ({
         matching: await count(knex, accountId, filter),
         ids: await findDeadIds(knex, accountId, filter, MAX_TRIED, LAST_UUID),
       }));
-      return dryRunRedrive({ database, runFairly }, request, ids, matching);
+      return dryRunRedrive({ database, runLong }, request, ids, matching);
     });
     response.json(preview);
   });

@@ -107,7 +107,7 @@ const PREVIEW_MS = 10_000;
  * `source_order_id` counts as a duplicate.
  */
 export async function dryRunRedrive(
-  { database, runFairly }: Pick<PortalDeps, 'database' | 'runFairly'>,
+  { database, runLong }: Pick<PortalDeps, 'database' | 'runLong'>,
   request: Request,
   receiptIds: readonly string[],
   matching: number,
@@ -118,7 +118,7 @@ export async function dryRunRedrive(
   const written = new Set<string>();
   for (const receiptId of receiptIds.slice(0, MAX_TRIED)) {
     if (performance.now() > endsAt) break;
-    const end = await runFairly(request, () => dryRunReceipt(database, accountId, receiptId));
+    const end = await runLong(request, () => dryRunReceipt(database, accountId, receiptId));
     if (end.outcome === 'gone') continue;
     preview.tried += 1;
     if (end.outcome === 'undecided') preview.undecided += 1;

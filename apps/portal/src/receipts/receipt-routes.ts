@@ -25,7 +25,7 @@ interface ListQuery extends DeadQuery {
 
 /** `/receipts`: list, search and details, and preview and redrive of a dead receipt. */
 export function receiptRoutes(deps: PortalDeps): Router {
-  const { knex, database, runFairly } = deps;
+  const { knex, database, runLong } = deps;
   const recordReceipts = recordRead(deps, 'receipts');
   const recordReceipt = recordRead(deps, 'receipt');
   const limitSearches = limitConcurrencyPerAccount(2);
@@ -39,7 +39,7 @@ export function receiptRoutes(deps: PortalDeps): Router {
       ...DEAD_FILTER,
     });
     const accountId = accountIdOf(request);
-    const page = await runFairly(request, () =>
+    const page = await runLong(request, () =>
       state === 'dead'
         ? listAccountDeadLetters(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
         : listAccountReceipts(database, accountId, { state, before, limit }),
@@ -51,24 +51,24 @@ export function receiptRoutes(deps: PortalDeps): Router {
     const { q } = queryOf<{ q: string }>(request, { q: plainText(255).required() });
     const accountId = accountIdOf(request);
     const { receipts, ...covered } = await limitSearches(accountId, () =>
-      runFairly(request, () => searchReceipts(database, accountId, q)),
+      runLong(request, () => searchReceipts(database, accountId, q)),
     );
     response.json({ receipts: receipts.map(listedReceiptJson), ...covered });
   });
 
   router.get('/receipts/:receiptId', recordReceipt, async (request, response) => {
-    const described = await runFairly(request, async () => describeReceipt(knex, await receiptOf(request)));
+    const described = await runLong(request, async () => describeReceipt(knex, await receiptOf(request)));
     response.json(described);
   });
 
   router.post('/receipts/:receiptId/redrive-preview', recordReceipt, async (request, response) => {
-    const { receipt_id } = await runFairly(request, () => deadReceiptOf(request));
-    response.json(await dryRunRedrive({ database, runFairly }, request, [receipt_id], 1));
+    const { receipt_id } = await runLong(request, () => deadReceiptOf(request));
+    response.json(await dryRunRedrive({ database, runLong }, request, [receipt_id], 1));
   });
 
   router.post('/receipts/:receiptId/redrive', async (request, response) => {
     const by = { accountId: accountIdOf(request), actor: personOf(request).email };
-    const described = await runFairly(request, async () => {
+    const described = await runLong(request, async () => {
       const { receipt_id } = await deadReceiptOf(request);
       const redriven = await redriveReceipts(knex, [receipt_id], by);
       if (redriven.length === 0) {

@@ -124,7 +124,7 @@ function csvCell(value: Cell): string {
 const FORMATS = { csv: CSV, json: JSON_FORMAT } satisfies Record<string, ExportFormat>;
 
 /** `POST /orders/export`: orders as a file for spreadsheets, or as JSON for the print view. */
-export function exportRoutes({ knex, runFairly }: PortalDeps): Router {
+export function exportRoutes({ knex, runLong }: PortalDeps): Router {
   // An export takes longer than other reads; half of their slots are left for these.
   const limitExports = limitConcurrencyPerAccount(2);
   const router = Router();
@@ -137,7 +137,7 @@ export function exportRoutes({ knex, runFairly }: PortalDeps): Router {
     const accountId = accountIdOf(request);
     const ids = [...new Set(order_ids)];
     const file = await limitExports(accountId, () =>
-      runFairly(request, async () => {
+      runLong(request, async () => {
         if (!(await hasOrders(knex, accountId, ids))) throw new Problem('order_not_found');
         const orders = readExported(knex, accountId, ids);
         const encoded = await encodeExport(FORMATS[format], orders, contextOf(request).closed);

@@ -33,7 +33,7 @@ const CURSOR = /^(?:([-\w.~]{1,60}),)?([1-9]\d{0,15})$/;
 
 /** Lists orders, and the ids of all that match a filter. */
 export function listRoutes(deps: PortalDeps): Router {
-  const { database, runFairly } = deps;
+  const { database, runLong } = deps;
   const recordOrders = recordRead(deps, 'orders');
   const router = Router();
 
@@ -45,7 +45,7 @@ export function listRoutes(deps: PortalDeps): Router {
       limit: Joi.number().integer().min(1).max(MAX_PAGE).default(PAGE),
     });
     const accountId = accountIdOf(request);
-    const page = await runFairly(request, async () => {
+    const page = await runLong(request, async () => {
       const part = await readPart(request, query);
       const orders = limitPageBytes(await markListed(database, accountId, part.orders));
       const next = orders.length < part.orders.length ? (part.cursors[orders.length - 1] ?? null) : part.next;
@@ -57,7 +57,7 @@ export function listRoutes(deps: PortalDeps): Router {
   router.get('/orders/ids', recordOrders, async (request, response) => {
     const { similar, ...query } = queryOf<FilterQuery>(request, FILTER);
     const filter = toFilter(accountIdOf(request), query);
-    const found = await runFairly(request, () => listMatchingIds(database, filter, similar === 'yes'));
+    const found = await runLong(request, () => listMatchingIds(database, filter, similar === 'yes'));
     response.json({
       order_ids: found.orderIds,
       blocked: found.blockedIds.length,

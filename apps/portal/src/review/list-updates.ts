@@ -171,10 +171,10 @@ const LISTED = {
   name: 'list-orders-by-id',
   text: `
 select ${LISTED_COLUMNS}
-from unnest($2::bigint[]) with ordinality as wanted(order_id, place)
+from unnest($2::bigint[]) with ordinality as wanted(order_id, ordinal)
 cross join lateral (${orderRow('$1::int', 'wanted.order_id')}) as o
 where o.review_state = $3::text or o.order_id = $4::bigint
-order by wanted.place limit ${MAX_EDITED}`,
+order by wanted.ordinal limit ${MAX_EDITED}`,
 };
 
 /** The first 50 of these orders that are in a state, or open. */

@@ -20,13 +20,13 @@ const text = Joi.string()
 
 /** Adds reviewers' notes to orders. */
 export function noteRoutes(deps: PortalDeps): Router {
-  const { knex, runFairly } = deps;
+  const { knex, runLong } = deps;
   const router = Router();
 
   router.post('/orders/:orderId/notes', async (request, response) => {
     const [accountId, orderId] = [accountIdOf(request), orderIdOf(request)];
     const { text: note } = bodyOf<{ text: string }>(request, { text: text.required() });
-    const detail = await runFairly(request, async () => {
+    const detail = await runLong(request, async () => {
       const added = await addNote(knex, { accountId, orderId, text: note, by: personOf(request).email });
       if (added === null) throw new Problem('order_not_found');
       if (added === 'conflict') throw new Problem('conflicting_state');

@@ -30,16 +30,16 @@ case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
 
 const ORDERS = `
 with found as materialized (
-  select wanted.place, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
+  select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
          o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${ITEMS}, o.total, o.currency,
          ${TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ')}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at
-  from unnest(:ids::bigint[]) with ordinality as wanted(order_id, place)
+  from unnest(:ids::bigint[]) with ordinality as wanted(order_id, ordinal)
   cross join lateral (${orderRow(':accountId::int', 'wanted.order_id')}) as o
 ), measured as (
-  select *, sum(octet_length(items::text)) over (order by place rows unbounded preceding exclude current row) as bytes_before
+  select *, sum(octet_length(items::text)) over (order by ordinal rows unbounded preceding exclude current row) as bytes_before
   from found
 )
-select * from measured where coalesce(bytes_before, 0) < ${CHUNK.bytes} order by place`;
+select * from measured where coalesce(bytes_before, 0) < ${CHUNK.bytes} order by ordinal`;
 
 const NOTES = `
 select wanted.order_id, n.note_id, n.at, n.by, n.text
@@ -76,14 +76,14 @@ export async function* readExported(
     const notes = await select<Note & { order_id: number }>(db, NOTES, { accountId, ids });
     const notesOf = Map.groupBy(notes, ({ order_id }) => order_id);
     yield rows.map((row) => toExported(row, notesOf.get(row.order_id) ?? []));
-    const done = rows.at(-1)?.place ?? asked.length;
+    const done = rows.at(-1)?.ordinal ?? asked.length;
     rest = rest.slice(done);
     // Few long orders are measured that do not fit.
     size = done < asked.length ? done : Math.min(2 * size, CHUNK.orders);
   }
 }
 
-type ExportedRow = OrderRow & Decided & { place: number };
+type ExportedRow = OrderRow & Decided & { ordinal: number };
 
 function toExported(row: ExportedRow, notes: (Note & { order_id: number })[]): ExportedOrder {
   const { warnings: _, ...order } = toJson(row);

@@ -61,12 +61,12 @@ const timeZone = Joi.string()
   .default('Asia/Dubai');
 
 /** `GET /overview/review`: the orders that wait for a decision, and the decisions of the last 24 hours. */
-function reviewOverviewRoutes({ database, runFairly }: PortalDeps): Router {
+function reviewOverviewRoutes({ database, runLong }: PortalDeps): Router {
   const router = Router();
   router.get('/overview/review', async (request, response) => {
     const { time_zone } = queryOf<{ time_zone: string }>(request, { time_zone: timeZone });
     const accountId = accountIdOf(request);
-    response.json(await runFairly(request, () => readReviewOverview(database, accountId, time_zone)));
+    response.json(await runLong(request, () => readReviewOverview(database, accountId, time_zone)));
   });
   return router;
 }
@@ -75,19 +75,19 @@ const fields = Joi.object().pattern(Joi.string(), Joi.any());
 
 /** Lists orders to review, and reads, edits, confirms and rejects them. The paths of lists come before those with an order id. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { knex, runFairly, runShortFairly } = deps;
+  const { knex, runLong, runShort } = deps;
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    response.json(await runFairly(request, () => readOrderDetail(deps, accountId, id)));
+    response.json(await runLong(request, () => readOrderDetail(deps, accountId, id)));
   });
 
   router.patch('/orders/:orderId', async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];
-    const shown = await runFairly(request, async () => {
+    const shown = await runLong(request, async () => {
       const { edits, expected } = bodyOf<{ edits: OrderEdits; expected?: OrderEdits }>(request, {
         edits: fields.min(1).required(),
         expected: fields,
@@ -116,7 +116,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       by: personOf(request).email,
       reason: body.reason,
     };
-    const outcome = await runShortFairly(request, () => reviewOrders(knex, review));
+    const outcome = await runShort(request, () => reviewOrders(knex, review));
     if (!outcome) throw new Problem('order_not_found');
     const { changed, unchanged, undoUntil } = outcome;
     response.json({ changed, unchanged, undo_until: undoUntil });
@@ -126,7 +126,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const by = personOf(request).email;
     const undo = { accountId: accountIdOf(request), orderIds: order_ids, by };
-    const outcome = await runShortFairly(request, () => undoReview(knex, undo));
+    const outcome = await runShort(request, () => undoReview(knex, undo));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });
@@ -141,12 +141,12 @@ function reasonError(to: ReviewDecision, reason: string | undefined) {
 }
 
 /** `POST /orders/cancellations/close`: the deliveries of orders that their sender wants to cancel were dealt with. */
-function cancellationRoutes({ knex, runShortFairly }: PortalDeps): Router {
+function cancellationRoutes({ knex, runShort }: PortalDeps): Router {
   const router = Router();
   router.post('/orders/cancellations/close', async (request, response) => {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const close = { accountId: accountIdOf(request), orderIds: order_ids, by: personOf(request).email };
-    const outcome = await runShortFairly(request, () => closeRequests(knex, close));
+    const outcome = await runShort(request, () => closeRequests(knex, close));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });
@@ -155,7 +155,7 @@ function cancellationRoutes({ knex, runShortFairly }: PortalDeps): Router {
 
 /** The decision to accept or refuse a resend with other content. */
 function resendRoutes(deps: PortalDeps): Router {
-  const { database, knex, runFairly } = deps;
+  const { database, knex, runLong } = deps;
   const router = Router();
 
   router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
@@ -168,7 +168,7 @@ function resendRoutes(deps: PortalDeps): Router {
       uuidOf(request.params.receiptId),
     ];
     const by = personOf(request).email;
-    const detail = await runFairly(request, async () => {
+    const detail = await runLong(request, async () => {
       const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
         const order = await findReviewedOrder(database, accountId, orderId);

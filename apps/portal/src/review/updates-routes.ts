@@ -70,7 +70,7 @@ interface UpdatesQuery extends FilterQuery {
 
 /** One poll of all that a reviewer's page keeps current. Polls of one user wait for each other, whatever the number of tabs and sessions. */
 export function updatesRoutes(deps: PortalDeps): Router {
-  const { database, runFairly, runShortFairly } = deps;
+  const { database, runLong, runShort } = deps;
   const takeTurn = createFairQueue<string>(Number.POSITIVE_INFINITY, 1);
   const router = Router();
 
@@ -86,7 +86,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
     const presence = { accountId, userId, open: open ?? null };
     const isFirst = event_after === undefined;
     const poll = async () => {
-      const { updates, counts, requests, viewers } = await runShortFairly(request, async () => {
+      const { updates, counts, requests, viewers } = await runShort(request, async () => {
         if (isFirst) await removeOldPresence(database, accountId);
         return {
           updates: await listUpdates(database, accountId, event_after ?? null),
@@ -96,7 +96,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
         };
       });
       // New orders are read after the updates, so that a change of one of them is not lost.
-      const { fresh, edited } = await runFairly(request, async () => {
+      const { fresh, edited } = await runLong(request, async () => {
         const filter = toFilter(accountId, query);
         const { orders, more } = await listReviewSince(database, filter, { after, limit: MAX_NEW });
         const shown = limitPageBytes(await markListed(database, accountId, orders));

@@ -59,11 +59,11 @@ const MAX_NAME = 60;
 const MAX_QUERY = 500;
 
 /** The saved views of the signed-in user; each account has its own. */
-export function viewsRoutes({ knex, runShortFairly }: PortalDeps): Router {
+export function viewsRoutes({ knex, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.get('/views', async (request, response) => {
-    const views = await runShortFairly(request, () => listViews(knex, ownerOf(request)));
+    const views = await runShort(request, () => listViews(knex, ownerOf(request)));
     response.json({ views });
   });
 
@@ -72,7 +72,7 @@ export function viewsRoutes({ knex, runShortFairly }: PortalDeps): Router {
       name: plainText(MAX_NAME).trim().required(),
       query: plainText(MAX_QUERY).allow('').required(),
     });
-    const created = await runShortFairly(request, () => createView(knex, ownerOf(request), view));
+    const created = await runShort(request, () => createView(knex, ownerOf(request), view));
     if (created === 'name_taken') throw new Problem('conflicting_state', { detail: 'Another view has this name.' });
     if (created === 'too_many') {
       const detail = `A user can save ${MAX_VIEWS} views. Delete one first.`;
@@ -83,8 +83,7 @@ export function viewsRoutes({ knex, runShortFairly }: PortalDeps): Router {
 
   router.delete('/views/:viewId', async (request, response) => {
     const viewId = idOf(request.params.viewId);
-    const isDeleted =
-      viewId !== null && (await runShortFairly(request, () => deleteView(knex, ownerOf(request), viewId)));
+    const isDeleted = viewId !== null && (await runShort(request, () => deleteView(knex, ownerOf(request), viewId)));
     if (!isDeleted) throw new Problem('not_found', { detail: 'You have no view with this id.' });
     response.status(204).end();
   });

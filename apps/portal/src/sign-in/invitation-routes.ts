@@ -21,7 +21,7 @@ const token = Joi.string().max(100).required();
 export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics: PortalMetrics): Router {
   const { hasher, knex } = deps;
   const router = Router();
-  router.post('/invitations/look', async (request, response) => {
+  router.post('/invitations/lookup', async (request, response) => {
     const body = bodyOf<{ token: string }>(request, { token });
     const invitation = await findInvitation(knex, body.token);
     if (!invitation) throw new Problem('invitation_not_found');

@@ -98,7 +98,7 @@ export function passwordResetRoutes(deps: PortalDeps, record: SignInRecord): Rou
     mails.send('password_reset', () => writeLink(email, network));
     response.status(202).end();
   });
-  router.post('/password-resets/look', async (request, response) => {
+  router.post('/password-resets/lookup', async (request, response) => {
     const body = bodyOf<{ token: string }>(request, { token });
     const reset = await findPasswordReset(knex, body.token);
     if (!reset) throw new Problem('reset_not_found');

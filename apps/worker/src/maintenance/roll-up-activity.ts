@@ -41,10 +41,10 @@ with grouped as (
   group by 1, 2, 3
 ), kinds as (
   select account_id, code || ' ' || left(regexp_replace(pointer, '/\\d+(\\?=/|$)', '/*', 'g'), 200) as kind, sum(n) as n,
-         row_number() over (partition by account_id order by sum(n) desc) as place
+         row_number() over (partition by account_id order by sum(n) desc) as rank
   from warned group by 1, 2
 ), listed as (
-  select account_id, jsonb_object_agg(kind, n) as warnings from kinds where place <= ${WARNING_KINDS} group by 1
+  select account_id, jsonb_object_agg(kind, n) as warnings from kinds where rank <= ${WARNING_KINDS} group by 1
 )
 insert into activity as a (account_id, bucket_start, accepted, written, duplicate, failed, dead, latency_slots, latency_counts, warnings,
                            computed_at, settled, reopened)

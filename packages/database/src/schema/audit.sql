@@ -17,7 +17,7 @@ create index audit_events_by_actor on audit_events (actor, event_id);
 -- Without the account: nearly every subject is of one account.
 create index audit_events_by_subject on audit_events (subject, event_id);
 
--- The place of each audit event in the chain. hash is SHA-256 of the hash before and of the event, see chain_audit_events.
+-- The position of each audit event in the chain. hash is SHA-256 of the hash before and of the event, see chain_audit_events.
 create table audit_chain (
   position     bigint primary key,
   event_id     bigint not null unique,
@@ -29,7 +29,7 @@ create table audit_chain (
   erased_at    timestamptz
 );
 
--- Events without a place. A trigger adds them in the transaction of the event.
+-- Events without a position. A trigger adds them in the transaction of the event.
 create table unchained_audit_events (
   event_id  bigint primary key,
   queued_at timestamptz not null default clock_timestamp()
@@ -55,11 +55,11 @@ referencing new table as new_audit_events for each statement execute function qu
 create function kept_audit_details(details jsonb) returns jsonb language sql immutable parallel safe
 return case when jsonb_typeof(details) = 'object' then
   details - 'reason' - 'changes' || case when jsonb_typeof(details -> 'changes') = 'array' then jsonb_build_object('changes', (
-    select coalesce(jsonb_agg(jsonb_build_object('pointer', c.change -> 'pointer', 'before', null, 'after', null) order by c.place), '[]')
-    from jsonb_array_elements(details -> 'changes') with ordinality as c(change, place))) else '{}' end
+    select coalesce(jsonb_agg(jsonb_build_object('pointer', c.change -> 'pointer', 'before', null, 'after', null) order by c.ordinal), '[]')
+    from jsonb_array_elements(details -> 'changes') with ordinality as c(change, ordinal))) else '{}' end
 else details end;
 
--- The lock comes first: a round that has read the details as they were has committed their place by the next statement.
+-- The lock comes first: a round that has read the details as they were has committed their position by the next statement.
 create function mark_erased_audit_event() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -75,13 +75,13 @@ for each row when (old.details is distinct from new.details) execute function ma
 revoke all on function queue_audit_events(), mark_erased_audit_event() from public;
 
 -- Gives up to max_rows events, and few if they are long, the next places in the chain, in the order of their ids. An event that commits
--- late gets a later place. Returns their number; 0 also while another session does it or details are erased.
+-- late gets a later position. Returns their number; 0 also while another session does it or details are erased.
 create function chain_audit_events(max_rows integer) returns integer
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   ids bigint[];
   event audit_events;
-  place bigint;
+  last_position bigint;
   last_hash bytea;
   salt uuid;
   details text;
@@ -93,8 +93,8 @@ begin
   if not exists (select from unchained_audit_events) then return 0; end if;
   perform from audit_chain_lock for update skip locked;
   if not found then return 0; end if;
-  select c.position, c.hash into place, last_hash from audit_chain c order by c.position desc limit 1;
-  place := coalesce(place, 0);
+  select c.position, c.hash into last_position, last_hash from audit_chain c order by c.position desc limit 1;
+  last_position := coalesce(last_position, 0);
   last_hash := coalesce(last_hash, decode(repeat('00', 32), 'hex'));
 
   -- The event is looked up for each row, so that no plan reads all events. A row without an event stays, for the alert and for verify.
@@ -108,12 +108,12 @@ begin
     salt := gen_random_uuid();
     details := coalesce(event.details::text, '');
     details_hash := sha256(convert_to(salt::text || details, 'UTF8'));
-    place := place + 1;
+    last_position := last_position + 1;
     last_hash := sha256(last_hash || sha256(convert_to(jsonb_build_array(
-      place, event.event_id, event.account_id, extract(epoch from event.at)::text, event.actor, event.action, event.subject,
+      last_position, event.event_id, event.account_id, extract(epoch from event.at)::text, event.actor, event.action, event.subject,
       kept_audit_details(event.details), encode(details_hash, 'hex'))::text, 'UTF8')));
     insert into audit_chain (position, event_id, hash, details_hash, salt)
-    values (place, event.event_id, last_hash, details_hash, salt);
+    values (last_position, event.event_id, last_hash, details_hash, salt);
     chained := chained + 1;
     bytes := bytes + octet_length(details);
     exit when bytes > 16000000;

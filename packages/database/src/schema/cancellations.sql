@@ -23,12 +23,12 @@ create index cancellation_requests_open on cancellation_requests (account_id, re
 create index cancellation_requests_open_by_time on cancellation_requests (requested_at) where closed_at is null;
 
 -- Cancels an account's orders under their locks, with audit. Either by_key or by_source is null; ids are distinct, and reasons has one for
--- each, or null. Returns the outcome of each order that exists, by the place of its id. The cancellations of all others are held.
+-- each, or null. Returns the outcome of each order that exists, by the position of its id. The cancellations of all others are held.
 -- "shownAt" is set if a confirmation was taken back: dispatching would have seen the order from then on. Rows are few and short, because
 -- they are sent before the commit, and a client that stops reading would delay it.
 -- Raises lock_not_available after half a second, and serialization_failure if it must be called again.
 create function cancel_orders(for_account integer, by_key integer, by_source integer, by_channel text, ids text[], reasons text[])
-returns table (place bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
+returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
   actor text := (select 'source:' || name from sources where account_id = for_account and source_number = by_source
@@ -41,11 +41,11 @@ declare
 begin
   -- In id order, as reviews lock them. offset 0, limit 1 and ctid make each look-up one of a row, even if planned for an empty table.
   for target in
-    select known.place, o.ctid, o.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
+    select known.ordinal, o.ctid, o.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
            case when not o.is_erased then known.reason end as reason
     from (
-      select given.place, given.reason, by_id.order_id
-      from unnest(ids, reasons) with ordinality as given(id, reason, place)
+      select given.ordinal, given.reason, by_id.order_id
+      from unnest(ids, reasons) with ordinality as given(id, reason, ordinal)
       cross join lateral (
         select o.order_id from orders o where o.account_id = for_account and o.source_order_id = given.id
         offset 0
@@ -62,7 +62,7 @@ begin
   loop
     decided := decided + 1;
     continue when target.review_state = 'cancellation_held';
-    place := target.place;
+    ordinal := target.ordinal;
     "orderId" := target.order_id;
     "shownAt" := null;
     if target.review_state = 'cancelled' then
@@ -125,7 +125,7 @@ revoke all on function cancel_orders(integer, integer, integer, text, text[], te
 
 -- cancel_orders for one delivery of a source.
 create function cancel_order_of_source(for_account integer, by_source integer, id text, modified_at timestamptz)
-returns table (place bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
+returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 begin
   return query select * from cancel_orders(for_account, null, by_source, 'webhook', array[id], array[null::text]);

@@ -52,8 +52,8 @@ return coalesce(
   (select jsonb_agg(jsonb_build_object(
             'pointer', case when w.warning ->> 'code' = 'unknown_field' then regexp_replace(w.warning ->> 'pointer', '/[^/]*$', '')
                             else w.warning ->> 'pointer' end,
-            'code', w.warning ->> 'code') order by w.place)
-   from jsonb_array_elements(warnings) with ordinality as w(warning, place) where w.place <= 100), '[]')
+            'code', w.warning ->> 'code') order by w.ordinal)
+   from jsonb_array_elements(warnings) with ordinality as w(warning, ordinal) where w.ordinal <= 100), '[]')
   || case when jsonb_array_length(warnings) > 100 then '[{"pointer": "", "code": "more_warnings"}]'::jsonb else '[]' end;
 
 -- The functions below begin with the same test, which ends them early for accounts that never had events. Only triggers run them: a role
@@ -69,8 +69,8 @@ begin
   select n.account_id, 'receipt.duplicate', n.receipt_id, o.source_order_id, n.order_id,
          jsonb_build_object(
            'duplicate_of', o.receipt_id,
-           'changed', coalesce((select jsonb_agg(c.change -> 'pointer' order by c.place)
-                                from jsonb_array_elements(n.changes) with ordinality as c(change, place)), '[]'))
+           'changed', coalesce((select jsonb_agg(c.change -> 'pointer' order by c.ordinal)
+                                from jsonb_array_elements(n.changes) with ordinality as c(change, ordinal)), '[]'))
   from new_resends n
   cross join lateral (
     select o.source_order_id, o.receipt_id from orders o

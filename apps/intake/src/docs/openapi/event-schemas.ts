@@ -37,7 +37,7 @@ export const eventSchema = {
       required: ['sequence', 'receipt_id', 'source_order_id', 'order_id'],
       additionalProperties: false,
       properties: {
-        sequence: { type: 'integer', description: "Its place in the account's log" },
+        sequence: { type: 'integer', description: "Its position in the account's log" },
         receipt_id: {
           type: 'string',
           format: 'uuid',

@@ -32,7 +32,7 @@ export function InvitationPage(): ReactNode {
   const [token] = useState(() => window.location.hash.slice(1));
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => call<Invitation>('POST', '/invitations/look', { body: { token } }),
+    queryFn: () => call<Invitation>('POST', '/invitations/lookup', { body: { token } }),
   });
   if (invitation.isPending) return null;
   if (invitation.isError)

@@ -24,7 +24,7 @@ export function NewPasswordPage(): ReactNode {
   usePageTitle(t('reset.title'), t('common:title'));
   const reset = useQuery({
     queryKey: ['password-reset', token],
-    queryFn: () => call<{ email: string }>('POST', '/password-resets/look', { body: { token } }),
+    queryFn: () => call<{ email: string }>('POST', '/password-resets/lookup', { body: { token } }),
   });
   const use = useAction({
     mutationFn: () => call('POST', '/password-resets/use', { body: { token, password } }),
