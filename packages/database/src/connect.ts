@@ -18,7 +18,7 @@ export interface ConnectOptions {
   bulk?: boolean;
 }
 
-/** A pool for the statements in `prepared/`. It connects on first use, so creating it never fails. */
+/** A pool for the prepared statements of `run`. It connects on first use, so creating it never fails. */
 export interface Database {
   pool: pg.Pool;
   prepared: boolean;
@@ -90,7 +90,7 @@ export function knexPoolState(knex: Knex): ReturnType<typeof poolState> {
   };
 }
 
-/** Opens knex for everything that is not in `prepared/`. The caller calls `destroy`. */
+/** Opens knex, for everything that is not a prepared statement. The caller calls `destroy`. */
 export function openKnex(
   options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'> &
     Partial<Pick<ConnectOptions, 'prepared' | 'poolSize'>>,
