@@ -1,20 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { fingerprintOf } from '@orders/database/accounts/seal.ts';
-import { closeDatabase, type Database, openDatabase, poolState } from '@orders/database/connect.ts';
-import { run } from '@orders/database/run.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
 import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { isRedisUrl, openFailFastRedis } from '@orders/queue/open-redis.ts';
-import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
 import { listen } from '@orders/runtime/lifecycle/listen.ts';
 import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { exposeBuildInfo, exposePools, type Registry } from '@orders/runtime/observability/metrics.ts';
+import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
 import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { createTracing } from '@orders/runtime/observability/tracing.ts';
 import { VERSION } from '@orders/runtime/version.ts';
@@ -22,9 +20,10 @@ import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
+import { exposeExpiringKeys } from './observability/expose-expiring-keys.ts';
 import { exposeLoad } from './observability/expose-load.ts';
 import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
-import { createMetrics, exposeGauge } from './observability/metrics.ts';
+import { createMetrics } from './observability/metrics.ts';
 import { checkReadiness } from './observability/readiness.ts';
 import { createSourceActivity } from './observability/source-activity.ts';
 import { createParser } from './parsing/parser.ts';
@@ -35,32 +34,6 @@ import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
 import { createEventWaiters, createWaiters } from './receipts/waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
-
-const COUNT = {
-  name: 'count-expiring-keys',
-  text: `
-select count(*)::int as count from api_keys
-where lifetime_seconds is not null and revoked_at is null
-  and expires_at > now() and expires_at < now() + interval '3 days' and last_used_at > now() - interval '7 days'`,
-};
-
-/** The number of API keys that end within 3 days, were used in the last 7 days, and are not replaced. */
-async function countExpiringKeys(database: Database): Promise<number> {
-  const [row] = await run<{ count: number }>(database, COUNT, []);
-  return row?.count ?? 0;
-}
-
-const TIMES = { everyMs: 60_000, timeoutMs: 2000 };
-
-/** Gauge of the API keys in use that expire within 3 days. */
-function exposeExpiringKeys(registry: Registry, database: Database): void {
-  exposeGauge(
-    registry,
-    'intake_expiring_api_keys',
-    'API keys that were used in the last 7 days, expire within 3 days, and are not replaced',
-    cachedRead(() => countExpiringKeys(database), TIMES),
-  );
-}
 
 export interface Intake extends Service {
   /** Listening ports; 0 before `start`. */

@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
-import { closeDatabase, type Database, openDatabase, poolState } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { createFailureLog } from '@orders/database/failure-log.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
-import { recordHeartbeat, removeHeartbeat } from '@orders/database/workers.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { untilQueue } from '@orders/queue/queue-state.ts';
 import { type Consumer, startConsumer } from '@orders/queue/start-consumer.ts';
@@ -21,6 +18,7 @@ import { VERSION } from '@orders/runtime/version.ts';
 import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
+import { startHeartbeat } from './heartbeat.ts';
 import { createLeaseReleaser } from './lease-releaser.ts';
 import { createMaintenance } from './maintenance/create-maintenance.ts';
 import { createMetrics } from './metrics.ts';
@@ -31,26 +29,6 @@ import { sweep } from './sweep.ts';
 import type { BatchTrace } from './trace-batch.ts';
 import { logFields } from './trace-batch.ts';
 import { createWriteBatch } from './write-batch.ts';
-
-const INTERVAL_MS = 3000;
-
-/** Reports every few seconds that this worker runs; a frozen process reports nothing. Stopping it takes the worker off the list. */
-function startHeartbeat(database: Database, hasQueue: () => boolean): PeriodicRun {
-  const worker = { worker_id: randomUUID(), host: hostname(), pid: process.pid };
-  // While Postgres is unavailable nobody reads the list, and the sweep logs the outage.
-  const ignore = () => {};
-  const beating = runPeriodically(
-    () => recordHeartbeat(database, { ...worker, has_queue: hasQueue() }),
-    INTERVAL_MS,
-    ignore,
-  );
-  return {
-    async stop() {
-      await beating.stop();
-      await removeHeartbeat(database, worker.worker_id).catch(ignore);
-    },
-  };
-}
 
 export interface WorkerService extends Service {
   readonly adminPort: number;

@@ -1,28 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
-import {
-  type ComponentType,
-  type ReactNode,
-  Suspense,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-  useState,
-} from 'react';
-import { useTranslation } from 'react-i18next';
+import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { onConfirmationNeeded } from './api/client.ts';
 import { needsSecondFactor, SESSION_QUERY, type Session, SessionContext, useSessionQuery } from './api/session.ts';
-import { Dialog } from './components/dialog.tsx';
 import { PageBoundary } from './components/page-boundary.tsx';
 import { ProblemNote } from './components/problem-note.tsx';
 import { forgetFailedPages, lazyPage } from './pages/lazy-page.tsx';
 import { Shell } from './pages/shell.tsx';
-import { ConfirmForm, SecondFactorGate } from './pages/sign-in/confirm-form.tsx';
+import { SecondFactorGate } from './pages/sign-in/confirm-form.tsx';
+import { ConfirmIdentity } from './pages/sign-in/confirm-identity.tsx';
+import { EndedSession } from './pages/sign-in/ended-session.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
-import './components/dialog.css';
-import { IdentityProviderButton } from './pages/sign-in/identity-provider.tsx';
-import { SignInForm } from './pages/sign-in/sign-in-form.tsx';
 
 const InvitationPage = lazyPage(
   'invitation',
@@ -109,72 +96,4 @@ function Portal(): ReactNode {
       </main>
     );
   return session.data === null ? <SignInPage /> : null;
-}
-
-/** Opens a dialog when a request needs a proof of identity; the request goes on after it. */
-function ConfirmIdentity(): ReactNode {
-  const { t } = useTranslation('signIn');
-  const queryClient = useQueryClient();
-  const [finish, setFinish] = useState<{ run: (isConfirmed: boolean) => void } | null>(null);
-  useEffect(() => {
-    onConfirmationNeeded(async (reason) => {
-      // The ways to confirm can have changed in another tab.
-      const session = await queryClient.fetchQuery({ ...SESSION_QUERY, staleTime: 0 });
-      if (!session) return false;
-      // SecondFactorGate asks for it in place of the page.
-      if (reason === 'second_factor_required' && needsSecondFactor(session)) return false;
-      return new Promise<boolean>((run) => setFinish({ run }));
-    });
-    return () => onConfirmationNeeded(async () => false);
-  }, [queryClient]);
-  if (finish === null) return null;
-  const close = (isConfirmed: boolean) => {
-    setFinish(null);
-    finish.run(isConfirmed);
-    if (isConfirmed) void queryClient.invalidateQueries(SESSION_QUERY);
-  };
-  return (
-    <Dialog title={t('confirm.title')} onClose={() => close(false)}>
-      <div className="stack">
-        <p>{t('confirm.about')}</p>
-        <ConfirmForm onConfirmed={() => close(true)} onClose={() => close(false)} />
-      </div>
-    </Dialog>
-  );
-}
-
-/** Asks to sign in again above the open page. It cannot be closed, because nothing works without a session. */
-function EndedSession({ email }: { email: string }): ReactNode {
-  const { t } = useTranslation('signIn');
-  const queryClient = useQueryClient();
-  const dialog = useRef<HTMLDialogElement>(null);
-  const titleId = useId();
-  useLayoutEffect(() => {
-    const element = dialog.current;
-    element?.showModal();
-    element?.querySelector<HTMLInputElement>('input[type="password"]')?.focus();
-    return () => element?.close();
-  }, []);
-  const goOn = async () => {
-    await queryClient.invalidateQueries(SESSION_QUERY);
-    await queryClient.invalidateQueries();
-  };
-  return (
-    <dialog
-      ref={dialog}
-      className="dialog dialog-narrow"
-      aria-labelledby={titleId}
-      onKeyDown={(event) => event.key === 'Escape' && event.preventDefault()}
-      onCancel={(event) => event.preventDefault()}
-      // A browser closes it on the second gesture to go back all the same.
-      onClose={({ currentTarget }) => currentTarget.isConnected && !currentTarget.open && currentTarget.showModal()}
-    >
-      <div className="stack">
-        <h2 id={titleId}>{t('title')}</h2>
-        <p>{t('ended')}</p>
-        <SignInForm email={email} onSignedIn={goOn} />
-        <IdentityProviderButton leavesWork />
-      </div>
-    </dialog>
-  );
 }
