@@ -8,7 +8,7 @@ import { HelpLink } from '../components/help-link.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { useProblemText } from '../components/problem-note.tsx';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
-import { clearDrafts } from './review/drafts.ts';
+import { clearDrafts } from './review/edit/drafts.ts';
 import './user-menu.css';
 import { useAction } from '../components/use-action.ts';
 

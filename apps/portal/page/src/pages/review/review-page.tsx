@@ -13,30 +13,30 @@ import {
 import { useCan } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { DecisionDialogs } from './decision-dialogs.tsx';
-import { DecisionStrip } from './decision-strip.tsx';
-import { useUnsavedEdits } from './drafts.ts';
-import { FilterBar, FilterChips, StateTabs } from './filter-bar.tsx';
+import { DecisionDialogs } from './decide/decision-dialogs.tsx';
+import { DecisionStrip } from './decide/decision-strip.tsx';
+import { useDecisions, useDeliberatePress } from './decide/use-decisions.ts';
+import { useUnsavedEdits } from './edit/drafts.ts';
 import { HelpDialog } from './help-dialog.tsx';
-import { LazyOrderPane, useOrderPanePreload } from './lazy-order-pane.tsx';
-import { Viewers } from './list-head.tsx';
+import { FilterBar, FilterChips, StateTabs } from './list/filter-bar.tsx';
+import { Viewers } from './list/list-head.tsx';
+import { ReviewList } from './list/review-list.tsx';
+import { useExports } from './list/use-exports.ts';
+import { isRowInSight, useListNavigation } from './list/use-list-navigation.ts';
+import { useLiveList } from './list/use-live-list.ts';
+import { useOpenFirst, useReviewUrl } from './list/use-review-url.ts';
+import { useSelection } from './list/use-selection.ts';
 import { FIRST_WARNED, nameOfOrder, RESEND_PANEL } from './name-of-order.ts';
-import { ReviewList } from './review-list.tsx';
-import { useDecisions, useDeliberatePress } from './use-decisions.ts';
-import { useExports } from './use-exports.ts';
-import { isRowInSight, useListNavigation } from './use-list-navigation.ts';
-import { useLiveList } from './use-live-list.ts';
+import { LazyOrderPane, useOrderPanePreload } from './order/lazy-order-pane.tsx';
 import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
-import { useOpenFirst, useReviewUrl } from './use-review-url.ts';
-import { useSelection } from './use-selection.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
-import './list.css';
-import './order.css';
-import './payload.css';
-import './dialogs.css';
+import './list/list.css';
+import './order/order.css';
+import './order/payload.css';
+import './decide/dialogs.css';
 import './review.css';
 
-const PrintView = lazy(() => import('./print-view.tsx'));
+const PrintView = lazy(() => import('./list/print-view.tsx'));
 
 /** Whether the code of the order pane is loaded; before, it shows no order. */
 const isPaneShown = () => document.querySelector('.order-pane h2') !== null;

@@ -1,0 +1,62 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useMemo } from 'react';
+import type { ReviewState } from '../../../api/review.ts';
+
+/** What the reviewer is told about a decision, from when it is sent. */
+export interface DecisionMessage {
+  /** Also names the submission: a retry keeps it. */
+  id: string;
+  state: 'running' | 'done' | 'failed';
+  ids: number[];
+  /** The state that was decided; `undone` takes a decision back. */
+  to: ReviewState | 'undone';
+  /** What its orders are called in the message. */
+  names: ReadonlyMap<number, string>;
+  /** When it ends, unless it failed, in the time of `Date.now()`. */
+  until: number;
+  /** The decision can be taken back until then. */
+  canUndo: boolean;
+  /** Why it failed. */
+  problem?: string;
+  /** What sends a failed decision again: the reason of a rejection, or the state that is taken back. */
+  again?: { reason?: string | undefined; before?: ReviewState };
+}
+
+/** The messages about decisions in an account. They are kept while other pages are shown, so that a failure is not lost. */
+export function useDecisionMessages(accountId: number) {
+  const queryClient = useQueryClient();
+  const queryKey = useMemo(() => ['decision messages', accountId], [accountId]);
+  const { data: messages } = useQuery<DecisionMessage[]>({
+    queryKey,
+    queryFn: () => [],
+    initialData: [],
+    enabled: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: Number.POSITIVE_INFINITY,
+  });
+  const change = useCallback(
+    (to: (all: DecisionMessage[]) => DecisionMessage[]) =>
+      queryClient.setQueryData<DecisionMessage[]>(queryKey, (all = []) => to(all)),
+    [queryClient, queryKey],
+  );
+  return useMemo(
+    () => ({
+      messages,
+      /** Adds a message, or replaces the one with its id. */
+      put: (message: DecisionMessage) => change((all) => [...all.filter(({ id }) => id !== message.id), message]),
+      drop: (id: string) => change((all) => all.filter((message) => message.id !== id)),
+      /** Ends the messages whose time is over. */
+      expire: () => change((all) => all.filter(({ state, until }) => state !== 'done' || until > Date.now())),
+      /** Takes orders out of messages about failures: they are decided again, or were decided after all. */
+      settle: (isSettled: (id: number, message: DecisionMessage) => boolean) =>
+        change((all) =>
+          all.flatMap((message) => {
+            if (message.state !== 'failed') return [message];
+            const ids = message.ids.filter((id) => !isSettled(id, message));
+            return ids.length === message.ids.length ? [message] : ids.length > 0 ? [{ ...message, ids }] : [];
+          }),
+        ),
+    }),
+    [messages, change],
+  );
+}

@@ -1,0 +1,96 @@
+import { useCallback, useSyncExternalStore } from 'react';
+import type { FieldValue } from '../../../api/review.ts';
+import { useSession } from '../../../api/session.ts';
+
+/** A value that is typed but not saved. */
+export interface Draft {
+  text: string;
+  /** The stored value when typing began. If it is another one now, somebody else changed it. */
+  seen: FieldValue;
+}
+
+/** The drafts of one order by the JSON pointer of their field, or `NOTE`. */
+export type Drafts = Readonly<Record<string, Draft>>;
+
+/** The key of a new note's draft. */
+export const NOTE = 'note';
+
+interface Stored {
+  /** The e-mail address of the user who typed; nobody else sees the drafts. */
+  owner: string;
+  orders: Record<string, Drafts>;
+}
+
+const STORED = 'drafts';
+const NONE: Drafts = {};
+
+let stored = read();
+const listeners = new Set<() => void>();
+guardUnload();
+
+/** Session storage keeps drafts over a reload and a new sign-in in this tab. */
+function read(): Stored {
+  try {
+    const found: Stored | null = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
+    if (found?.owner) return found;
+  } catch {
+    // Not written by this version of the page.
+  }
+  return { owner: '', orders: {} };
+}
+
+function write(changed: Stored): void {
+  stored = changed;
+  if (Object.keys(stored.orders).length > 0) sessionStorage.setItem(STORED, JSON.stringify(stored));
+  else sessionStorage.removeItem(STORED);
+  guardUnload();
+  for (const listener of listeners) listener();
+}
+
+/** Asks before the tab is closed, which loses the drafts. Without drafts there is no listener: it keeps pages out of the back/forward cache. */
+function guardUnload(): void {
+  if (Object.keys(stored.orders).length > 0) window.addEventListener('beforeunload', askToStay);
+  else window.removeEventListener('beforeunload', askToStay);
+}
+
+function askToStay(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function draftsOf(owner: string, orderId: number): Drafts {
+  return (stored.owner === owner && stored.orders[orderId]) || NONE;
+}
+
+/** Drops all drafts, for the end of a session on a shared computer. */
+export function clearDrafts(): void {
+  write({ owner: '', orders: {} });
+}
+
+/** The user's drafts of an order. `keep` stores one, or drops it with null. */
+export function useDrafts(orderId: number) {
+  const { email } = useSession();
+  const drafts = useSyncExternalStore(subscribe, () => draftsOf(email, orderId));
+  const keep = useCallback(
+    (pointer: string, draft: Draft | null) => {
+      const { [pointer]: _, ...others } = draftsOf(email, orderId);
+      const changed: Drafts = draft ? { ...others, [pointer]: draft } : others;
+      const orders = { ...(stored.owner === email && stored.orders) };
+      if (Object.keys(changed).length > 0) orders[orderId] = changed;
+      else delete orders[orderId];
+      write({ owner: email, orders });
+    },
+    [email, orderId],
+  );
+  return { drafts, keep };
+}
+
+/** Whether fields of an order have unsaved changes. Notes do not count: they can be added to a decided order. */
+export function useUnsavedEdits(): (orderId: number) => boolean {
+  const { email } = useSession();
+  return (orderId) => Object.keys(draftsOf(email, orderId)).some((pointer) => pointer !== NOTE);
+}

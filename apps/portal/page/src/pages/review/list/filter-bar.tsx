@@ -1,0 +1,197 @@
+import { ArrowDownWideNarrow, Check, SlidersHorizontal, X } from 'lucide-react';
+import { type ReactNode, type RefObject, useId, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { STATES } from '../../../api/review.ts';
+import type { Updates } from '../../../api/review-list.ts';
+import { formatCount } from '../../../components/numbers.ts';
+import { Popover } from '../../../components/popover.tsx';
+import {
+  FILTER_NAMES,
+  FILTER_VALUES,
+  type FilterName,
+  type Filters,
+  isNarrowed,
+  NO_FILTERS,
+  SORTS,
+  VALUE_TEXTS,
+} from './filters.ts';
+import { type ChangeFilters, SearchBox } from './search-box.tsx';
+import { ViewsMenu } from './views-menu.tsx';
+
+/** Search box, filters, sort order and saved views of the list. */
+export function FilterBar({
+  accountId,
+  filters,
+  onChange,
+  search,
+  onSubmit,
+}: {
+  accountId: number;
+  filters: Filters;
+  onChange: ChangeFilters;
+  /** Lets a shortcut focus the search box. */
+  search: RefObject<HTMLInputElement | null>;
+  /** Called with the text after Enter, and with null when it changes. */
+  onSubmit: (text: string | null) => void;
+}): ReactNode {
+  return (
+    <search className="filter-bar">
+      <SearchBox value={filters.q} onChange={onChange} input={search} onSubmit={onSubmit} />
+      <FilterMenu filters={filters} onChange={onChange} />
+      <SortMenu sort={filters.sort} onChange={onChange} />
+      <ViewsMenu accountId={accountId} filters={filters} onChange={onChange} />
+    </search>
+  );
+}
+
+/** Chooses the order of the list. */
+function SortMenu({ sort, onChange }: { sort: string; onChange: ChangeFilters }): ReactNode {
+  const { t } = useTranslation('review');
+  const order = t(`sort.${sort || 'newest'}`);
+  const label = (
+    <>
+      <ArrowDownWideNarrow aria-hidden="true" size={16} />
+      <span className="sort-name">{order}</span>
+    </>
+  );
+  return (
+    <Popover label={label} title={t('sort.title')} name={t('sort.label', { order })} width={220}>
+      {(close) => (
+        <ul className="menu-list">
+          {SORTS.map((option) => (
+            <li key={option}>
+              <button
+                type="button"
+                className="menu-item"
+                aria-current={option === sort ? 'true' : undefined}
+                onClick={() => {
+                  close();
+                  onChange({ sort: option });
+                }}
+              >
+                {t(`sort.${option || 'newest'}`)}
+                {option === sort && <Check aria-hidden="true" size={16} />}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Popover>
+  );
+}
+
+/** Chooses filters; the chosen ones are shown as chips. */
+function FilterMenu({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
+  const { t } = useTranslation('review');
+  const chosen = FILTER_NAMES.filter((name) => filters[name] !== '').length;
+  const label = (
+    <>
+      <SlidersHorizontal aria-hidden="true" size={16} />
+      <span>{t('filter.fold')}</span>
+      {chosen > 0 && <span className="badge">{formatCount(chosen)}</span>}
+    </>
+  );
+  return (
+    <Popover label={label} title={t('filter.fold')} width={380}>
+      {() => <Choices filters={filters} onChange={onChange} />}
+    </Popover>
+  );
+}
+
+/** All changes of one visit are one step of the browser's history: the arrow keys choose each value on their way. */
+function Choices({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
+  const hasChanged = useRef(false);
+  const change: ChangeFilters = (patch) => {
+    onChange(patch, { replace: hasChanged.current });
+    hasChanged.current = true;
+  };
+  return (
+    <div className="stack">
+      {FILTER_NAMES.map((name) => (
+        <Choice key={name} name={name} value={filters[name]} onChange={change} />
+      ))}
+    </div>
+  );
+}
+
+function Choice({ name, value, onChange }: { name: FilterName; value: string; onChange: ChangeFilters }): ReactNode {
+  const { t } = useTranslation('review');
+  const group = useId();
+  return (
+    <fieldset className="pills">
+      <legend>{t(`filter.${name}`)}</legend>
+      {['', ...FILTER_VALUES[name]].map((option) => (
+        <label key={option}>
+          <input type="radio" name={group} checked={option === value} onChange={() => onChange({ [name]: option })} />
+          <span>{t(option === '' ? 'filter.any' : `${VALUE_TEXTS[name]}.${option}`)}</span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+/** The chosen filters; each can be removed. */
+export function FilterChips({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
+  const { t } = useTranslation('review');
+  const chosen = FILTER_NAMES.filter((name) => filters[name] !== '');
+  if (chosen.length === 0) return null;
+  return (
+    <ul className="plain filter-chips" aria-label={t('filter.chosen')}>
+      {chosen.map((name) => {
+        const value = t(`${VALUE_TEXTS[name]}.${filters[name]}`);
+        const text = t('filter.is', { name: t(`filter.${name}`), value });
+        return (
+          <li key={name} className="chip">
+            <span>{name === 'similar' ? t('filter.similar') : value}</span>
+            <button type="button" aria-label={t('filter.remove', { text })} onClick={() => onChange({ [name]: '' })}>
+              <X aria-hidden="true" size={14} />
+            </button>
+          </li>
+        );
+      })}
+      {isNarrowed(filters) && (
+        <li>
+          <button type="button" className="button button-quiet" onClick={() => onChange(NO_FILTERS)}>
+            {t('filter.clear')}
+          </button>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Tabs of the review states, with the number of orders that need review. */
+export function StateTabs({
+  counts,
+  filters,
+  addressOf,
+  onOpen,
+}: {
+  counts: Updates['counts'] | undefined;
+  filters: Filters;
+  addressOf: (orderId: null, filters: Filters) => string;
+  onOpen: (filters: Filters) => void;
+}): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <nav className="tabs" aria-label={t('state.label')}>
+      {STATES.map((state) => (
+        <Link
+          key={state}
+          href={addressOf(null, { ...filters, state })}
+          onClick={() => onOpen({ ...filters, state })}
+          aria-current={state === filters.state ? 'page' : undefined}
+        >
+          {t(`state.${state}`)}
+          {state === 'needs_review' && counts && (
+            <span className="badge" data-count>
+              {formatCount(counts.needs_review)}
+              {counts.capped && '+'}
+            </span>
+          )}
+        </Link>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,101 @@
+import type { Query } from '../../../api/client.ts';
+import { type ReviewState, STATES } from '../../../api/review.ts';
+
+export const EMIRATE_CODES = ['AE-AZ', 'AE-AJ', 'AE-DU', 'AE-FU', 'AE-RK', 'AE-SH', 'AE-UQ'] as const;
+
+/** The values of each filter; none of them is chosen with an empty string. */
+export const FILTER_VALUES = {
+  severity: ['blocks', 'check', 'corrected', 'none'],
+  similar: ['yes'],
+  emirate: [...EMIRATE_CODES, 'none'],
+  age: ['hour', 'today', 'yesterday', 'week', 'over-1h', 'over-4h', 'over-1d'],
+  channel: ['rest', 'webhook'],
+} as const;
+export type FilterName = keyof typeof FILTER_VALUES;
+export const FILTER_NAMES = Object.keys(FILTER_VALUES) as FilterName[];
+
+/** The first is the default and has an empty value. */
+export const SORTS = ['', 'oldest', 'total', 'emirate', 'severity'] as const;
+
+/** The texts of a filter's values. */
+export const VALUE_TEXTS: Record<FilterName, string> = {
+  severity: 'filter.severities',
+  similar: 'filter.similars',
+  emirate: 'emirate',
+  age: 'filter.ages',
+  channel: 'common:channel',
+};
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** An empty string means no filter. */
+export interface Filters extends Record<FilterName, string> {
+  state: ReviewState;
+  q: string;
+  sort: string;
+}
+
+export const NO_FILTERS = { q: '', severity: '', similar: '', emirate: '', age: '', channel: '' };
+
+/** Reads the filters from the URL's query; unknown values are ignored. */
+export function readFilters(search: string): Filters {
+  const params = new URLSearchParams(search);
+  const oneOf = (name: string, values: readonly string[]) => values.find((value) => value === params.get(name)) ?? '';
+  return {
+    state: STATES.find((state) => state === params.get('state')) ?? 'needs_review',
+    q: params.get('q') ?? '',
+    severity: oneOf('severity', FILTER_VALUES.severity),
+    similar: oneOf('similar', FILTER_VALUES.similar),
+    emirate: oneOf('emirate', FILTER_VALUES.emirate),
+    age: oneOf('age', FILTER_VALUES.age),
+    channel: oneOf('channel', FILTER_VALUES.channel),
+    sort: oneOf('sort', SORTS),
+  };
+}
+
+/** The filters as a query string with its `?`, or an empty string. */
+export function writeFilters({ state, ...others }: Filters): string {
+  const params = new URLSearchParams();
+  if (state !== 'needs_review') params.set('state', state);
+  for (const [name, value] of Object.entries(others)) if (value !== '') params.set(name, value);
+  return params.size > 0 ? `?${params}` : '';
+}
+
+/** Whether any filter but the state is set. */
+export function isNarrowed({ state: _state, sort: _sort, ...others }: Filters): boolean {
+  return Object.values(others).some((value) => value !== '');
+}
+
+/** The filters as query parameters of the API, with ages relative to `now`. */
+export function toQuery({ age, ...others }: Filters, now = Date.now()): Query {
+  return { ...others, ...ageBounds(age, now) };
+}
+
+function ageBounds(age: string, now: number): Query {
+  const iso = (time: number) => new Date(time).toISOString();
+  const midnight = new Date(now).setHours(0, 0, 0, 0);
+  switch (age) {
+    case 'hour':
+      return { written_after: iso(now - HOUR) };
+    case 'today':
+      return { written_after: iso(midnight) };
+    case 'yesterday':
+      return { written_after: iso(new Date(midnight - 1).setHours(0, 0, 0, 0)), written_before: iso(midnight) };
+    case 'week':
+      return { written_after: iso(now - 7 * DAY) };
+    case 'over-1h':
+      return { written_before: iso(now - HOUR) };
+    case 'over-4h':
+      return { written_before: iso(now - 4 * HOUR) };
+    case 'over-1d':
+      return { written_before: iso(now - DAY) };
+    default:
+      return {};
+  }
+}
+
+/** Whether new orders appear at the top of the list. */
+export function awaitsNewOrders({ state, age, sort }: Filters): boolean {
+  return state === 'needs_review' && sort === '' && !age.startsWith('over-') && age !== 'yesterday';
+}

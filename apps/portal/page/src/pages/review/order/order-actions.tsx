@@ -1,0 +1,99 @@
+import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isReopenable, type ReviewState } from '../../../api/review.ts';
+import { useCan } from '../../../api/session.ts';
+import { formatCount } from '../../../components/numbers.ts';
+
+export interface OrderActionsProps {
+  state: ReviewState | undefined;
+  /** Whether the whole order is shown; before, it cannot be decided. */
+  isLoaded: boolean;
+  /** The order number: each decision names its order. */
+  number: string;
+  onReview: (to: ReviewState) => void;
+  /** Absent at the ends of the list. */
+  onPrevious?: (() => void) | undefined;
+  onNext?: (() => void) | undefined;
+  /** With `isMore` the list has further orders that are not loaded. */
+  position?: { at: number; of: number; isMore: boolean } | undefined;
+}
+
+/** Decides on the open order and moves to its neighbours: in the header or, within reach of one thumb, at the bottom of a phone. */
+export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: boolean }): ReactNode {
+  const { state, position, onPrevious, onNext } = props;
+  const { t } = useTranslation('review');
+  const step = (label: 'previous' | 'next', run: (() => void) | undefined) => {
+    const Icon = label === 'previous' ? ChevronUp : ChevronDown;
+    return (
+      <button
+        type="button"
+        className={isBar ? 'bar-button' : 'icon-button'}
+        aria-label={t(`order.${label}`)}
+        title={t(`order.${label}`)}
+        aria-disabled={!run}
+        onClick={run}
+      >
+        <Icon aria-hidden="true" size={20} />
+        {isBar && <span>{t(`order.${label}Short`)}</span>}
+      </button>
+    );
+  };
+  const isListed = position !== undefined;
+  if (isBar) {
+    return (
+      <footer className="order-bar">
+        {isListed && step('previous', onPrevious)}
+        <Decisions {...props} isBar />
+        {isListed && step('next', onNext)}
+      </footer>
+    );
+  }
+  return (
+    <div className="row order-actions">
+      {isListed && (
+        <span className="order-steps">
+          <span className="hint">
+            {t('order.position', {
+              at: formatCount(position.at),
+              of: `${formatCount(position.of)}${position.isMore ? '+' : ''}`,
+            })}
+          </span>
+          {step('previous', onPrevious)}
+          {step('next', onNext)}
+        </span>
+      )}
+      {state && state !== 'needs_review' && (
+        <span className={state === 'confirmed' ? 'badge badge-good' : 'badge badge-bad'}>{t(`state.${state}`)}</span>
+      )}
+      <Decisions {...props} isBar={false} />
+    </div>
+  );
+}
+
+function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
+  const { state, isLoaded, number, isBar, onReview } = props;
+  const { t } = useTranslation('review');
+  const can = useCan();
+  const button = (to: ReviewState, action: 'confirm' | 'reject' | 'reopen', look: string, Icon: typeof Check) => (
+    <button
+      type="button"
+      className={isBar ? `bar-button ${look}` : `button ${look}`}
+      aria-label={t(`order.${action}`, { number })}
+      aria-disabled={!isLoaded}
+      onClick={() => isLoaded && onReview(to)}
+    >
+      {isBar && <Icon aria-hidden="true" size={20} />}
+      <span>{t(`action.${action}`)}</span>
+    </button>
+  );
+  if (!can('review')) return null;
+  if (isReopenable(state)) return button('needs_review', 'reopen', '', RotateCcw);
+  if (state !== 'needs_review') return null;
+  return (
+    <>
+      {button('rejected', 'reject', 'button-bad', X)}
+      {button('confirmed', 'confirm', 'button-main', Check)}
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { TFunction } from 'i18next';
+import { ArrowLeft, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ListedOrder, Order } from '../../../api/review.ts';
+import { CopyIcon } from '../../../components/copy-button.tsx';
+import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
+import { Ago } from '../../../components/time.tsx';
+import { KEY_FIELDS, PLACE_FIELDS } from './fields.ts';
+
+/** The order's number, origin and age. */
+export function OrderHead(props: {
+  number: string;
+  order: ListedOrder | undefined;
+  fullOrder: Order | undefined;
+  sourceName: string | null;
+  isWide: boolean;
+  onClose: () => void;
+  children: ReactNode;
+}): ReactNode {
+  const { number, order, fullOrder, sourceName, isWide, onClose, children } = props;
+  const { t } = useTranslation('review');
+  return (
+    <header className="order-head">
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={t('order.close')}
+        title={t('order.close')}
+        onClick={onClose}
+      >
+        {isWide ? <X aria-hidden="true" size={18} /> : <ArrowLeft aria-hidden="true" size={20} className="flips" />}
+      </button>
+      <h2>
+        <bdi dir="auto">{number}</bdi>
+      </h2>
+      {order && <CopyIcon text={number} label={t('order.copyNumber')} />}
+      {order && (
+        <p className="hint order-origin">
+          <span className="badge">
+            {t(`common:channel.${order.channel}`)}
+            {sourceName !== null && (
+              <>
+                {' · '}
+                <bdi>{sourceName}</bdi>
+              </>
+            )}
+          </span>{' '}
+          <Ago at={order.received_at} />
+        </p>
+      )}
+      {fullOrder && <CopyIcon text={orderAsText(t, fullOrder)} label={t('order.copy')} isWhole />}
+      {children}
+    </header>
+  );
+}
+
+/** The order as lines of text, for a message to a courier. */
+function orderAsText(t: TFunction, order: Order): string {
+  const lineOf = (pointer: string) => {
+    const value = valueAt(order, pointer);
+    if (value === null) return [];
+    const currency = pointer === '/total' ? ` ${order.currency}` : '';
+    return [`${fieldLabel(t, pointer)}: ${fieldText(t, pointer, value)}${currency}`];
+  };
+  const items = order.items.length === 0 ? [] : [`${fieldLabel(t, '/items')}:\n${fieldText(t, '/items', order.items)}`];
+  const lines = [...KEY_FIELDS, ...PLACE_FIELDS].flatMap(({ pointer }) => lineOf(pointer));
+  return [...lineOf('/order_number'), ...lines, ...items].join('\n');
+}

@@ -1,0 +1,104 @@
+import { type ReactNode, useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { addNote, type Note, type OrderDetail } from '../../../api/review.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
+import { Actor } from '../../../components/actor.tsx';
+import { FieldError } from '../../../components/field.tsx';
+import { useProblemText } from '../../../components/problem-note.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useAction } from '../../../components/use-action.ts';
+import { type Draft, NOTE } from '../edit/drafts.ts';
+
+/** The API's limit. */
+const MAX_CHARACTERS = 1000;
+
+/** The notes of the reviewers, and a new one, whose text is kept like an edit. */
+export function OrderNotes(props: {
+  /** The notes of an erased customer's order are final. */
+  isErased: boolean;
+  notes: Note[];
+  draft: Draft | undefined;
+  keep: (pointer: string, draft: Draft | null) => void;
+  orderId: number;
+  onAdded: (changed: OrderDetail) => Promise<void>;
+}): ReactNode {
+  const { isErased, notes, draft, keep, orderId, onAdded } = props;
+  const accountId = useAccountId();
+  const { t } = useTranslation('review');
+  const textOf = useProblemText();
+  const can = useCan();
+  const id = useId();
+  const text = draft?.text ?? '';
+  const annotation = useAction({
+    mutationFn: (note: string) => addNote(accountId, orderId, note),
+    async onSuccess(changed) {
+      keep(NOTE, null);
+      await onAdded(changed);
+    },
+  });
+  const isBlank = text.trim() === '';
+  const save = () => {
+    if (isBlank || annotation.isPending) return;
+    annotation.mutate(text.trim());
+  };
+  return (
+    <section className="order-card notes" aria-labelledby={`${id}-title`}>
+      <h3 id={`${id}-title`}>{t('note.title')}</h3>
+      {notes.length > 0 && (
+        <ol className="plain">
+          {notes.map((note) => (
+            <li key={note.note_id}>
+              <p className="long-text" dir="auto">
+                {note.text}
+              </p>
+              <p className="hint">
+                <Actor actor={note.by} />, <Ago at={note.at} />
+              </p>
+            </li>
+          ))}
+        </ol>
+      )}
+      {notes.length === 0 && !can('review') && <p className="hint">{t('common:state.none')}</p>}
+      {!isErased && can('review') && (
+        <form
+          className="note-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            save();
+          }}
+        >
+          <textarea
+            aria-label={t('note.new')}
+            placeholder={t('note.new')}
+            aria-describedby={`${id}-hint`}
+            dir="auto"
+            rows={isBlank ? 1 : 3}
+            maxLength={MAX_CHARACTERS}
+            readOnly={annotation.isPending}
+            value={text}
+            onChange={({ target }) => {
+              annotation.reset();
+              keep(NOTE, target.value === '' ? null : { text: target.value, seen: null });
+            }}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
+              event.preventDefault();
+              save();
+            }}
+          />
+          {!isBlank && (
+            <div className="row">
+              <button type="submit" className="button button-small" aria-disabled={annotation.isPending}>
+                {t('note.save')}
+              </button>
+              <span id={`${id}-hint`} className="hint">
+                {t('note.keys')}
+              </span>
+            </div>
+          )}
+          <FieldError text={annotation.isError && textOf(annotation.error)} />
+        </form>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,220 @@
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { HistoryEntry, ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
+import { useCan } from '../../../api/session.ts';
+import { useNotices } from '../../../components/notices.tsx';
+import { useTitle } from '../../../components/page-header.tsx';
+import { Skeleton } from '../../../components/skeleton.tsx';
+import { Ago, fullTime } from '../../../components/time.tsx';
+import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
+import type { Editing } from '../edit/editing.ts';
+import { useOrderEdits } from '../edit/use-order-edits.ts';
+import { FIRST_WARNED } from '../name-of-order.ts';
+import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
+import { CancellationPanel } from './cancellation-panel.tsx';
+import { CrossHighlightArea } from './cross-highlight.tsx';
+import { firstWarnedField } from './fields.ts';
+import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
+import { OrderBlockers } from './order-blockers.tsx';
+import { OrderFields } from './order-fields.tsx';
+import { OrderHead } from './order-head.tsx';
+import { OrderNotes } from './order-notes.tsx';
+import { LoadProblem, OrderViewers, ReviewNote } from './order-status.tsx';
+import { RawPayload } from './raw-payload.tsx';
+import { ResendPanel } from './resend-panel.tsx';
+import { SimilarOrders } from './similar-orders.tsx';
+import { useOrder } from './use-order.ts';
+import './order-facts.css';
+import './order-parts.css';
+import { Actor } from '../../../components/actor.tsx';
+import { ChangeList } from '../../../components/change-list.tsx';
+
+interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
+  accountId: number;
+  orderId: number;
+  /** The order from the list, named until the full order is loaded. */
+  listed: ListedOrder | undefined;
+  /** The state after an action on this page or, as the list reports it, by somebody else. */
+  movedTo: ReviewState | undefined;
+  /** Other reviewers who have the order open. */
+  viewers?: readonly string[] | undefined;
+  /** Whether the event that is handled was meant for what is shown. */
+  isDeliberate: () => boolean;
+  editing: string | null;
+  onEdit: (pointer: string | null) => void;
+  /** What became of the latest decisions, if the order covers the list. */
+  strip: ReactNode;
+  onLoaded: (order: ListedOrder) => void;
+  onClose: () => void;
+}
+
+/** One order, beside the list or, on a narrow screen, instead of it. */
+export function OrderPane(props: OrderPaneProps): ReactNode {
+  const { accountId, orderId, listed, movedTo, viewers = [], editing, onEdit, onLoaded, onClose } = props;
+  const { t } = useTranslation('review');
+  const mayReview = useCan()('review');
+  const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
+  const order = detail.data?.order ?? listed;
+  useTitle(order?.order_number);
+  const { drafts, keep } = useDrafts(orderId);
+  const hasUnsavedEdit = useUnsavedEdits();
+  const save = useOrderEdits({ accountId, orderId, order: detail.data?.order, drafts, keep, accept, reload });
+  const pane = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const isWide = useMediaQuery(WIDE_SCREEN);
+  const notices = useNotices();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a newly opened order is scrolled to its top and, if it replaces the list, focused.
+  useEffect(() => {
+    content.current?.scrollTo(0, 0);
+    if (!isWide) pane.current?.focus();
+  }, [orderId]);
+  // The list does not contain warnings, so this waits for the full order.
+  const resolveFirst = useEffectEvent((loaded: OrderDetail | undefined) =>
+    onEdit(loaded ? firstWarnedField(loaded.order) : null),
+  );
+  useEffect(() => {
+    if (editing === FIRST_WARNED && (detail.data || detail.isError)) resolveFirst(detail.data);
+  }, [editing, detail.data, detail.isError]);
+  const state = movedTo ?? detail.data?.review.state ?? order?.review_state;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a decision that the list reports is loaded at once, to say who made it.
+  useEffect(() => {
+    if (movedTo !== undefined && movedTo !== detail.data?.review.state) void detail.refetch();
+  }, [movedTo]);
+  const erasedAt = detail.data?.erased_at ?? null;
+  useEffect(() => {
+    if (erasedAt !== null) for (const pointer of Object.keys(drafts)) keep(pointer, null);
+  }, [erasedAt, drafts, keep]);
+  const isEditable = mayReview && state === 'needs_review' && erasedAt === null;
+  const editor: Editing = {
+    pointer: isEditable && editing !== FIRST_WARNED ? editing : null,
+    begin: isEditable ? onEdit : null,
+    end: () => onEdit(null),
+    drafts,
+    keep,
+    save,
+  };
+  const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
+    if (!props.isDeliberate()) return;
+    // A resend must not overwrite a value that is typed but not saved.
+    if (hasUnsavedEdit(orderId)) return notices.show({ kind: 'bad', text: t('notice.editing') });
+    return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
+  };
+  const number = order?.order_number ?? `#${orderId}`;
+  const actions = (
+    <OrderActions {...props} state={state} isLoaded={detail.data !== undefined} number={number} isBar={!isWide} />
+  );
+  const retry = () => void detail.refetch();
+  // One failed request is no news yet; without a network, none is sent.
+  const isFailing = detail.failureCount > 1 || detail.fetchStatus === 'paused';
+  return (
+    <section
+      ref={pane}
+      className="order-pane"
+      tabIndex={-1}
+      aria-label={t('order.label', { number })}
+      aria-busy={!detail.data && !detail.isError}
+    >
+      <div ref={content} className="order-content">
+        <OrderHead
+          number={number}
+          order={order}
+          fullOrder={detail.data?.order}
+          sourceName={detail.data?.source?.name ?? null}
+          isWide={isWide}
+          onClose={onClose}
+        >
+          {isWide && actions}
+        </OrderHead>
+        <OrderViewers names={viewers} />
+        <ReviewNote
+          review={state === detail.data?.review.state ? detail.data?.review : undefined}
+          receivedAt={order?.received_at}
+        />
+        {detail.data?.cancellation && (
+          <CancellationPanel key={orderId} order={detail.data.order} request={detail.data.cancellation} />
+        )}
+        {erasedAt !== null && <p className="note">{t('order.erased', { time: fullTime(erasedAt) })}</p>}
+        {(detail.isError || (detail.data && isFailing)) && (
+          <LoadProblem error={detail.error} updatedAt={detail.data ? detail.dataUpdatedAt : null} retry={retry} />
+        )}
+        {!detail.data && !detail.isError && <OrderSkeleton />}
+        {detail.data && order && (
+          <CrossHighlightArea key={orderId}>
+            {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
+            <SimilarOrders similar={detail.data.similar} />
+            <ResendPanel
+              detail={detail.data}
+              state={state ?? detail.data.review.state}
+              isBusy={decision.isPending}
+              onDecide={onDecide}
+            />
+            <div className="order-columns">
+              <OrderFields detail={detail.data} editing={editor} />
+              <div className="order-side">
+                <OrderNotes
+                  orderId={orderId}
+                  isErased={erasedAt !== null}
+                  notes={detail.data.notes}
+                  draft={drafts[NOTE]}
+                  keep={keep}
+                  onAdded={accept}
+                />
+                {detail.data.raw ? (
+                  <RawPayload text={detail.data.raw.text} warnings={detail.data.order.warnings} />
+                ) : (
+                  <p className="hint raw">{t('raw.gone')}</p>
+                )}
+              </div>
+              <OrderHistory history={detail.data.history} />
+            </div>
+          </CrossHighlightArea>
+        )}
+      </div>
+      {props.strip}
+      {!isWide && order && actions}
+    </section>
+  );
+}
+
+/** In place of the whole order, so that nothing moves when its parts are there. */
+function OrderSkeleton(): ReactNode {
+  return (
+    <div className="order-columns">
+      <Skeleton shape="rows" count={8} />
+      <div className="order-side">
+        <Skeleton shape="blocks" count={1} />
+      </div>
+    </div>
+  );
+}
+
+/** The events of an order, newest first. */
+function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {
+  const { t } = useTranslation('review');
+  const titleId = useId();
+  if (history.length === 0) return null;
+  return (
+    <section className="stack-tight history" aria-labelledby={titleId}>
+      <h3 id={titleId}>{t('history.title')}</h3>
+      <ol className="plain">
+        {history.map((entry) => (
+          <li key={entry.at + entry.action}>
+            <p>
+              <strong>{t(`history.${entry.action}`)}</strong> <Actor actor={entry.by} />{' '}
+              <span className="hint">
+                <Ago at={entry.at} />
+              </span>
+            </p>
+            {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
+            {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
+            {entry.changes && (
+              <ChangeList
+                changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}
+              />
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

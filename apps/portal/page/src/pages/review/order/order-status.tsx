@@ -1,0 +1,77 @@
+import { Eye } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../../api/client.ts';
+import type { OrderDetail } from '../../../api/review.ts';
+import { Actor, keyNameOf } from '../../../components/actor.tsx';
+import { joinNames } from '../../../components/join-names.ts';
+import { ProblemNote } from '../../../components/problem-note.tsx';
+import { Ago, fullTime } from '../../../components/time.tsx';
+
+/** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
+export function ReviewNote(props: {
+  review: OrderDetail['review'] | undefined;
+  receivedAt: string | undefined;
+}): ReactNode {
+  const { review, receivedAt } = props;
+  const { t } = useTranslation('review');
+  if (!review || review.state === 'needs_review' || review.by === null || review.at === null)
+    return <div role="status" />;
+  const isCancelled = review.state === 'cancelled';
+  const isEarly = isCancelled && receivedAt !== undefined && Date.parse(review.at) < Date.parse(receivedAt);
+  return (
+    <div role="status">
+      <p className="note">
+        <span>
+          {isCancelled ? (
+            t('order.cancelled', { name: keyNameOf(review.by) ?? review.by })
+          ) : (
+            <>
+              {t(`order.${review.state}`)} <Actor actor={review.by} />
+            </>
+          )}
+          , <Ago at={review.at} />
+          {review.reason !== null && (
+            <>
+              : <q dir="auto">{review.reason}</q>
+            </>
+          )}
+        </span>
+        {isEarly && <span className="hint">{t('order.cancelledFirst')}</span>}
+      </p>
+    </div>
+  );
+}
+
+/** The other reviewers who have the order open; announced when one of them comes. */
+export function OrderViewers({ names }: { names: readonly string[] }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <div role="status">
+      {names.length > 0 && (
+        <p className="hint order-viewers">
+          <Eye aria-hidden="true" size={14} />
+          <span>{t('order.viewers', { names: joinNames(names) })}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Why the order is missing or, while an older version is shown, since when it is not updated. */
+export function LoadProblem(props: { error: unknown; updatedAt: number | null; retry: () => void }): ReactNode {
+  const { error, updatedAt, retry } = props;
+  const { t } = useTranslation('review');
+  if (updatedAt === null) {
+    if (isProblem(error, 'order_not_found')) return <p className="note">{t('common:problem.order_not_found')}</p>;
+    return <ProblemNote error={error} retry={retry} />;
+  }
+  return (
+    <div className="note note-warn" role="status">
+      <p>{t('list.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
+      <button type="button" className="button" onClick={retry}>
+        {t('common:action.retry')}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,124 @@
+import { applyEdits, format, type Node, parseTree } from 'jsonc-parser';
+import { type ReactNode, useId, useMemo, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { Warning } from '../../../api/review.ts';
+import { CopyButton } from '../../../components/copy-button.tsx';
+import { Segments } from '../../../components/segments.tsx';
+import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
+
+const FORMATS = ['indented', 'exact'] as const;
+type Format = (typeof FORMATS)[number];
+
+/** The payload as received; members with warnings are marked and linked to these. */
+export function RawPayload({ text, warnings }: { text: string; warnings: Warning[] }): ReactNode {
+  const { t } = useTranslation('review');
+  const titleId = useId();
+  const [format, setFormat] = useState<Format>('indented');
+  const parts = useMemo(
+    () =>
+      splitAtPointers(
+        format === 'indented' ? indent(text) : text,
+        warnings.map(({ pointer }) => pointer),
+      ),
+    [text, warnings, format],
+  );
+  return (
+    <div className="raw">
+      <header className="spread">
+        <h3 id={titleId}>{t('raw.title')}</h3>
+        <div className="row">
+          <Segments
+            label={t('raw.title')}
+            hidesLabel
+            options={FORMATS.map((value) => ({ value, name: t(`raw.${value}`) }))}
+            value={format}
+            onChange={setFormat}
+          />
+          <CopyButton text={text} />
+        </div>
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
+      <section className="raw-scroll" tabIndex={0} aria-labelledby={titleId}>
+        <pre className="code">
+          {parts.map(({ text: part, pointer }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
+            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />,
+          )}
+        </pre>
+      </section>
+    </div>
+  );
+}
+
+function MarkedMember(props: { pointer: string; text: string; warnings: Warning[] }): ReactNode {
+  const { pointer, text, warnings } = props;
+  const { isHighlighted, handlers } = useCrossHighlight(pointer);
+  const isCheck = warnings.some((warning) => warning.pointer === pointer && warning.severity === 'check');
+  return (
+    <a
+      id={rawIdOf(pointer)}
+      href={`#${encodeURIComponent(warningIdOf(pointer))}`}
+      className={`raw-mark${isCheck ? ' is-check' : ''}${isHighlighted ? ' is-pointed' : ''}`}
+      onClick={(event) => {
+        event.preventDefault();
+        focusElement(warningIdOf(pointer));
+      }}
+      {...handlers}
+    >
+      {text}
+    </a>
+  );
+}
+
+/** A part of the raw payload; `pointer` is set for a member with a warning. */
+interface PayloadPart {
+  text: string;
+  pointer: string | null;
+}
+
+/** Pretty-prints JSON. Only whitespace changes: numbers and strings keep their spelling. */
+function indent(text: string): string {
+  const json = text.replace(/^\uFEFF/, '');
+  return applyEdits(json, format(json, undefined, { tabSize: 2, insertSpaces: true, eol: '\n' }));
+}
+
+/** Splits the raw payload at the members that `pointers` (RFC 6901) name. Pointers without a member are ignored. */
+function splitAtPointers(text: string, pointers: Iterable<string>): PayloadPart[] {
+  // A byte order mark is not JSON; a space in its place keeps the offsets.
+  const tree = parseTree(text.replace(/^\uFEFF/, ' '));
+  const marks = [...new Set(pointers)].flatMap((pointer) => {
+    const node = tree && pointer !== '' ? findMember(tree, pointer) : undefined;
+    return node ? [{ pointer, ...rangeOf(node) }] : [];
+  });
+  marks.sort((a, b) => a.from - b.from);
+  const parts: PayloadPart[] = [];
+  let at = 0;
+  for (const { pointer, from, to } of marks) {
+    if (from < at) continue;
+    parts.push({ text: text.slice(at, from), pointer: null }, { text: text.slice(from, to), pointer });
+    at = to;
+  }
+  return [...parts, { text: text.slice(at), pointer: null }].filter((stretch) => stretch.text !== '');
+}
+
+/** The member or array element at a pointer (RFC 6901); the last of duplicate members wins. */
+export function findMember(root: Node, pointer: string): Node | undefined {
+  let value: Node | undefined = root;
+  let member: Node | undefined;
+  for (const token of pointer.slice(1).split('/')) {
+    const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (value?.type === 'array') member = value.children?.[Number(name)];
+    else member = value?.children?.findLast((child) => child.children?.[0]?.value === name);
+    value = member?.type === 'property' ? member.children?.[1] : member;
+  }
+  return member;
+}
+
+/** The range of a member with its value. For objects and arrays only the name or the opening bracket, so that ranges never overlap. */
+function rangeOf(node: Node): { from: number; to: number } {
+  const [name, value] = node.type === 'property' ? (node.children ?? []) : [undefined, node];
+  const from = node.offset;
+  if (value?.type === 'object' || value?.type === 'array')
+    return { from, to: name ? name.offset + name.length : from + 1 };
+  return { from, to: node.offset + node.length };
+}

@@ -1,0 +1,62 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { call, isProblem } from '../../../api/client.ts';
+import { decideResend, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
+import { useNotices } from '../../../components/notices.tsx';
+import { useProblemText } from '../../../components/problem-note.tsx';
+import { useAction } from '../../../components/use-action.ts';
+
+const POLL_INTERVAL_MS = 5000;
+
+/**
+ * Loads one order, polls it while the page is visible, and provides a mutation to decide on a resend.
+ *
+ * @param onLoaded called with each new version, for the list.
+ */
+export function useOrder(accountId: number, orderId: number, onLoaded: (order: ListedOrder) => void) {
+  const { t } = useTranslation('review');
+  const textOf = useProblemText();
+  const notices = useNotices();
+  const queryClient = useQueryClient();
+  const keyOf = (id: number) => ['order', accountId, id];
+  const detail = useQuery({
+    queryKey: keyOf(orderId),
+    queryFn: ({ signal }) => call<OrderDetail>('GET', `/accounts/${accountId}/orders/${orderId}`, { signal }),
+    refetchInterval: POLL_INTERVAL_MS,
+  });
+  /** Shows a changed version of an order; another order may be open now. */
+  async function accept(changed: OrderDetail): Promise<void> {
+    const itsKey = keyOf(changed.order.order_id);
+    // A response still in flight would restore the old version.
+    await queryClient.cancelQueries({ queryKey: itsKey });
+    queryClient.setQueryData(itsKey, changed);
+    onLoaded(toListedOrder(changed.order));
+  }
+  /** Loads the order again, as somebody else was faster. */
+  async function reload(): Promise<OrderDetail | undefined> {
+    await queryClient.invalidateQueries({ queryKey: keyOf(orderId) });
+    return queryClient.getQueryData(keyOf(orderId));
+  }
+  const decision = useAction({
+    mutationFn: (choice: Parameters<typeof decideResend>[2]) => decideResend(accountId, orderId, choice),
+    onSuccess: accept,
+    async onError(error: unknown) {
+      notices.show({ kind: 'bad', text: textOf(error) });
+      if (isProblem(error, 'conflicting_state')) await reload();
+    },
+  });
+
+  const seen = useRef<{ orderId: number; newest: string | undefined } | undefined>(undefined);
+  const receive = useEffectEvent(({ order, resends }: OrderDetail) => {
+    const newest = resends[0]?.receipt_id;
+    if (seen.current?.orderId === orderId && newest !== undefined && newest !== seen.current.newest)
+      notices.show({ text: t('resend.arrived') });
+    seen.current = { orderId, newest };
+    onLoaded(toListedOrder(order));
+  });
+  useEffect(() => {
+    if (detail.data) receive(detail.data);
+  }, [detail.data]);
+  return { detail, accept, reload, decision };
+}
