@@ -11,7 +11,7 @@ COPY apps/notifier/package.json apps/notifier/
 COPY apps/portal/package.json apps/portal/
 COPY apps/portal/page/package.json apps/portal/page/
 COPY apps/worker/package.json apps/worker/
-COPY packages/bench/package.json packages/bench/
+COPY verification/bench/package.json verification/bench/
 COPY packages/bundle/package.json packages/bundle/
 COPY packages/client/package.json packages/client/
 COPY packages/database/package.json packages/database/
@@ -19,7 +19,7 @@ COPY packages/dev-server/package.json packages/dev-server/
 COPY packages/doc-pages/package.json packages/doc-pages/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
-COPY packages/openapi-tools/package.json packages/openapi-tools/
+COPY verification/openapi-tools/package.json verification/openapi-tools/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/test-services/package.json packages/test-services/

@@ -9,7 +9,7 @@ const LARGE = ['pages', 'resilience', 'deploy', 'guides'].map((name) => `<rootDi
 
 /** `npm test`: every function, and every route, command, portal API and state of a receipt, on each queue that the machine has. */
 const config: Config = {
-  testMatch: ['<rootDir>/{apps,packages}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
+  testMatch: ['<rootDir>/{apps,packages,verification}/*/test/**/*.test.ts', '<rootDir>/test/*/*.test.ts'],
   testPathIgnorePatterns: ['/node_modules/', ...LARGE],
   // Node strips the types.
   transform: {},

@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { testWith } from '../harness/programs.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../verification/bench/src/main.ts');
 const run = (...args: string[]) =>
   promisify(execFile)(process.execPath, [MAIN, ...args], { env: baseEnvironment() }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),

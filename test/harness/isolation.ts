@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import type { AttackResult } from '../../packages/bench/src/isolation/attack.ts';
-import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../packages/bench/src/isolation/polite-sender.ts';
+import type { AttackResult } from '../../verification/bench/src/isolation/attack.ts';
+import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
 import { QUEUE_KINDS } from './queue.ts';
@@ -21,7 +21,7 @@ const PER_SECOND = 50;
 /** An attack goes on until the polite account has had this many replies meanwhile. */
 const ANSWERED_DURING_ATTACK = 75;
 
-const POLITE_SENDER = join(import.meta.dirname, '../../packages/bench/src/isolation/polite-sender.ts');
+const POLITE_SENDER = join(import.meta.dirname, '../../verification/bench/src/isolation/polite-sender.ts');
 
 /** Max characters kept from the end of a process's output. */
 const MAX_PRINTED = 4000;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 
-const MAIN = resolve(import.meta.dirname, '../../packages/bench/src/faults/main.ts');
+const MAIN = resolve(import.meta.dirname, '../../verification/bench/src/faults/main.ts');
 /** The timeout of a test with a run, which takes two minutes on a machine of its own. */
 export const RUN_MS = 900_000;
 /** Shorter than the timeout of the test, so that no run outlives a failed test. */

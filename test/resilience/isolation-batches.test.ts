@@ -5,7 +5,7 @@ import {
   LARGEST,
   largestOrder,
   uniqueKeyItem,
-} from '../../packages/bench/src/isolation/attack.ts';
+} from '../../verification/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();

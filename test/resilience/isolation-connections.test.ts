@@ -3,7 +3,7 @@ import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
-import { type AttackResult, attack, attackRequest } from '../../packages/bench/src/isolation/attack.ts';
+import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';

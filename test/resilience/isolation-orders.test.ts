@@ -8,7 +8,7 @@ import {
   largestOrder,
   spacedOrder,
   uniqueKeyItem,
-} from '../../packages/bench/src/isolation/attack.ts';
+} from '../../verification/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();

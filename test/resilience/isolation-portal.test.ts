@@ -5,7 +5,7 @@ import {
   attackRequest,
   largestOrder,
   uniqueKeyItem,
-} from '../../packages/bench/src/isolation/attack.ts';
+} from '../../verification/bench/src/isolation/attack.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { useIsolation } from '../harness/isolation.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, test } from '@jest/globals';
 import { createSourceId } from '@orders/domain/api-key.ts';
-import { attack, LARGEST, largestOrder } from '../../packages/bench/src/isolation/attack.ts';
+import { attack, LARGEST, largestOrder } from '../../verification/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { createTestSource, shopifyHeaders } from '../harness/sources.ts';
 

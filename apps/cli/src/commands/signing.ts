@@ -148,7 +148,7 @@ export function addSigningCommands(program: Command, context: Context): void {
 async function resealAll(trx: Knex, keys: SecretsKeys) {
   const secrets = await resealSecrets(trx, keys);
   // Loaded on demand, as only this command needs the library.
-  const { createTotpResealer } = await import('../reseal.ts');
+  const { createTotpResealer } = await import('../reseal-totp.ts');
   const totp = await resealTotpSecrets(trx, createTotpResealer(keys));
   return {
     resealed: secrets.resealed + totp.resealed,

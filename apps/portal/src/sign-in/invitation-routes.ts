@@ -10,10 +10,10 @@ import type { PortalDeps } from '../deps.ts';
 import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import type { PortalMetrics } from '../metrics.ts';
 import { bodyOf, plainText } from '../read-request.ts';
-import { tryNewPassword } from './check-new-password.ts';
 import { completeSignIn } from './complete-sign-in.ts';
 import { newPassword, openSession } from './open-session.ts';
 import type { SignInRecord } from './record-sign-in.ts';
+import { tryNewPassword } from './try-new-password.ts';
 
 const token = Joi.string().max(100).required();
 

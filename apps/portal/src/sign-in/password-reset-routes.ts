@@ -14,9 +14,9 @@ import { notifySecurityChange } from '../mail/notify-security-change.ts';
 import { writeMail } from '../mail/write-mail.ts';
 import { bodyOf, plainText } from '../read-request.ts';
 import { boundsAround, digestOf, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
-import { tryNewPassword } from './check-new-password.ts';
 import { newPassword } from './open-session.ts';
 import type { SignInRecord } from './record-sign-in.ts';
+import { tryNewPassword } from './try-new-password.ts';
 
 const WINDOW_MS = 15 * 60_000;
 /** Max requests for a new password from one network, for any addresses. */

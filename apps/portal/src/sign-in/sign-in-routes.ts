@@ -13,7 +13,6 @@ import type { PortalMetrics } from '../metrics.ts';
 import { permissionsIn } from '../permissions.ts';
 import { bodyOf, textIdOf } from '../read-request.ts';
 import { forwardCookies, loadSession } from '../require-session.ts';
-import { tryNewPassword } from './check-new-password.ts';
 import { completeSignIn } from './complete-sign-in.ts';
 import { confirmRoute } from './confirm-route.ts';
 import { invitationRoutes } from './invitation-routes.ts';
@@ -25,6 +24,7 @@ import { secondFactorRoutes } from './second-factor-routes.ts';
 import { describeSecondFactor, lockSelf } from './second-factor-state.ts';
 import { secondStepRoutes } from './second-step-routes.ts';
 import { createThrottle, type Throttle } from './throttle-sign-in.ts';
+import { tryNewPassword } from './try-new-password.ts';
 import { listUnconfirmedSignIns, settleSignIn } from './unconfirmed-sign-ins.ts';
 
 /** Sign-in, sign-out, the user's sessions and password, and one-time links. */

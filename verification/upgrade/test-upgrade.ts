@@ -9,11 +9,11 @@ import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { startRedis } from '@orders/test-services/redis.ts';
 import type { Knex } from 'knex';
-import { compareSchemas } from '../harness/describe-schema.ts';
-import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
-import { type Ledger, onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
+import { compareSchemas } from '../../test/harness/describe-schema.ts';
+import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../../test/harness/haproxy.ts';
+import { startApp, untilReady } from '../../test/harness/processes.ts';
+import { type Ledger, onOneConnection, startSteadyLoad } from '../../test/harness/steady-load.ts';
+import { until } from '../../test/harness/until.ts';
 
 const NEW = resolve(import.meta.dirname, '../..');
 const SERVERS: Server[] = ['intake1', 'intake2'];

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../harness/until.ts';
+import { until } from '../../test/harness/until.ts';
 import { makeOrder } from './orders.ts';
 import type { Sender } from './sender.ts';
 

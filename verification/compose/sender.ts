@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sign } from '../harness/hashes.ts';
+import { sign } from '../../test/harness/hashes.ts';
 
 /** An order as a client has it. */
 export interface ClientOrder {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../harness/until.ts';
+import { until } from '../../test/harness/until.ts';
 import { checkOut } from '../upgrade/check-out.ts';
 import { type Clone, makeClone, NEXT_POSTGRES_IMAGE, readBlocks, requireFreeMachine } from './clone.ts';
 import { startLoad } from './load.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { blocksUnder } from '../harness/markdown-blocks.ts';
+import { blocksUnder } from '../../test/harness/markdown-blocks.ts';
 import { type Compose, openCompose } from './deployment.ts';
 import { run } from './run.ts';
 
