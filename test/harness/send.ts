@@ -60,6 +60,17 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
   };
 }
 
+/** Checks a file with `--dry-run --json`, without a service. */
+export async function dryRun(file: string, ...args: string[]) {
+  const { code, stdout, stderr } = await send({ url: '', key: '' }, [file, '--dry-run', '--json', ...args]);
+  return { code, stderr, ...JSON.parse(stdout || '{}') };
+}
+
+/** One order a line, with these ids and nothing else. */
+export function ordersOf(ids: readonly unknown[]): string {
+  return ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
+}
+
 /** Removes the progress lines from stderr; they are only printed if a run takes long. */
 export function withoutProgress(stderr: string): string {
   return stderr.replace(/^.*( orders?, | outcomes? known).*\n/gm, '');
