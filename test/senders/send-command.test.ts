@@ -1,41 +1,24 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
-import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { closeBarrier, whoWait } from '../harness/barriers.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
-import { ordersOf, type Sender, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { ordersOf, send, startSend, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
+const service = useSenderService();
 const files = useDirectory();
 
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  await installBarriers(stack.database.knex);
-  intake = await stack.intake();
-  await stack.worker();
-});
-
-async function newSender(): Promise<Sender & TestAccount> {
-  return { ...(await stack.account({ signing: true })), url: intake.api.url };
-}
-const receiptsOf = ({ id }: TestAccount) => stack.database.knex('receipts').where({ account_id: id });
-const idsOf = async ({ id }: TestAccount): Promise<string[]> =>
-  stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
-
 test('the orders of a file are written, and the report counts them', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write('plain.ndjson', ordersOf(['A-1', 'A-2', 'A-3']));
   const { code, stdout, stderr } = await send(sender, [file]);
   expect([code, withoutProgress(stderr)]).toEqual([0, '']);
   expect(stdout).toMatch(/^ {2}3 {2}orders read\n {2}3 {2}written\nin /);
-  expect(await idsOf(sender)).toEqual(['A-1', 'A-2', 'A-3']);
+  expect(await service.idsOf(sender)).toEqual(['A-1', 'A-2', 'A-3']);
 });
 
 test('--json prints the report as one JSON value with matching sums', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const lines = [
     '{"source_order_id":"J-1","emirate":"Dubai"}',
     '',
@@ -66,13 +49,13 @@ test('--json prints the report as one JSON value with matching sums', async () =
       { line: 7, source_order_id: null, code: 'malformed_body', detail: 'The order is not UTF-8.' },
     ],
   });
-  expect(await idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);
+  expect(await service.idsOf(sender)).toEqual(['J-1', 'J-2', 'J-3']);
 });
 
 test.each([[[]], [['--webhook']], [['--strict']]])(
   'the same command sent again replays the receipts, and another way of sending does not %j',
   async (way) => {
-    const sender = await newSender();
+    const sender = await service.newSender();
     const file = await files.write('again.ndjson', ordersOf(['R-1', 'R-2', 'R-3']));
     const report = async (words: string[]) => {
       const { code, stdout } = await send(sender, [file, '--json', ...words]);
@@ -82,7 +65,7 @@ test.each([[[]], [['--webhook']], [['--strict']]])(
     expect(await report(args)).toMatchObject({ code: 0, sent_before: 0, statuses: { written: 3 } });
     expect(await report(args)).toMatchObject({ code: 0, sent_before: 3, statuses: { written: 3 } });
     expect((await send(sender, [file, ...args])).stdout).toMatch(/^ {2}3 {2}orders read, 3 of them sent before\n/);
-    expect(await receiptsOf(sender)).toHaveLength(3);
+    expect(await service.receiptsOf(sender)).toHaveLength(3);
     expect(await report(['--batch-size', '3'])).toMatchObject({ sent_before: 0, statuses: { duplicate: 3 } });
   },
 );
@@ -94,7 +77,7 @@ test.each([
 ] as const)(
   'after %s the same command sends what is missing, and no order is stored twice',
   async (signal, code, words) => {
-    const sender = await newSender();
+    const sender = await service.newSender();
     const ids = Array.from({ length: 20 }, (_, at) => `K-${at + 10}`);
     await mkdir(files.path(signal));
     await files.write(`${signal}/orders.ndjson`, ordersOf(ids));
@@ -102,10 +85,10 @@ test.each([
     const input = name === '-' ? name : files.path(`${signal}/${name}`);
     const args = [input, ...rest, '--json', '--batch-size', '5', '--concurrency', '2'];
     // The first orders are being stored when the command ends, and none after them has arrived.
-    const barrier = await closeBarrier(stack.database.knex, 'keys taken');
+    const barrier = await closeBarrier(service.stack().database.knex, 'keys taken');
     const first = startSend(sender, args, ordersOf(ids), [], { TMPDIR: files.path(signal) });
-    await whoWait(stack.database.knex, 1, 'advisory');
-    expect(await receiptsOf(sender)).toEqual([]);
+    await whoWait(service.stack().database.knex, 1, 'advisory');
+    expect(await service.receiptsOf(sender)).toEqual([]);
     first.kill(signal);
     const ended = await first.ended;
     expect([ended.code, ended.stdout]).toEqual([code, '']);
@@ -118,22 +101,13 @@ test.each([
     const report = JSON.parse(second.stdout);
     expect([second.code, report]).toMatchObject([0, { read: 20, statuses: { written: 20 }, failed_file: null }]);
     expect([0, 20]).not.toContain(report.sent_before);
-    expect(await idsOf(sender)).toEqual(ids);
-    expect(await receiptsOf(sender)).toHaveLength(20);
+    expect(await service.idsOf(sender)).toEqual(ids);
+    expect(await service.receiptsOf(sender)).toHaveLength(20);
   },
 );
 
-test('a file with new orders each day under the same name is sent like any other', async () => {
-  const sender = await newSender();
-  for (const ids of [['D-1', 'D-2'], ['D-3', 'D-4'], ['D-5'], ['D-6', 'D-7', 'D-8']]) {
-    const file = await files.write('daily.ndjson', ordersOf(ids));
-    const { code, stdout } = await send(sender, [file, '--json']);
-    expect([code, JSON.parse(stdout)]).toMatchObject([0, { sent_before: 0, statuses: { written: ids.length } }]);
-  }
-});
-
 test('orders are read from standard input, and the failures are in the file of --failed', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const args = ['-', '--format', 'ndjson', '--json'];
   const bare = await send(sender, args, ordersOf(['S-1', 2]));
   expect([bare.code, JSON.parse(bare.stdout)]).toMatchObject([1, { read: 2, failed: 1, failed_file: null }]);
@@ -144,14 +118,14 @@ test('orders are read from standard input, and the failures are in the file of -
 });
 
 test('orders are sent as signed webhooks, one by one', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write('hooks.ndjson', `${ordersOf(['W-1', 'W-2', 'W-3'])}{"source_order_id":""}\n`);
   const { code, stdout } = await send(sender, [file, '--webhook', '--json']);
   expect([code, JSON.parse(stdout)]).toMatchObject([
     1,
     { read: 4, failed_by_code: { validation_failed: 1 }, statuses: { written: 3 } },
   ]);
-  expect(await stack.database.knex('orders').where({ account_id: sender.id, channel: 'webhook' })).toHaveLength(3);
+  expect(await service.ordersOf(sender).where({ channel: 'webhook' })).toHaveLength(3);
   expect(await send({ ...sender, secret: null }, [file, '--webhook'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('ORDERS_SIGNING_SECRET'),
@@ -159,7 +133,7 @@ test('orders are sent as signed webhooks, one by one', async () => {
 });
 
 test('--strict makes the service reject orders that need corrections', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write(
     'strict.ndjson',
     '{"source_order_id":"X-1","emirate":"Sharjha"}\n{"source_order_id":"X-2"}\n',
@@ -171,9 +145,9 @@ test('--strict makes the service reject orders that need corrections', async () 
 const TERMINAL = { isTTY: true, columns: 100 };
 
 test('all requests obey a rate limit, and the progress bar on the terminal names it', async () => {
-  const [limited, beside] = [await stack.intake({ RATE_LIMIT: '6/1s' }), await stack.intake()];
-  await untilCountersShared(stack, [limited, beside]);
-  const sender = { ...(await newSender()), url: limited.api.url };
+  const [limited, beside] = [await service.stack().intake({ RATE_LIMIT: '6/1s' }), await service.stack().intake()];
+  await untilCountersShared(service.stack(), [limited, beside]);
+  const sender = { ...(await service.newSender()), url: limited.api.url };
   const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ordersOf(ids));
   const { code, stdout, stderr } = await send(sender, [file, '--batch-size', '2', '--json'], '', TERMINAL);
@@ -194,7 +168,8 @@ test.each([
   ['address', { path: '/elsewhere' }, '404 not_found', 'Check ORDERS_URL: it must be the address of the service.'],
 ])('a wrong %s ends the run at once with the message of the service and advice', async (what, wrong, why, advice) => {
   const { path = '', ...other } = wrong as { path?: string };
-  const sender = { ...(await newSender()), ...other, url: `${intake.api.url}${path}` };
+  const account = await service.newSender();
+  const sender = { ...account, ...other, url: `${account.url}${path}` };
   const file = await files.write(`wrong-${what}.ndjson`, ordersOf(['N-1']));
   const { code, stdout, stderr } = await send(sender, what === 'secret' ? [file, '--webhook'] : [file]);
   expect([code, stdout]).toEqual([1, '']);

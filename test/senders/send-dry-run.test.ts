@@ -42,15 +42,6 @@ test('an order with the id of another one fails a dry run without rejections', a
   expect(await dryRun(file)).toMatchObject({ code: 1, stderr: 'Some orders have the id of another one.\n' });
 });
 
-test('many failures are shown up to a limit with the number of the others, and --json lists all', async () => {
-  const orders = ordersOf(Array.from({ length: 1030 }, (_, at) => at));
-  const { stdout } = await send(NOBODY, ['-', '--format', 'ndjson', '--dry-run'], orders);
-  expect(stdout.match(/^ {2}order \d+, line/gm)).toHaveLength(20);
-  expect(stdout).toMatch(/\n {2}and 1,010 more; --json lists all\n$/);
-  const { failed, failures } = await dryRun(await files.write('many.ndjson', orders));
-  expect([failed, failures.length]).toEqual([1030, 1030]);
-});
-
 test('warnings are counted by code, with the first order of each', async () => {
   const orders = '{"source_order_id":"W-1","emirate":"Sharjha"}\n{"source_order_id":"W-2"}\n';
   const file = await files.write('warnings.ndjson', `${orders}{"source_order_id":"W-3","emirate":"Sharjha"}\n`);

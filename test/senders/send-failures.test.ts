@@ -3,34 +3,19 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { beforeAll, expect, test } from '@jest/globals';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { MAIN, ordersOf, type Sender, send, useDirectory, withoutProgress } from '../harness/send.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { expect, test } from '@jest/globals';
+import { MAIN, ordersOf, send, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
 
-let stack: Stack;
-let url: string;
+const service = useSenderService();
 const files = useDirectory();
 
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  ({ url } = (await stack.intake()).api);
-  await stack.worker();
-});
-
-async function newSender(): Promise<Sender & TestAccount> {
-  return { ...(await stack.account({ signing: true })), url };
-}
-const receiptsOf = ({ id }: TestAccount) => stack.database.knex('receipts').where({ account_id: id });
-const idsOf = ({ id }: TestAccount): Promise<string[]> =>
-  stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
 /** One order a line, from pairs of an id and a customer name. */
 const named = (...orders: [id: string, name: string][]) =>
   orders.map(([id, name]) => `${JSON.stringify({ source_order_id: id, customer: { name } })}\n`).join('');
 const LEFT = 'Some orders differ from what the service has, or have the id of another one.\n';
 
 test('the file of failures has exactly the failed orders as they were sent, and is corrected and sent in turn', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   await send(sender, [await files.write('earlier.ndjson', named(['M-1', 'Aisha']))]);
   const [differs, rejected, broken, repeated] = [
     '{"source_order_id":"M-1","customer":{"name":"Omar"}}\n',
@@ -64,14 +49,14 @@ test('the file of failures has exactly the failed orders as they were sent, and 
   await files.write('fixed.ndjson.failed-2.ndjson', ordersOf(['M-3']));
   const third = await send(sender, [`${file}.failed-2.ndjson`]);
   expect([third.code, third.stdout]).toEqual([0, expect.not.stringContaining('.ndjson')]);
-  expect(await idsOf(sender)).toEqual(['M-1', 'M-3', 'M-4', 'M-5', 'M-7']);
+  expect(await service.idsOf(sender)).toEqual(['M-1', 'M-3', 'M-4', 'M-5', 'M-7']);
   const left = readdirSync(files.path('')).filter((name) => name.startsWith('fixed'));
   expect(left).toEqual(['fixed.ndjson', 'fixed.ndjson.failed-2.ndjson', 'fixed.ndjson.failed.ndjson']);
   expect(readdirSync(files.path('')).filter((name) => name.startsWith('.'))).toEqual([]);
 });
 
 test('the failures of a table are orders, which need no mapping', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const map = await files.write('map.json', '{"source_order_id":"/No","total":"/Sum"}');
   const file = await files.write('till.csv', 'No;Sum\nT-1;5\n;7\nT-3;9;stray\n');
   const args = ['--map', map, '--delimiter', ';'];
@@ -83,11 +68,11 @@ test('the failures of a table are orders, which need no mapping', async () => {
   });
   await files.write('till.csv.failed.ndjson', '{"source_order_id":"T-2","total":"7"}\n');
   expect(await send(sender, [`${file}.failed.ndjson`])).toMatchObject({ code: 0 });
-  expect(await idsOf(sender)).toEqual(['T-1', 'T-2']);
+  expect(await service.idsOf(sender)).toEqual(['T-1', 'T-2']);
 });
 
 test('the next run of the same command replaces the file, and removes it once nothing fails', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write('again.ndjson', ordersOf(['N-1', 2, 3]));
   await send(sender, [file]);
   expect(await files.read('again.ndjson.failed.ndjson')).toBe(ordersOf([2, 3]));
@@ -97,35 +82,35 @@ test('the next run of the same command replaces the file, and removes it once no
   await files.write('again.ndjson', ordersOf(['N-1', 'N-2', 'N-3']));
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
   expect(existsSync(`${file}.failed.ndjson`)).toBe(false);
-  expect(await idsOf(sender)).toEqual(['N-1', 'N-2', 'N-3']);
+  expect(await service.idsOf(sender)).toEqual(['N-1', 'N-2', 'N-3']);
 });
 
 test.each([[[]], [['--webhook']]])('a dead order gets a new receipt only by the file of failures %j', async (words) => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   // All of the input is dead, so the file of failures has the same orders at the same positions.
   const file = await files.write(`dead${words.length}.ndjson`, ordersOf(['Z-1']));
   const codeOf = async (end: string) => (await send(sender, [`${file}${end}`, ...words])).code;
   const kill = async () => {
-    await stack.database.knex('orders').where({ account_id: sender.id }).delete();
-    await receiptsOf(sender).update({ state: 'dead', order_id: null, error_code: 'attempts_exhausted' });
+    await service.ordersOf(sender).delete();
+    await service.receiptsOf(sender).update({ state: 'dead', order_id: null, error_code: 'attempts_exhausted' });
   };
   expect(await codeOf('')).toBe(0);
   await kill();
   const { code, stdout } = await send(sender, [file, '--json', ...words]);
   const failures = [{ position: 1, source_order_id: 'Z-1', status: 'dead', code: 'attempts_exhausted' }];
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { sent_before: 1, statuses: { dead: 1 }, failures }]);
-  expect(await receiptsOf(sender)).toHaveLength(1);
+  expect(await service.receiptsOf(sender)).toHaveLength(1);
   expect(await codeOf('.failed.ndjson')).toBe(0);
   await kill();
   expect(await codeOf('.failed.ndjson')).toBe(1);
   expect(await codeOf('.failed-2.ndjson')).toBe(0);
-  expect(await receiptsOf(sender).orderBy('received_at').pluck('state')).toEqual(['dead', 'dead', 'written']);
+  expect(await service.receiptsOf(sender).orderBy('received_at').pluck('state')).toEqual(['dead', 'dead', 'written']);
 });
 
 test.each([[[]], [['--webhook', '--concurrency', '1']]])(
   'the second of two rows with one id is reported with its line and id and fails the run %j',
   async (words) => {
-    const sender = await newSender();
+    const sender = await service.newSender();
     const name = `customers-${words.length}.ndjson`;
     const file = await files.write(name, named(['C-1', 'Aisha'], ['C-2', 'Omar'], ['C-1', 'Fatima']));
     const { code, stdout, stderr } = await send(sender, [file, '--json', ...words]);
@@ -155,12 +140,12 @@ test.each([[[]], [['--webhook', '--concurrency', '1']]])(
         /order 3, line 3 \(C-1\): duplicate_differs: .* differ at \/customer\/name\. It has the id of order 1\.$/m,
       ),
     ]);
-    expect(await receiptsOf(sender)).toHaveLength(3);
+    expect(await service.receiptsOf(sender)).toHaveLength(3);
   },
 );
 
 test('a corrected row in a file that is sent again is reported with its line and id', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const orders: [string, string][] = Array.from({ length: 30 }, (_, at) => [`R-${at + 1}`, 'Aisha']);
   const file = await files.write('corrected.ndjson', named(...orders));
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
@@ -180,7 +165,7 @@ test('a corrected row in a file that is sent again is reported with its line and
 });
 
 test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails the run with %s', async (wait) => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write(`same${wait}.ndjson`, `\n${ordersOf(['S-1', 'S-1', 'S-2', 'S-1'])}`);
   const { code, stdout, stderr } = await send(sender, [file, '--json', wait]);
   expect([code, withoutProgress(stderr)]).toEqual([1, LEFT]);
@@ -197,7 +182,7 @@ test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails
 });
 
 test('the report counts all failures by code and shows the first, and --json lists all', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write('many.ndjson', `${'{}\n'.repeat(1015)}${ordersOf(Array(9).fill('Y-1'))}`);
   const { code, stdout } = await send(sender, [file]);
   expect([code, stdout]).toEqual([1, expect.stringContaining('\n1,023 orders failed: 1,015 × validation_failed, 8 ×')]);
@@ -208,7 +193,7 @@ test('the report counts all failures by code and shows the first, and --json lis
 });
 
 test('a rejected order with a repeated id is reported as both', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write('both.ndjson', `${ordersOf(['B-1'])}{"source_order_id":"B-1","emirate":"Sharjha"}\n`);
   const { code, stdout } = await send(sender, [file, '--strict', '--json']);
   expect([code, JSON.parse(stdout).failures]).toMatchObject([1, [{ line: 2, status: 'rejected', repeats: 1 }]]);
@@ -222,7 +207,7 @@ test.each([
   ['a name that is not that of a file of failures', 'notes.ndjson', 'ends in .failed.ndjson'],
   ['a directory', 'directory.failed.ndjson', 'not a regular file'],
 ])('--failed that is %s is wrong usage, and nothing is sent or changed', async (_, name, complaint) => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const contents = {
     'in.failed.ndjson': 'source_order_id\nO-1\n',
     'map.failed.ndjson': '{"source_order_id":"/source_order_id"}\n',
@@ -240,15 +225,20 @@ test.each([
   const { code, stdout, stderr } = await send(sender, [files.path('in.csv'), ...args]);
   expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(complaint)]);
   for (const [one, content] of Object.entries(contents)) expect(await files.read(one)).toBe(content);
-  expect(await receiptsOf(sender)).toEqual([]);
+  expect(await service.receiptsOf(sender)).toEqual([]);
 });
 
 test('a full disk is reported, and the file of failures stays as it was', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const before = ordersOf([1]);
   const file = await files.write('full.ndjson', ordersOf(['F-1', 'F'.repeat(4000)]));
   await files.write('full.ndjson.failed.ndjson', before);
-  const env = { PATH: process.env.PATH ?? '', NODE_ENV: 'production', ORDERS_URL: url, ORDERS_API_KEY: sender.key };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    NODE_ENV: 'production',
+    ORDERS_URL: sender.url,
+    ORDERS_API_KEY: sender.key,
+  };
   // A file size limit of one or two kilobytes cuts writes short like a full disk.
   const words = ['-c', 'ulimit -f 2; exec "$@"', 'sh', process.execPath, MAIN, 'send', file];
   const child = spawn('sh', words, { env, stdio: ['ignore', 'ignore', 'pipe'] });

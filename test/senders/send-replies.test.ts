@@ -224,3 +224,31 @@ test.each(['stdout', 'stderr'] as const)('a closed %s does not change the result
   expect([code, output]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  rejected')]);
   expect((await files.read(`closed-${name}.ndjson.failed.ndjson`)).trim().split('\n')).toHaveLength(2);
 });
+
+const IDS = Array.from({ length: 2000 }, (_, at) => `order-${String(at).padStart(5, '0')}`);
+
+test.each([
+  ['ndjson', ordersOf(IDS)],
+  ['json', JSON.stringify(IDS.map((source_order_id) => ({ source_order_id })))],
+  ['csv', `source_order_id,total\r\n${IDS.map((id) => `${id},12.50\r\n`).join('')}`],
+])('the progress bar of %s shows what has a reply, not what was read', async (format, content) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let batches = 0;
+  const sender = await startService(async (...all) => {
+    batches += 1;
+    if (batches > 4) await released;
+    batch(...Array.from({ length: 100 }, () => ({ receipt_id: 'x' })))(...all);
+  });
+  const file = await files.write(`progress.${format}`, content);
+  const shown: string[] = [];
+  const terminal = { isTTY: true, columns: 100, write: (line: string) => shown.push(line) };
+  const args = [file, '--no-wait', '--batch-size', '100', '--concurrency', '1', '--give-up-after', '2s'];
+  const sending = send(sender, args, '', terminal);
+  try {
+    const line = await until('400 orders have a reply', async () => shown.find((one) => one.includes(' 400 orders')));
+    expect(line).toMatch(/^\r\[#####-{19}\] (19|20) % 400 orders, /);
+  } finally {
+    release();
+    expect(await sending).toMatchObject({ code: 0 });
+  }
+});

@@ -1,27 +1,12 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { dryRun, type Sender, send, useDirectory, withoutProgress } from '../harness/send.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { expect, test } from '@jest/globals';
+import { dryRun, send, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
 
+const service = useSenderService();
 const files = useDirectory();
 const NOBODY = { url: 'http://127.0.0.1:9', key: 'oik_x' };
-let stack: Stack;
-let url: string;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  ({ url } = (await stack.intake()).api);
-  await stack.worker();
-});
-
-async function newSender(): Promise<Sender & TestAccount> {
-  return { ...(await stack.account()), url };
-}
-const idsOf = async ({ id }: TestAccount): Promise<string[]> =>
-  stack.database.knex('orders').where({ account_id: id }).orderBy('source_order_id').pluck('source_order_id');
 
 test('a JSON array is read element by element, whatever it contains', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const orders = Array.from({ length: 300 }, (_, at) => ({
     source_order_id: `array ${at} 5" ]}, فاطمة`,
     address: '[{"x":\\"y\\"}]\n',
@@ -30,7 +15,7 @@ test('a JSON array is read element by element, whatever it contains', async () =
   const file = await files.write('pretty.json', `\uFEFF${JSON.stringify([1, ...orders, 'text'], null, 2)}\n`);
   const { code, stdout } = await send(sender, [file, '--json', '--batch-size', '100']);
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 302, rejected: 2, statuses: { written: 300 } }]);
-  expect(new Set(await idsOf(sender))).toEqual(new Set(orders.map((order) => order.source_order_id)));
+  expect(new Set(await service.idsOf(sender))).toEqual(new Set(orders.map((order) => order.source_order_id)));
   const one = await files.write('one.json', JSON.stringify({ source_order_id: 'one' }, null, 2));
   expect(await send(sender, [one])).toMatchObject({ code: 0 });
 });
@@ -40,10 +25,10 @@ test.each([
   ['json', '[{"source_order_id":"marked"}]'],
   ['csv', 'source_order_id\nmarked\n'],
 ])('a byte order mark before %s is skipped, also if it arrives byte by byte', async (format, text) => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const pieces = [...Buffer.from(`\uFEFF${text}`)].map((byte) => Buffer.from([byte]));
   expect(await send(sender, ['-', '--format', format], pieces)).toMatchObject({ code: 0 });
-  expect(await idsOf(sender)).toEqual(['marked']);
+  expect(await service.idsOf(sender)).toEqual(['marked']);
   // An input shorter than a byte order mark has none.
   const { stdout } = await send(sender, ['-', '--format', 'ndjson', '--json'], [Buffer.from('1')]);
   expect(JSON.parse(stdout)).toMatchObject({ read: 1, rejected: 1 });
@@ -73,7 +58,7 @@ const MAP = {
 };
 
 test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty cells and numeric ids', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const map = await files.write('map.json', JSON.stringify(MAP));
   const rows = [
     '\uFEFFOrder no.;Mobile;Item 1;Qty 1;Item 2;total;address;Notes',
@@ -89,7 +74,7 @@ test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty
   const { code, stdout } = await send(sender, args);
   expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 4, rejected: 1, statuses: { written: 3 } }]);
   expect(JSON.parse(stdout).failures).toMatchObject([{ line: 7, source_order_id: '008', code: 'malformed_body' }]);
-  const orders = await stack.database.knex('orders').where({ account_id: sender.id }).orderBy('source_order_id');
+  const orders = await service.ordersOf(sender);
   expect(orders).toMatchObject([
     { source_order_id: '00000000000000000000012', address: 'دبي مارينا', items: [{ name: 'خبز' }] },
     {
@@ -104,18 +89,18 @@ test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty
 });
 
 test('a table whose headings are field names needs no map', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const file = await files.write(
     'fields.tsv',
     'source_order_id\tcustomer.phone\titems.0.name\nF-1\t0501234567\tSoup\n',
   );
   expect(await send(sender, [file])).toMatchObject({ code: 0 });
-  const [order] = await stack.database.knex('orders').where({ account_id: sender.id });
+  const [order] = await service.ordersOf(sender);
   expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
 });
 
 test('a row with a cell that has no heading is rejected', async () => {
-  const sender = await newSender();
+  const sender = await service.newSender();
   const table = 'source_order_id,,total,\nH-1,,1,\nH-2,knock twice,2,\nH-3,,3,,4\n';
   const file = await files.write('bare.csv', table);
   const { code, stdout } = await send(sender, [file]);
@@ -124,7 +109,7 @@ test('a row with a cell that has no heading is rejected', async () => {
     expect.stringMatching(/line 3 \(H-2\): malformed_body: Cell 2 of the row has no/),
   ]);
   expect(stdout).toContain('line 4 (H-3): malformed_body: Cell 5 of the row has no heading above it.');
-  expect(await idsOf(sender)).toEqual(['H-1']);
+  expect(await service.idsOf(sender)).toEqual(['H-1']);
   await files.write('bare.csv', table.replace(',,4', ','));
   expect(await send(sender, [file, '--ignore-column', ''])).toMatchObject({ code: 0 });
   expect(await send(sender, [file, '--ignore-unmapped', '--dry-run'])).toMatchObject({ code: 0 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NotFoundError, OrdersError, type Receipt, type ReceiptStatus } from '@orders/client';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { Failure } from '../errors.ts';
-import { describeClientError, type Session } from './retry-gate.ts';
+import { describeClientError, type Session } from '../retry-gate.ts';
 import type { SentOrder } from './send-batches.ts';
 
 /** An order with its state: `unknown` if the service no longer has its receipt, `not_asked` if the service was not asked. */

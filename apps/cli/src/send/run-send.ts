@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { OrdersClient } from '@orders/client';
 import type { CliContext } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { createRetryGate, endOfRun, type Session } from '../retry-gate.ts';
 import type { SenderConfig } from '../sender-config.ts';
 import { writeFailedFile } from './failed-file.ts';
 import type { FailedOrders } from './failed-orders.ts';
@@ -10,7 +11,6 @@ import { createFollowUp, type FollowedOrder } from './follow-up.ts';
 import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import { type Report, STATUSES, type Status } from './report.ts';
-import { createRetryGate, endOfRun, type Session } from './retry-gate.ts';
 import { createSend, cutBatches, type SentOrder, sendInOrder, type Way } from './send-batches.ts';
 import { openSpool, type Spool } from './spool.ts';
 

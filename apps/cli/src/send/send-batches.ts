@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BatchResult, ProblemError, ServerError } from '@orders/client';
 import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
-import type { Session } from './retry-gate.ts';
+import type { Session } from '../retry-gate.ts';
 import type { Rejection, SourceOrder } from './source-order.ts';
 
 /** An order with the service's reply: it has either a receipt or a rejection. */

@@ -20,12 +20,13 @@ export interface Spool<Value> {
 /** The file has no name, so that nothing of an order is left behind, however the process ends. */
 export function openSpool<Value>(directory: string): Spool<Value> {
   const path = join(directory, `.orders-send-${randomUUID()}`);
-  const file = writing(path, () => openSync(path, 'wx+', 0o600));
+  const what = `A temporary file in ${directory}`;
+  const file = writing(what, () => openSync(path, 'wx+', 0o600));
   rmSync(path);
   return {
     add(values) {
       const lines = values.map((value) => `${JSON.stringify(value)}\n`).join('');
-      writing(`A temporary file in ${directory}`, () => appendFileSync(file, lines));
+      writing(what, () => appendFileSync(file, lines));
     },
     async *read() {
       for await (const line of linesOf(chunksOf(file), Number.POSITIVE_INFINITY)) yield JSON.parse(line.toString());
