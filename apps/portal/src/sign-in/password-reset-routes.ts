@@ -1,5 +1,5 @@
-import { createToken, forgetRecentCodeAttempts, hashToken } from '@orders/database/users/one-time-codes.ts';
 import { listMemberships } from '@orders/database/users/memberships.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from '@orders/database/users/one-time-codes.ts';
 import { setPassword } from '@orders/database/users/passwords.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, proveAddress } from '@orders/database/users/users.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Knex } from 'knex';
 import { INVITATION_LOCK } from '../run.ts';
-import { createToken, forgetRecentCodeAttempts, hashToken } from './one-time-codes.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
+import { createToken, forgetRecentCodeAttempts, hashToken } from './one-time-codes.ts';
 import { setPassword } from './passwords.ts';
 import type { Role } from './users.ts';
 import { proveAddress, recordOfUser } from './users.ts';
