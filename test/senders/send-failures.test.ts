@@ -121,15 +121,7 @@ test.each([[[]], [['--webhook', '--concurrency', '1']]])(
       failed: 1,
       failed_by_code: { duplicate_differs: 1 },
       failures: [
-        {
-          position: 3,
-          line: 3,
-          source_order_id: 'C-1',
-          status: 'differs',
-          code: 'duplicate_differs',
-          changed: ['/customer/name'],
-          repeats: 1,
-        },
+        { position: 3, line: 3, source_order_id: 'C-1', status: 'differs', changed: ['/customer/name'], repeats: 1 },
       ],
     });
     expect(stdout).not.toMatch(/Aisha|Fatima/);
@@ -169,14 +161,7 @@ test.each(['--wait=5m', '--no-wait'])('a repeated id with the same content fails
   const file = await files.write(`same${wait}.ndjson`, `\n${ordersOf(['S-1', 'S-1', 'S-2', 'S-1'])}`);
   const { code, stdout, stderr } = await send(sender, [file, '--json', wait]);
   expect([code, withoutProgress(stderr)]).toEqual([1, LEFT]);
-  const failures = [2, 4].map((position) => ({
-    position,
-    line: position + 1,
-    source_order_id: 'S-1',
-    status: 'repeated',
-    code: 'repeated_id',
-    repeats: 1,
-  }));
+  const failures = [2, 4].map((position) => ({ position, line: position + 1, code: 'repeated_id', repeats: 1 }));
   expect(JSON.parse(stdout)).toMatchObject({ repeated: 2, rejected: 0, failed: 2, failures });
   expect(await files.read(`same${wait}.ndjson.failed.ndjson`)).toBe(ordersOf(['S-1', 'S-1']));
 });
