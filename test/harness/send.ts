@@ -7,6 +7,9 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { installBarriers } from './barriers.ts';
+import { QUEUE_KINDS } from './queue.ts';
+import { type Stack, startStack, type TestAccount } from './stack.ts';
 
 /** The main file of the CLI. */
 export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -58,6 +61,39 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
     ORDERS_API_KEY: key,
     ...(secret && { ORDERS_SIGNING_SECRET: secret }),
   };
+}
+
+/** Starts a service for one test file, with the barriers, all open. */
+export function useSenderService() {
+  let stack: Stack;
+  let url: string;
+  beforeAll(async () => {
+    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    await installBarriers(stack.database.knex);
+    ({ url } = (await stack.intake()).api);
+    await stack.worker();
+  });
+  const rowsOf = (table: string, { id }: TestAccount) => stack.database.knex(table).where({ account_id: id });
+  return {
+    stack: () => stack,
+    /** A new account with its credentials. */
+    newSender: async (): Promise<Sender & TestAccount> => ({ ...(await stack.account({ signing: true })), url }),
+    receiptsOf: (account: TestAccount) => rowsOf('receipts', account),
+    ordersOf: (account: TestAccount) => rowsOf('orders', account).orderBy('source_order_id'),
+    idsOf: (account: TestAccount): Promise<string[]> =>
+      rowsOf('orders', account).orderBy('source_order_id').pluck('source_order_id'),
+  };
+}
+
+/** Checks a file with `--dry-run --json`, without a service. */
+export async function dryRun(file: string, ...args: string[]) {
+  const { code, stdout, stderr } = await send({ url: '', key: '' }, [file, '--dry-run', '--json', ...args]);
+  return { code, stderr, ...JSON.parse(stdout || '{}') };
+}
+
+/** One order a line, with these ids and nothing else. */
+export function ordersOf(ids: readonly unknown[]): string {
+  return ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
 }
 
 /** Removes the progress lines from stderr; they are only printed if a run takes long. */

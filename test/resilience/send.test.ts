@@ -92,7 +92,7 @@ describeWith('redis-server')('a file is sent while everything is killed and rest
     const { code, stdout, stderr } = await second.ended;
     expect([code, withoutProgress(stderr)]).toEqual([0, '']);
     const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ read: ORDERS, refused: 0, statuses: { written: ORDERS }, failed_file: null });
+    expect(report).toMatchObject({ read: ORDERS, rejected: 0, statuses: { written: ORDERS }, failed_file: null });
     expect(report.sent_before).toBeGreaterThan(0);
     expect(report.sent_before).toBeLessThan(ORDERS);
 

@@ -1,91 +1,73 @@
-import { existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { send, useDirectory } from '../harness/send.ts';
+import { dryRun, ordersOf, send, useDirectory } from '../harness/send.ts';
 
 const files = useDirectory();
 const NOBODY = { url: '', key: '' };
-const dryRun = (file: string, ...args: string[]) => send(NOBODY, [file, '--dry-run', ...args]);
-const listed = async (name: string) =>
-  (await files.read(name))
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-const ndjson = (ids: readonly unknown[]) => ids.map((id) => `${JSON.stringify({ source_order_id: id })}\n`).join('');
 
-test('each refused order is shown with its line and pointer, and is in a file that the output names', async () => {
-  const file = await files.write('few.ndjson', `${ndjson(['D-1', 2])}{\n${ndjson(['D-1', ''])}`);
-  const { code, stdout, stderr } = await dryRun(file);
-  expect([code, stderr]).toEqual([1, '3 of 5 would be refused.\n']);
-  expect(stdout).toMatch(/^5 orders read; nothing was sent\n {2}2 as they are, 0 with warnings, 3 would be refused\n/);
-  expect(stdout).toMatch(/\nRefused: 2 × validation_failed, 1 × malformed_body\n/);
+test('a dry run sends nothing, needs no service, writes no file, and shows each order that would fail', async () => {
+  const file = await files.write('few.ndjson', `${ordersOf(['D-1', 2])}{\n${ordersOf(['D-1', ''])}`);
+  const { code, stdout, stderr } = await send(NOBODY, [file, '--dry-run']);
+  expect([code, stderr]).toEqual([1, '3 of 5 would be rejected.\n']);
+  expect(stdout).toMatch(/^5 orders read; nothing was sent\n {2}2 as they are, 0 with warnings, 3 would be rejected\n/);
+  expect(stdout).toContain('\n  1 with the id of an order before it: would end as duplicate\n');
+  expect(stdout).toContain('\n4 orders failed: 2 × validation_failed, 1 × malformed_body, 1 × repeated_id\n');
   expect(stdout).toMatch(/\n {2}order 2, line 2: validation_failed at \/source_order_id: /);
   expect(stdout).toMatch(/\n {2}order 3, line 3: malformed_body: /);
+  expect(stdout).toMatch(/\n {2}order 4, line 4 \(D-1\): repeated_id: Order 1 has this source_order_id, too/);
   expect(stdout).toMatch(/\n {2}order 5, line 5 \(\): validation_failed at \/source_order_id: /);
-  expect(stdout).toContain(`\n4 orders to correct, with reasons: ${file}.dry-run.jsonl\n`);
-  expect(await listed('few.ndjson.dry-run.jsonl')).toMatchObject([
-    { place: 2, line: 2, status: 'refused', code: 'validation_failed', errors: [{ pointer: '/source_order_id' }] },
-    { place: 3, line: 3, status: 'refused', code: 'malformed_body' },
-    { place: 4, line: 4, source_order_id: 'D-1', status: 'duplicate', code: 'repeated_id', repeats: 1 },
-    { place: 5, line: 5, code: 'validation_failed' },
-  ]);
-  expect((await stat(`${file}.dry-run.jsonl`)).mode & 0o777).toBe(0o600);
-});
-
-test('many refused orders are shown up to a limit with the number of the others, and the file has all of them', async () => {
-  const file = await files.write('many.ndjson', ndjson(Array.from({ length: 1030 }, (_, at) => at)));
-  const { stdout } = await dryRun(file);
-  expect(stdout.match(/^ {2}order \d+, line/gm)).toHaveLength(20);
-  expect(stdout).toContain('\n  and 1,010 more\n');
-  expect(await listed('many.ndjson.dry-run.jsonl')).toHaveLength(1030);
-  const { refused, listed: count, failures, failed_file } = JSON.parse((await dryRun(file, '--json')).stdout);
-  expect([refused, count, failures.length, failed_file]).toEqual([1030, 1030, 20, `${file}.dry-run.jsonl`]);
-  const { stdout: fromStdin } = await send(
-    NOBODY,
-    ['-', '--format', 'ndjson', '--dry-run'],
-    await files.read('many.ndjson'),
-  );
-  expect(fromStdin).toContain('and 1,010 more; --failed names a file for all of them\n');
-});
-
-test('a dry run of corrected orders removes its file', async () => {
-  const file = await files.write('corrected.ndjson', ndjson([1]));
-  await dryRun(file);
-  await files.write('corrected.ndjson', ndjson(['1']));
-  expect(await dryRun(file)).toMatchObject({ code: 0, stdout: expect.not.stringContaining('.jsonl') });
-  expect(existsSync(`${file}.dry-run.jsonl`)).toBe(false);
-});
-
-test('the failures of the last real run stay as they are, and a file that is something else too', async () => {
-  const failure = { place: 1, of: 1, line: 1, receipt_id: null, status: 'dead', code: 'x', detail: '' };
-  const own = `${JSON.stringify(failure)}\n`;
-  await files.write('kept.ndjson.failed.jsonl', own);
-  await files.write('notes.dry-run.jsonl', 'milk\n');
-  const file = await files.write('kept.ndjson', ndjson([1]));
-  expect((await dryRun(file, '--failed', `${file}.failed.jsonl`)).stdout).toContain('.failed.jsonl.dry-run.jsonl');
-  expect(await dryRun(file, '--failed', files.path('notes'))).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(/notes\.dry-run\.jsonl is not a file of failures .* was not changed/),
+  expect(await dryRun(file)).toMatchObject({
+    read: 5,
+    repeated: 1,
+    rejected: 3,
+    failed_file: null,
+    failures: [
+      {
+        position: 2,
+        line: 2,
+        status: 'rejected',
+        code: 'validation_failed',
+        errors: [{ pointer: '/source_order_id' }],
+      },
+      { position: 3, line: 3, status: 'rejected', code: 'malformed_body' },
+      { position: 4, line: 4, source_order_id: 'D-1', status: 'repeated', code: 'repeated_id', repeats: 1 },
+      { position: 5, line: 5, code: 'validation_failed' },
+    ],
   });
-  expect(await files.read('kept.ndjson.failed.jsonl')).toBe(own);
-  expect(await files.read('notes.dry-run.jsonl')).toBe('milk\n');
+  expect(readdirSync(files.path(''))).toEqual(['few.ndjson']);
+});
+
+test('an order with the id of another one fails a dry run without rejections', async () => {
+  const file = await files.write('repeated.ndjson', ordersOf(['D-1', 'D-2', 'D-1']));
+  expect(await dryRun(file)).toMatchObject({ code: 1, stderr: 'Some orders have the id of another one.\n' });
+});
+
+test('warnings are counted by code, with the first order of each', async () => {
+  const orders = '{"source_order_id":"W-1","emirate":"Sharjha"}\n{"source_order_id":"W-2"}\n';
+  const file = await files.write('warnings.ndjson', `${orders}{"source_order_id":"W-3","emirate":"Sharjha"}\n`);
+  expect(await dryRun(file)).toMatchObject({
+    code: 0,
+    with_warnings: 2,
+    warnings_by_code: { emirate_corrected: { orders: 2, first_position: 1, first_line: 1, pointer: '/emirate' } },
+  });
+  const { stdout } = await send(NOBODY, [file, '--dry-run']);
+  expect(stdout).toContain('1 as it is, 2 with warnings, 0 would be rejected\n');
+  expect(stdout).toMatch(/\nWarnings:\n {2}2 × emirate_corrected, first order 1, line 1 at \/emirate: /);
 });
 
 test('with --strict an order that needs corrections is listed with its errors', async () => {
   const file = await files.write('strict.ndjson', '{"source_order_id":"S-1","emirate":"Sharjha","total":"x"}\n');
-  const { stdout } = await dryRun(file, '--strict');
+  const { stdout } = await send(NOBODY, [file, '--dry-run', '--strict']);
   expect(stdout).toMatch(/\n {2}order 1, line 1 \(S-1\): validation_failed at \/emirate: .*\. And 1 more error\.\n/);
-  expect(await listed('strict.ndjson.dry-run.jsonl')).toMatchObject([
-    { errors: [{ pointer: '/emirate' }, { pointer: '/total' }] },
-  ]);
+  const { failures } = await dryRun(file, '--strict');
+  expect(failures).toMatchObject([{ errors: [{ pointer: '/emirate' }, { pointer: '/total' }] }]);
 });
 
-test('the file of a dry run is no list for --only-failed', async () => {
-  const file = await files.write('list.ndjson', ndjson([1]));
-  await dryRun(file);
-  const args = [file, '--only-failed', '--failed', `${file}.dry-run.jsonl`];
-  expect(await send({ url: 'http://127.0.0.1:9', key: 'oik_x' }, args)).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('without --dry-run'),
+test('an order above the default size limit would be rejected', async () => {
+  const large = `{"source_order_id":"1","address":"${'x'.repeat(262_144)}"}\n`;
+  const file = await files.write('large.ndjson', `${large}${ordersOf(['2'])}`);
+  expect(await dryRun(file)).toMatchObject({
+    code: 1,
+    failures: [{ position: 1, code: 'payload_too_large', detail: expect.stringMatching(/262,144.*by default/) }],
   });
 });

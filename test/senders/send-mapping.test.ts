@@ -1,19 +1,17 @@
 import { expect, test } from '@jest/globals';
-import { send, useDirectory } from '../harness/send.ts';
+import { dryRun, send, useDirectory } from '../harness/send.ts';
 
 const files = useDirectory();
 const NOBODY = { url: '', key: '' };
 
 /** The result of a dry run of a file with a mapping. */
-async function dryRun(name: string, content: string, mapping: unknown, ...more: string[]) {
+async function check(name: string, content: string, mapping: unknown, ...more: string[]) {
   const map = await files.write('map.json', JSON.stringify(mapping));
-  const file = await files.write(name, content);
-  const { code, stdout, stderr } = await send(NOBODY, [file, '--dry-run', '--json', '--map', map, ...more]);
-  return { code, stderr, ...JSON.parse(stdout || '{}') };
+  return dryRun(await files.write(name, content), '--map', map, ...more);
 }
 /** The line of an error. */
-const wrong = async (...args: Parameters<typeof dryRun>) => {
-  const { code, stderr } = await dryRun(...args);
+const wrong = async (...args: Parameters<typeof check>) => {
+  const { code, stderr } = await check(...args);
   expect(code).toBe(2);
   return stderr.trimEnd();
 };
@@ -28,14 +26,14 @@ test('headings may be any, with slashes and tildes, and be joined, constant or a
     total: '/__proto__',
   };
   const table = 'Order/no.,First,Last,Mobile,Phone~,المدينة,__proto__\nA-1,Aisha,Khan,,0501234567,دبي,49\n';
-  expect(await dryRun('any.csv', table, mapping)).toMatchObject({
+  expect(await check('any.csv', table, mapping)).toMatchObject({
     code: 0,
     read: 1,
     with_warnings: 0,
-    refused: 0,
+    rejected: 0,
   });
   const ids = `${table}A-1,Omar,,,,,\n,Nobody,,,,,\n`;
-  expect(await dryRun('any.csv', ids, mapping)).toMatchObject({ read: 3, repeated: 1, refused: 1 });
+  expect(await check('any.csv', ids, mapping)).toMatchObject({ read: 3, repeated: 1, rejected: 1 });
 });
 
 test('the same mapping reads the objects of NDJSON and JSON, with long numbers exact', async () => {
@@ -46,14 +44,14 @@ test('the same mapping reads the objects of NDJSON and JSON, with long numbers e
     ['orders.ndjson', orders.join('\n')],
     ['orders.json', `[${orders}]`],
   ] as const)
-    expect(await dryRun(name, text, mapping)).toMatchObject({
+    expect(await check(name, text, mapping)).toMatchObject({
       read: 2,
       // As numbers, both ids would be the same.
       repeated: 0,
       warnings_by_code: { total_unreadable: { orders: 2, pointer: '/total' } },
-      refused: 0,
+      rejected: 0,
     });
-  expect(await dryRun('broken.ndjson', '{"id": 1\n[]\n5\n', mapping)).toMatchObject({ read: 3, refused: 3 });
+  expect(await check('broken.ndjson', '{"id": 1\n[]\n5\n', mapping)).toMatchObject({ read: 3, rejected: 3 });
 });
 
 test('a column that no pointer reads is an error, unless it is left out', async () => {
@@ -66,18 +64,18 @@ test('a column that no pointer reads is an error, unless it is left out', async 
     '--ignore-column names headings that are not there: "Fo".',
   );
   for (const more of [['--ignore-unmapped'], ['--ignore-column', 'Phone', '--ignore-column', 'Foo']])
-    expect(await dryRun('unread.csv', table, id, ...more)).toMatchObject({ code: 0, read: 1 });
+    expect(await check('unread.csv', table, id, ...more)).toMatchObject({ code: 0, read: 1 });
 });
 
-test('a cell without a heading is refused', async () => {
+test('a cell without a heading is rejected', async () => {
   const failures = [
     { line: 2, detail: 'Cell 2 of the row has no heading above it.' },
     { line: 3, detail: 'Cell 3 of the row has no heading above it.' },
   ];
   const table = 'No,\n1,x\n2,,x\n3,\n';
-  expect(await dryRun('bare.csv', table, id)).toMatchObject({ read: 3, refused: 2, failures });
-  expect(await dryRun('bare.csv', table, id, '--ignore-unmapped')).toMatchObject({ refused: 1 });
-  expect(await dryRun('bare.csv', table, { source_order_id: '/No', area: '/' })).toMatchObject({ refused: 1 });
+  expect(await check('bare.csv', table, id)).toMatchObject({ read: 3, rejected: 2, failures });
+  expect(await check('bare.csv', table, id, '--ignore-unmapped')).toMatchObject({ rejected: 1 });
+  expect(await check('bare.csv', table, { source_order_id: '/No', area: '/' })).toMatchObject({ rejected: 1 });
 });
 
 test.each([
@@ -101,16 +99,16 @@ test.each([
 test('a dry run names the fields that have a value in no order', async () => {
   const mapping = { source_order_id: '/id', customer: { phone: '/tel', name: '/name' }, total: '/sum', area: '/zone' };
   const orders = '{"id":"1","name":"Aisha"}\n{"id":"2","sum":5}\n[]\n';
-  expect(await dryRun('empty.ndjson', orders, mapping)).toMatchObject({ empty_fields: ['area', 'customer.phone'] });
+  expect(await check('empty.ndjson', orders, mapping)).toMatchObject({ empty_fields: ['area', 'customer.phone'] });
   const map = await files.write('map.json', JSON.stringify(mapping));
   const { stdout } = await send(NOBODY, [files.path('empty.ndjson'), '--dry-run', '--map', map]);
   expect(stdout).toContain('  No order has a value for area, customer.phone: check the pointers of --map\n');
-  expect(await dryRun('empty.ndjson', '', mapping)).toMatchObject({ read: 0, empty_fields: [] });
+  expect(await check('empty.ndjson', '', mapping)).toMatchObject({ read: 0, empty_fields: [] });
 });
 
 test('an alternative may lead to no column', async () => {
   const mapping = { source_order_id: ['/Number', '/No'], area: ['/Zone', { constant: 'Marina' }] };
-  expect(await dryRun('alternatives.csv', 'No\n1\n', mapping)).toMatchObject({ code: 0, read: 1, refused: 0 });
+  expect(await check('alternatives.csv', 'No\n1\n', mapping)).toMatchObject({ code: 0, read: 1, rejected: 0 });
 });
 
 test.each([

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
-import { MAIN, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
+import { MAIN, ordersOf, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
 
 const files = useDirectory();
@@ -24,7 +23,7 @@ async function startService(answer: RequestListener): Promise<{ url: string; key
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'oik_x' };
 }
-const ORDERS = '{"source_order_id":"1"}\n{"source_order_id":"2"}\n';
+const ORDERS = ordersOf(['1', '2']);
 
 function json(value: object, status = 200): Parameters<typeof startService>[0] {
   return (_, response) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
@@ -74,26 +73,14 @@ test('unknown codes are counted, and replies cannot move the cursor', async () =
   const file = await files.write('codes.ndjson', ORDERS);
   const { code, stdout } = await send(sender, [file, '--json']);
   const report = JSON.parse(stdout);
-  expect([code, report.refused]).toEqual([1, 2]);
-  expect(Object.entries(report.refused_by_code)).toEqual([
+  expect([code, report.rejected]).toEqual([1, 2]);
+  expect(Object.entries(report.failed_by_code)).toEqual([
     ['__proto__', 1],
     ['constructor', 1],
   ]);
   const shown = (await send(sender, [file])).stdout;
-  expect(shown).toContain('1 × __proto__');
+  expect(shown).toContain('\n2 orders failed: 1 × __proto__, 1 × constructor\n');
   expect(shown).toContain('order 1, line 1 (1): __proto__: a\\nb\\u001b[2J\\u009b1m\\u202e\n');
-});
-
-test('a dry run reports an order above the default size limit', async () => {
-  const file = await files.write(
-    'large.ndjson',
-    `{"source_order_id":"1","address":"${'x'.repeat(262_144)}"}\n${ORDERS}`,
-  );
-  const { code, stdout } = await send({ url: '', key: '' }, [file, '--dry-run']);
-  expect([code, stdout]).toEqual([
-    1,
-    expect.stringMatching(/order 1, line 1 \(1\): payload_too_large: .*262,144.*by default/),
-  ]);
 });
 
 test('orders without a known outcome are pending, not failed, and the same command asks again', async () => {
@@ -118,7 +105,7 @@ test('orders without a known outcome are pending, not failed, and the same comma
   ]);
   followUp = settled(...results);
   const again = await send(sender, [file, '--json']);
-  expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { sent_before: 2, statuses: { written: 2 } }]);
+  expect([again.code, JSON.parse(again.stdout)]).toMatchObject([0, { statuses: { written: 2 } }]);
 });
 
 test('a service that rejects the request for outcomes has not rejected the orders', async () => {
@@ -135,106 +122,6 @@ test('a service that rejects the request for outcomes has not rejected the order
   );
 });
 
-describe('an order whose key was already used for other content', () => {
-  const [original, kept] = ['00000000-0000-7000-8000-000000000001', '00000000-0000-7000-8000-000000000002'];
-  const mismatch = { receipt_id: original, duplicate: true, payload_mismatch: true, kept_as: kept };
-  const place = { place: 1, line: 1, source_order_id: '1', receipt_id: kept };
-  const ORDER = '{"source_order_id":"1"}\n';
-  const REUSED = { code: 'idempotency_key_reused', detail: 'The key was used before.' };
-
-  test.each([
-    [
-      'of the same id',
-      { status: 'duplicate', error: null },
-      { status: 'duplicate', code: 'payload_mismatch', changed: ['/address'] },
-    ],
-    ['of another id', { status: 'dead', error: REUSED }, { status: 'dead', ...REUSED }],
-  ])('has the outcome of the receipt that keeps it: %s', async (_, outcome, failure) => {
-    const changes = outcome.status === 'duplicate' ? [{ pointer: '/address', from: null, to: 'Villa 9' }] : [];
-    const asked: (string | undefined)[] = [];
-    const sender = await startService((request, response) => {
-      if (request.url?.endsWith('/batch'))
-        return json({ accepted: 0, refused: 0, mismatched: 1, results: [mismatch] }, 202)(request, response);
-      asked.push(request.url);
-      const newest = { source_order_id: '1', receipt_id: kept, order_id: null, received_at: '', ...outcome };
-      settled({ ...newest, changes })(request, response);
-    });
-    const file = await files.write('kept.ndjson', ORDER);
-    const { code, stdout } = await send(sender, [file, '--json', '--restart']);
-    expect([code, asked]).toEqual([1, ['/ingest/reconcile', `/ingest/status/${kept}`]]);
-    expect(JSON.parse(stdout)).toMatchObject({ refused: 0, listed: 1, failures: [{ ...place, ...failure }] });
-    expect(stdout).not.toContain('Villa');
-  });
-
-  test.each([
-    ['--batch-size=10', json({ accepted: 0, refused: 0, mismatched: 1, results: [mismatch] }, 202)],
-    ['--webhook', json(mismatch, 202)],
-  ])('is reported without a request for outcomes, sent by %s, and is recorded for the next run', async (way, reply) => {
-    // A later run first requests a recorded receipt to check that the account is the same.
-    const answer: RequestListener = (request, response) =>
-      (request.method === 'POST' ? reply : json({ receipt_id: kept, status: 'received' }))(request, response);
-    const sender = { ...(await startService(answer)), secret: 'oss_x' };
-    const file = await files.write(`unasked${way}.ndjson`, ORDER);
-    for (const _ of ['sent', 'on record']) {
-      const { code, stdout } = await send(sender, [file, '--json', '--no-wait', way]);
-      const failure = { ...place, status: 'accepted', code: 'payload_mismatch', detail: expect.stringContaining(kept) };
-      expect([code, JSON.parse(stdout)]).toMatchObject([
-        1,
-        { refused: 0, changed: 1, statuses: { not_followed: 1 }, listed: 1, failures: [failure] },
-      ]);
-    }
-  });
-
-  test('gets its own key with --only-failed', async () => {
-    const keys: unknown[] = [];
-    const sender = await startService((request, response) => {
-      keys.push(request.headers['idempotency-key']);
-      batch(mismatch)(request, response);
-    });
-    const file = await files.write('own-key.ndjson', ORDER);
-    await send(sender, [file, '--no-wait']);
-    await send(sender, [file, '--no-wait', '--only-failed']);
-    expect(new Set(keys).size).toBe(2);
-  });
-
-  test('counts as rejected if the service did not keep it', async () => {
-    const { kept_as: _, ...dropped } = mismatch;
-    const sender = await startService(batch(dropped));
-    const file = await files.write('dropped.ndjson', ORDER);
-    const { code, stdout } = await send(sender, [file, '--json', '--no-wait']);
-    expect([code, JSON.parse(stdout)]).toMatchObject([1, { refused: 1, refused_by_code: { payload_mismatch: 1 } }]);
-  });
-});
-
-test('--only-failed keeps an open order recorded until its outcome is known', async () => {
-  const id = '00000000-0000-7000-8000-000000000001';
-  let followUp: RequestListener = problem(503, { 'retry-after': '900' });
-  const sender = await startService((request, response) =>
-    (request.url?.endsWith('/batch') ? batch({ receipt_id: id }) : followUp)(request, response),
-  );
-  const file = await files.write('open.ndjson', ORDERS);
-  const failure = {
-    place: 2,
-    of: 2,
-    line: 2,
-    source_order_id: '2',
-    receipt_id: null,
-    status: 'refused',
-    code: 'x',
-    detail: '',
-  };
-  await files.write('open.ndjson.failed.jsonl', `${JSON.stringify(failure)}\n`);
-  expect(await send(sender, [file, '--only-failed'])).toMatchObject({ code: 1 });
-  const receipt = { receipt_id: id, status: 'written', order_id: 1, received_at: '2026-01-01T00:00:00Z' };
-  followUp = settled({ source_order_id: '2', ...receipt });
-  const { code, stdout } = await send(sender, [file, '--only-failed', '--json']);
-  expect([code, JSON.parse(stdout)]).toMatchObject([
-    0,
-    { sent_before: 1, statuses: { written: 1 }, failed_file: null },
-  ]);
-  await expect(files.read('open.ndjson.failed.jsonl')).rejects.toThrow('ENOENT');
-});
-
 test('the parts of a batch that is too large have their own keys, the same in every run', async () => {
   const keys: string[] = [];
   const sender = await startService((request, response) => {
@@ -242,112 +129,78 @@ test('the parts of a batch that is too large have their own keys, the same in ev
     keys.push(String(request.headers['idempotency-key']));
     batch({ error: { status: 422, code: 'validation_failed', detail: 'x' } })(request, response);
   });
-  const file = await files.write('halves.ndjson', `${ORDERS}{"source_order_id":"3"}\n`);
+  const file = await files.write('halves.ndjson', ordersOf(['1', '2', '3']));
   await send(sender, [file]);
-  await send(sender, [file, '--restart']);
+  await send(sender, [file]);
   expect(new Set(keys).size).toBe(3);
   expect(keys.slice(3)).toEqual(keys.slice(0, 3));
 });
 
-describe('after something is recorded, an error says that the same command resumes', () => {
-  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
-
-  test('for any name of the input', async () => {
-    const sender = await startService(accepted);
-    const file = await files.write('till --restart.json', '[{"source_order_id":"1"}] {}');
-    const { code, stderr } = await send(sender, [file, '--batch-size', '1']);
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(/ after the end of the array\. The same command resumes /),
-    ]);
-  });
-
-  test('unless the error gives other advice', async () => {
-    const sender = await startService(accepted);
-    const failures = [1, 2].map((place) => ({ place, of: 2, line: place, source_order_id: String(place) }));
-    const before = failures.map((one) => ({ ...one, receipt_id: null, status: 'refused', code: 'x', detail: '' }));
-    const path = await files.write('theirs.jsonl', before.map((one) => `${JSON.stringify(one)}\n`).join(''));
-    const words = ['--only-failed', '--failed', path, '--journal', files.path('theirs.journal'), '--batch-size', '1'];
-    const moved = '{"source_order_id":"1"}\n{"source_order_id":"3"}\n';
-    const { code, stderr } = await send(sender, ['-', '--format', 'ndjson', ...words], moved);
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/ send all of them without --only-failed; .*twice\.\n$/)]);
-  });
+test('after something was sent, an error of the input says how to continue', async () => {
+  const sender = await startService(batch({ receipt_id: '00000000-0000-7000-8000-000000000001' }));
+  const file = await files.write('broken.json', '[{"source_order_id":"1"}] {}');
+  const { code, stderr } = await send(sender, [file, '--batch-size', '1', '--concurrency', '1']);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      / after the end of the array\. The same command then sends what is missing: no order is stored/,
+    ),
+  ]);
 });
 
-test('the results of all requests in flight are recorded when the input fails', async () => {
-  const accepted = batch({ receipt_id: '00000000-0000-7000-8000-000000000001' });
-  // Long after the input was read.
-  const sender = await startService((...all) => void setTimeout(() => accepted(...all), 500));
-  const array = '[{"source_order_id":"1"},{"source_order_id":"2"}]';
-  const file = await files.write('broken.json', `${array} {}`);
-  const args = [file, '--batch-size', '1', '--no-wait'];
-  const { code, stderr } = await send(sender, args);
-  expect([code, stderr]).toEqual([1, expect.stringContaining('there is more after the end of the array.')]);
-  const journal = (await files.read('broken.json.orders-send.jsonl')).trimEnd().split('\n');
-  const entries = journal.map((line) => JSON.parse(line));
-  expect(entries.filter(({ results }) => results)).toHaveLength(2);
-  // The input can then be corrected without --restart.
-  await files.write('broken.json', array);
-  expect(await send(sender, args)).toMatchObject({ code: 0 });
-});
-
-test('Ctrl-C leaves no temporary journal', async () => {
-  const sender = await startService(problem(503, { 'retry-after': '5' }));
-  const sending = startSend(sender, ['-', '--format', 'ndjson'], ORDERS, [], { TMPDIR: files.path('') });
-  const journals = () => readdirSync(files.path('')).filter((name) => name.startsWith('orders-send-'));
-  await until('it has begun', async () => journals().length > 0 && sending.said().includes('waits'));
-  sending.kill('SIGTERM');
-  expect((await sending.ended).code).toBe(143);
-  expect(journals()).toEqual([]);
-});
-
-test('the displayed speed and remaining time are those of this run only', async () => {
-  const id = '00000000-0000-7000-8000-000000000001';
-  const accepted = batch(...Array.from({ length: 50 }, () => ({ receipt_id: id })));
-  let [batches, refuseFrom, drawn] = [0, 1, ''];
-  const linesBefore = () => drawn.split('\r').filter((line) => line.includes(' 50 orders'));
+test('failures are in input order, whatever the order of the replies', async () => {
+  const error = { status: 422, code: 'validation_failed', detail: 'x' };
+  const { promise: othersReplied, resolve } = Promise.withResolvers<void>();
+  let replies = 0;
   const sender = await startService(async (request, response) => {
-    if (!request.url?.endsWith('/batch'))
+    // The first batch has another length than the others.
+    const isFirst = request.headers['content-length'] === String(ordersOf(['first']).length);
+    if (isFirst) await othersReplied;
+    batch({ error })(request, response);
+    replies += 1;
+    // As many as may be sent before the first one has a reply.
+    if (replies === 3) resolve();
+  });
+  const orders = ordersOf(['first', ...Array.from({ length: 9 }, (_, at) => String(at))]);
+  const file = await files.write('order.ndjson', orders);
+  const { stdout } = await send(sender, [file, '--json', '--batch-size', '1', '--concurrency', '2']);
+  const positions = JSON.parse(stdout).failures.map((failure: { position: number }) => failure.position);
+  expect(positions).toEqual(Array.from({ length: 10 }, (_, at) => at + 1));
+  expect(await files.read('order.ndjson.failed.ndjson')).toBe(orders);
+});
+
+test('an order that the service cannot process is skipped, and the others are sent', async () => {
+  const poison = String(ordersOf(['poison']).length - 1);
+  let asked = 0;
+  const service = await startService((request, response) => {
+    if (request.headers['content-length'] !== poison)
+      return json({ receipt_id: '00000000-0000-7000-8000-000000000001' }, 202)(request, response);
+    asked += 1;
+    problem(500)(request, response);
+  });
+  const file = await files.write('poison.ndjson', ordersOf(['1', 'poison', '3']));
+  const { code, stdout } = await send({ ...service, secret: 'oss_x' }, [file, '--webhook', '--no-wait', '--json']);
+  const failures = [{ position: 2, status: 'rejected', code: 'overloaded' }];
+  expect([code, asked, JSON.parse(stdout)]).toMatchObject([1, 5, { statuses: { not_followed: 2 }, failures }]);
+});
+
+test('the number of awaited outcomes excludes rejected orders', async () => {
+  const id = '00000000-0000-7000-8000-000000000001';
+  const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
+  let [lookUps, drawn] = [0, ''];
+  const sender = await startService(async (request, response) => {
+    if (request.url?.endsWith('/batch'))
+      return batch(refusal, ...Array.from({ length: 999 }, () => ({ receipt_id: id })))(request, response);
+    if (!request.url?.endsWith('/reconcile'))
       return json({ receipt_id: id, status: 'written', error: null })(request, response);
-    batches += 1;
-    if (batches > refuseFrom) return problem(401)(request, response);
-    if (batches === 3) await until('progress lines are shown', async () => linesBefore().length > 3);
-    if (batches === 4)
-      await until('the speed of this run is shown', async () => / 100 orders, [1-9]\d*\/s, .* left/.test(drawn));
-    accepted(request, response);
+    lookUps += 1;
+    if (lookUps === 2)
+      await until('the number of outcomes is shown', async () => drawn.includes(' 999 of 1,998 outcomes known'));
+    json({ results: [] })(request, response);
   });
-  const orders = Array.from({ length: 150 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
-  const file = await files.write('speed.ndjson', orders);
-  const args = [file, '--no-wait', '--batch-size', '50', '--concurrency', '1'];
-  expect((await send(sender, args)).code).toBe(1);
-  refuseFrom = Number.POSITIVE_INFINITY;
+  const file = await files.write('known.ndjson', ordersOf(Array.from({ length: 2000 }, (_, at) => String(at))));
   const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
-  expect((await send(sender, args, '', terminal)).code).toBe(0);
-  for (const line of linesBefore()) expect(line).toContain(' 50 orders, 0/s, 0 refused');
-});
-
-test('the number of awaited outcomes excludes orders that an earlier run knows to be rejected', async () => {
-  const id = '00000000-0000-7000-8000-000000000001';
-  let [batches, isOver, drawn] = [0, false, ''];
-  const sender = await startService(async (request, response) => {
-    if (!request.url?.endsWith('/batch')) {
-      if (batches === 3)
-        await until('the number of outcomes is shown', async () => drawn.includes(' of 3 outcomes known'));
-      const isList = request.url?.endsWith('/reconcile');
-      return json(isList ? { results: [] } : { receipt_id: id, status: 'written', error: null })(request, response);
-    }
-    batches += 1;
-    if (batches === 2 && !isOver) return problem(401)(request, response);
-    const refusal = { error: { status: 422, code: 'validation_failed', detail: 'x' } };
-    batch(batches === 1 ? refusal : { receipt_id: id }, { receipt_id: id })(request, response);
-  });
-  const orders = Array.from({ length: 4 }, (_, at) => `{"source_order_id":"${at}"}\n`).join('');
-  const file = await files.write('known.ndjson', orders);
-  const args = [file, '--batch-size', '2', '--concurrency', '1'];
-  expect((await send(sender, args)).code).toBe(1);
-  isOver = true;
-  const terminal = { isTTY: true, columns: 100, write: (text: string) => (drawn += text) };
-  expect((await send(sender, args, '', terminal)).stdout).toMatch(/ 3 {2}written/);
+  expect((await send(sender, [file], '', terminal)).stdout).toMatch(/ 1,998 {2}written/);
 });
 
 test.each(['stdout', 'stderr'] as const)('a closed %s does not change the result', async (name) => {
@@ -368,6 +221,34 @@ test.each(['stdout', 'stderr'] as const)('a closed %s does not change the result
     output += text;
   });
   const [code] = await once(child, 'close');
-  expect([code, output]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  refused')]);
-  expect((await files.read(`closed-${name}.ndjson.failed.jsonl`)).trim().split('\n')).toHaveLength(2);
+  expect([code, output]).toEqual([1, expect.stringContaining(name === 'stdout' ? 'Not all orders' : '2  rejected')]);
+  expect((await files.read(`closed-${name}.ndjson.failed.ndjson`)).trim().split('\n')).toHaveLength(2);
+});
+
+const IDS = Array.from({ length: 2000 }, (_, at) => `order-${String(at).padStart(5, '0')}`);
+
+test.each([
+  ['ndjson', ordersOf(IDS)],
+  ['json', JSON.stringify(IDS.map((source_order_id) => ({ source_order_id })))],
+  ['csv', `source_order_id,total\r\n${IDS.map((id) => `${id},12.50\r\n`).join('')}`],
+])('the progress bar of %s shows what has a reply, not what was read', async (format, content) => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  let batches = 0;
+  const sender = await startService(async (...all) => {
+    batches += 1;
+    if (batches > 4) await released;
+    batch(...Array.from({ length: 100 }, () => ({ receipt_id: 'x' })))(...all);
+  });
+  const file = await files.write(`progress.${format}`, content);
+  const shown: string[] = [];
+  const terminal = { isTTY: true, columns: 100, write: (line: string) => shown.push(line) };
+  const args = [file, '--no-wait', '--batch-size', '100', '--concurrency', '1', '--give-up-after', '2s'];
+  const sending = send(sender, args, '', terminal);
+  try {
+    const line = await until('400 orders have a reply', async () => shown.find((one) => one.includes(' 400 orders')));
+    expect(line).toMatch(/^\r\[#####-{19}\] (19|20) % 400 orders, /);
+  } finally {
+    release();
+    expect(await sending).toMatchObject({ code: 0 });
+  }
 });

@@ -1,12 +1,164 @@
 import { expect, test } from '@jest/globals';
-import { send, useDirectory } from '../harness/send.ts';
+import { dryRun, send, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
 
+const service = useSenderService();
 const files = useDirectory();
-const NOBODY = { url: '', key: '' };
-const dryRun = async (file: string, ...args: string[]) => {
-  const { code, stdout, stderr } = await send(NOBODY, [file, '--dry-run', '--json', ...args]);
-  return { code, stderr, ...JSON.parse(stdout || '{}') };
+const NOBODY = { url: 'http://127.0.0.1:9', key: 'oik_x' };
+
+test('a JSON array is read element by element, whatever it contains', async () => {
+  const sender = await service.newSender();
+  const orders = Array.from({ length: 300 }, (_, at) => ({
+    source_order_id: `array ${at} 5" ]}, فاطمة`,
+    address: '[{"x":\\"y\\"}]\n',
+    items: [{ name: `a,b ${'x'.repeat(at * 7)}` }],
+  }));
+  const file = await files.write('pretty.json', `\uFEFF${JSON.stringify([1, ...orders, 'text'], null, 2)}\n`);
+  const { code, stdout } = await send(sender, [file, '--json', '--batch-size', '100']);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 302, rejected: 2, statuses: { written: 300 } }]);
+  expect(new Set(await service.idsOf(sender))).toEqual(new Set(orders.map((order) => order.source_order_id)));
+  const one = await files.write('one.json', JSON.stringify({ source_order_id: 'one' }, null, 2));
+  expect(await send(sender, [one])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['ndjson', `{"source_order_id":"marked"}\n`],
+  ['json', '[{"source_order_id":"marked"}]'],
+  ['csv', 'source_order_id\nmarked\n'],
+])('a byte order mark before %s is skipped, also if it arrives byte by byte', async (format, text) => {
+  const sender = await service.newSender();
+  const pieces = [...Buffer.from(`\uFEFF${text}`)].map((byte) => Buffer.from([byte]));
+  expect(await send(sender, ['-', '--format', format], pieces)).toMatchObject({ code: 0 });
+  expect(await service.idsOf(sender)).toEqual(['marked']);
+  // An input shorter than a byte order mark has none.
+  const { stdout } = await send(sender, ['-', '--format', 'ndjson', '--json'], [Buffer.from('1')]);
+  expect(JSON.parse(stdout)).toMatchObject({ read: 1, rejected: 1 });
+});
+
+test.each(['utf16.ndjson', 'utf16.json', 'utf16.csv'])('%s in UTF-16 is rejected whole', async (name) => {
+  const littleEndian = Buffer.from('\uFEFFsource_order_id\n"U-1"\n', 'utf16le');
+  for (const content of [littleEndian, Buffer.from(littleEndian).swap16(), Buffer.from([0xff, 0xfe])]) {
+    const file = await files.write(name, content);
+    for (const more of [[], ['--dry-run']]) {
+      const { code, stdout, stderr } = await send(NOBODY, [file, ...more]);
+      expect([code, stdout, stderr]).toEqual([
+        1,
+        '',
+        `${file}: it is UTF-16, as PowerShell's > writes it: save it as UTF-8.\n`,
+      ]);
+    }
+  }
+});
+
+const MAP = {
+  source_order_id: '/Order no.',
+  customer: { phone: '/Mobile' },
+  items: [{ name: '/Item 1', quantity: '/Qty 1' }, { name: '/Item 2' }],
+  total: '/total',
+  address: '/address',
 };
+
+test('a table with a map may have semicolons, quotes, line breaks, Arabic, empty cells and numeric ids', async () => {
+  const sender = await service.newSender();
+  const map = await files.write('map.json', JSON.stringify(MAP));
+  const rows = [
+    '\uFEFFOrder no.;Mobile;Item 1;Qty 1;Item 2;total;address;Notes',
+    '007;0501234567;"Soup; hot";2;;12,50;"Villa 3\n""Marina""";x',
+    '',
+    '00000000000000000000012;;;;خبز;;دبي مارينا;',
+    ';;;;;;;',
+    '008;1;2;3;4;5;6;7;8',
+    '009;;;;;;;',
+  ];
+  const file = await files.write('till.csv', rows.join('\r\n'));
+  const args = [file, '--map', map, '--ignore-column', 'Notes', '--delimiter', ';', '--json'];
+  const { code, stdout } = await send(sender, args);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { read: 4, rejected: 1, statuses: { written: 3 } }]);
+  expect(JSON.parse(stdout).failures).toMatchObject([{ line: 7, source_order_id: '008', code: 'malformed_body' }]);
+  const orders = await service.ordersOf(sender);
+  expect(orders).toMatchObject([
+    { source_order_id: '00000000000000000000012', address: 'دبي مارينا', items: [{ name: 'خبز' }] },
+    {
+      source_order_id: '007',
+      customer_phone: '+971501234567',
+      address: 'Villa 3\n"Marina"',
+      items: [{ name: 'Soup; hot', quantity: 2 }],
+      total: '12.50',
+    },
+    { source_order_id: '009' },
+  ]);
+});
+
+test('a table whose headings are field names needs no map', async () => {
+  const sender = await service.newSender();
+  const file = await files.write(
+    'fields.tsv',
+    'source_order_id\tcustomer.phone\titems.0.name\nF-1\t0501234567\tSoup\n',
+  );
+  expect(await send(sender, [file])).toMatchObject({ code: 0 });
+  const [order] = await service.ordersOf(sender);
+  expect(order).toMatchObject({ customer_phone: '+971501234567', items: [{ name: 'Soup' }], warnings: [] });
+});
+
+test('a row with a cell that has no heading is rejected', async () => {
+  const sender = await service.newSender();
+  const table = 'source_order_id,,total,\nH-1,,1,\nH-2,knock twice,2,\nH-3,,3,,4\n';
+  const file = await files.write('bare.csv', table);
+  const { code, stdout } = await send(sender, [file]);
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/line 3 \(H-2\): malformed_body: Cell 2 of the row has no/),
+  ]);
+  expect(stdout).toContain('line 4 (H-3): malformed_body: Cell 5 of the row has no heading above it.');
+  expect(await service.idsOf(sender)).toEqual(['H-1']);
+  await files.write('bare.csv', table.replace(',,4', ','));
+  expect(await send(sender, [file, '--ignore-column', ''])).toMatchObject({ code: 0 });
+  expect(await send(sender, [file, '--ignore-unmapped', '--dry-run'])).toMatchObject({ code: 0 });
+});
+
+test.each([
+  ['table.csv', `source_order_id,total\n${'"Q\n1",1\n'.repeat(3)}Q-2,"1\nQ-3,2\n`, 'line 8: a quote is opened and'],
+  [
+    'lines.ndjson',
+    `{"source_order_id":"Q-1"}\n{"source_order_id":"${'Q'.repeat(2 ** 25)}"}\n`,
+    'line 2 is longer than 16',
+  ],
+])(
+  'the error about a %s that cannot be read to its end names the line where the fault begins',
+  async (name, content, complaint) => {
+    const file = await files.write(name, content);
+    const { code, stderr } = await send(NOBODY, [file]);
+    expect([code, withoutProgress(stderr)]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^\\S+${name}: ${complaint} .*\n$`)),
+    ]);
+    // Nothing was sent yet, so there is nothing to continue.
+    expect(stderr).not.toContain('same command');
+  },
+);
+
+test.each([
+  [
+    'a heading that leads nowhere',
+    'source_order_id,Foo,Bar\n',
+    [],
+    /^These headings lead to no field of an order: "Foo", "Bar"; .*--ignore-unmapped/,
+  ],
+  ['no id', 'total,area\n', [], /^No column leads to source_order_id/],
+  ['another delimiter', 'source_order_id;total\n', [], /--delimiter ';'/],
+  [
+    'two for one field',
+    'source_order_id,customer,customer.phone\n',
+    [],
+    /"customer", "customer.phone" lead to the same field/,
+  ],
+  ['no table', '', [], /^There is no line of headings/],
+  ['a delimiter of two', 'source_order_id\n', ['--delimiter', '||'], /^--delimiter takes one character/],
+  ['no such map', 'source_order_id\n', ['--map', '/nonexistent'], /^The file of --map cannot be read/],
+])('a table with %s is wrong usage, and nothing is sent', async (_, content, args, line) => {
+  const file = await files.write('wrong.csv', content);
+  const { code, stdout, stderr } = await send(NOBODY, [file, ...args]);
+  expect([code, stdout, withoutProgress(stderr).trimEnd()]).toEqual([2, '', expect.stringMatching(line)]);
+});
 
 test.each([
   ['a comma', 'sep=,\r\n', ','],
@@ -21,8 +173,8 @@ test.each([
     ['', 'Dubai'],
   ].map((row) => row.join(separator));
   const file = await files.write('separated.csv', `${first}${rows.join('\r\n')}\r\n`);
-  // The line counts, so that a position is that in the file.
-  expect(await dryRun(file)).toMatchObject({ read: 2, refused: 1, failures: [{ place: 2, line: 4 }] });
+  // The line counts, so that it is the line of the file.
+  expect(await dryRun(file)).toMatchObject({ read: 2, rejected: 1, failures: [{ position: 2, line: 4 }] });
 });
 
 test('--delimiter overrules the first line, also if the input arrives byte by byte', async () => {

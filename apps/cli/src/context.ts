@@ -6,7 +6,8 @@ import type { Knex } from './with-database.ts';
 
 /** What a call of the command line reads from and writes to. */
 export interface CliContext {
-  stdout: { write(text: string): unknown; isTTY?: boolean };
+  /** `writableNeedDrain`: whether its reader is slower than what is written. */
+  stdout: { write(text: string): unknown; isTTY?: boolean; writableNeedDrain?: boolean };
   /** `columns`: the width of a terminal. */
   stderr: { write(text: string): unknown; isTTY?: boolean; columns?: number };
   stdin?: AsyncIterable<Buffer>;

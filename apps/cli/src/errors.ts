@@ -5,15 +5,7 @@ import { CommanderError } from 'commander';
 import { escapeControls, hideKeys } from './sanitize.ts';
 
 /** The command failed: exit code 1. The message is printed as it is. */
-export class Failure extends Error {
-  /** Whether the message says what to do next, so that no general advice is added. */
-  readonly includesNextStep: boolean;
-
-  constructor(message: string, { includesNextStep = false } = {}) {
-    super(message);
-    this.includesNextStep = includesNextStep;
-  }
-}
+export class Failure extends Error {}
 
 /** Wrong arguments: exit code 2. The message never repeats a value, which might be a key in the wrong position. */
 export class UsageError extends Error {}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { ProblemError } from '@orders/client';
-import { createRetryGate } from '../src/send/retry-gate.ts';
+import { createRetryGate } from '../src/retry-gate.ts';
 
 test('a reply to a request from before the wait does not hide the wait', async () => {
   const shown: (string | null)[] = [];

@@ -7,7 +7,7 @@ import { giveUpAfter, json } from '../arguments.ts';
 import { readCancellations } from '../cancel/read-cancellations.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { createRetryGate, endOfRun } from '../send/retry-gate.ts';
+import { createRetryGate, endOfRun } from '../retry-gate.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP, type SenderConfig } from '../sender-config.ts';
 import { count, plural, table } from '../table.ts';
 

@@ -5,8 +5,8 @@ import { CursorExpiredError, OrdersClient, type OrdersEvent } from '../../../../
 import { cursor, giveUpAfter, json } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
+import { createRetryGate, endOfRun } from '../retry-gate.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
-import { createRetryGate, endOfRun } from '../send/retry-gate.ts';
 import { readSenderConfig, type SenderConfig } from '../sender-config.ts';
 import { plural } from '../table.ts';
 

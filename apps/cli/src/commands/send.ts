@@ -1,6 +1,3 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
 import { type Command, Option } from 'commander';
@@ -8,16 +5,13 @@ import { giveUpAfter, json, numberUpTo, span } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { readJsonFile, readMappingOf } from '../read-json-file.ts';
-import { dryRun } from '../send/dry-run.ts';
-import { openFailureFile, readFailures, type StoredFailure, temporaryPathOf } from '../send/failures.ts';
-import { MISMATCH } from '../send/journal-entries.ts';
-import { onlyFailed } from '../send/only-failed.ts';
-import { requireDistinctFiles } from '../send/own-files.ts';
+import { dryRun, renderDryRun } from '../send/dry-run.ts';
+import { failedPathOf, requireFailedFile, roundOf } from '../send/failed-file.ts';
+import { createFailedOrders } from '../send/failed-orders.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
-import { renderDryRun } from '../send/render-dry-run.ts';
-import { incompleteReason, renderReport } from '../send/report.ts';
-import { runSend, type SendOptions, type SendPlan } from '../send/run-send.ts';
+import { incompleteReason, printResult, renderReport } from '../send/report.ts';
+import { directoryOf, runSend } from '../send/run-send.ts';
 import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
 import { count } from '../table.ts';
@@ -35,20 +29,17 @@ Formats, by file extension or --format:
 Of JSON, it is a JSON Pointer into each order. Then only what the mapping names is sent. A column that no pointer reads
 is an error, unless it is left out with --ignore-column or --ignore-unmapped.
 
-FILE.orders-send.jsonl records what was sent (only ids, no other data of an order). After an interruption the same
-command resumes where it stopped, and no order is stored twice. Once the whole input has been answered, another input
-may have the same name: it is sent as a new one. --restart starts again from the beginning; no order is stored twice
-then either, but orders that were stored before may end as duplicate.
+After an interruption run the same command again: it sends what is missing, and no order is stored twice. The key of each
+request follows from the orders in it, their position in the file, and the options.
 
 At the end it waits for the outcome of each order, and reports; with --no-wait it ends once each is accepted or
-refused. FILE.failed.jsonl lists, with position and reason, the orders that were refused, are dead, differ from the
-service's order with their id (unknown with --no-wait), or have the id of an earlier order. Correct them in FILE without
-adding or removing orders, then send them with --only-failed. A dead order gets a new receipt then, and also with
---restart. If outcomes were still open at the end, run the same command again to ask for them. An order that differs
-changes nothing by itself: the account sees the difference, and accepts or refuses it. If it is another order, give it
-an id of its own.
+rejected. If outcomes were still open at the end, run the same command again to ask for them.
 
---dry-run lists the orders that would be refused or have the id of an earlier order in FILE.dry-run.jsonl.
+FILE.failed.ndjson then has the orders that were rejected, are dead, differ from the service's order with their id
+(unknown with --no-wait), or have the id of an earlier order, as they were sent. Correct them there, and send that file,
+without --map: a dead order gets a new receipt, and the orders that fail again are in FILE.failed-2.ndjson. The next run
+of the same command replaces or removes the file. An order that differs changes nothing by itself: the account sees the
+difference, and accepts or rejects it. If it is another order, give it an id of its own.
 
 ${SENDER_ENVIRONMENT_HELP}
 
@@ -60,21 +51,24 @@ Examples:
   $ orders send orders.ndjson --dry-run
   $ orders send orders.ndjson
   $ orders send till.csv --map till-map.json --delimiter ';'
-  $ orders send till.csv --map till-map.json --delimiter ';' --only-failed
-  $ zcat orders.ndjson.gz | orders send - --format ndjson --journal orders.journal`;
+  $ orders send till.csv.failed.ndjson
+  $ zcat orders.ndjson.gz | orders send - --format ndjson --failed orders.failed.ndjson`;
 
-interface Options extends SendOptions {
+interface Options {
   format?: Format;
   map?: string;
   delimiter?: string;
   ignoreColumn?: string[];
   ignoreUnmapped?: boolean;
-  url?: string;
   dryRun?: boolean;
+  strict?: boolean;
+  url?: string;
+  webhook?: boolean;
   concurrency?: number;
-  journal?: string;
+  batchSize: number;
+  wait: number | false;
+  giveUpAfter: number;
   failed?: string;
-  onlyFailed?: boolean;
   json?: boolean;
 }
 
@@ -94,8 +88,8 @@ export function addSendCommand(program: Command, context: Context): void {
     )
     .option('--ignore-column <heading>', 'csv: leave out the column with this heading; may be repeated', append)
     .option('--ignore-unmapped', 'csv: leave out all columns that are not used')
-    .option('--dry-run', 'send nothing: show what would be refused and what would be corrected')
-    .option('--strict', 'have orders refused rather than corrected')
+    .option('--dry-run', 'send nothing: show what would be rejected and what would be corrected')
+    .option('--strict', 'have orders rejected rather than corrected')
     .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
     .option('--webhook', 'send each order separately, as a signed webhook')
     .option(
@@ -114,92 +108,62 @@ export function addSendCommand(program: Command, context: Context): void {
         .argParser(span('--wait'))
         .default(300_000, '5m'),
     )
-    .option('--no-wait', 'do not wait: end once each is accepted or refused')
+    .option('--no-wait', 'do not wait: end once each is accepted or rejected')
     .addOption(giveUpAfter())
-    .option('--journal <file>', 'the record of what was sent (default: FILE.orders-send.jsonl)')
-    .option('--restart', 'start again, ignoring the journal')
-    .option('--failed <file>', 'the file of failures (default: FILE.failed.jsonl)')
-    .option('--only-failed', 'send only the orders in the file of failures')
+    .option('--failed <file>', 'the file of failures, a name ending in .failed.ndjson (default: FILE.failed.ndjson)')
     .addOption(json())
     .addHelpText('after', HELP)
     .action((file: string, options: Options) => send(file, options, context));
 }
 
 async function send(file: string, options: Options, context: Context): Promise<void> {
-  const isStdin = file === '-';
-  const format = formatOf(file, options.format);
   const { stdin, env, localDirectory } = context.cliContext;
+  const { map, webhook = false, strict = false, batchSize, giveUpAfter, wait } = options;
+  const isStdin = file === '-';
+  const round = isStdin ? 0 : roundOf(file);
+  if (round > 0 && map !== undefined)
+    throw new UsageError('A file of failures has the orders as they were sent: leave out --map.');
+  const format = formatOf(file, options.format);
   const csv = await csvOptions(file, options);
   const input = await openInput(file, format, csv, stdin ?? Readable.from([]));
-  const failedPath = options.failed ?? (isStdin ? null : `${file}.failed.jsonl`);
-  const failed = await readPreviousFailures(failedPath, options);
-  const orders = () =>
-    options.onlyFailed && failedPath !== null ? onlyFailed(input, failed, failedPath) : input.orders();
-  const inputs = { 'the input': isStdin ? null : file, 'the file of --map': options.map ?? null };
-  if (options.dryRun) return sendNothing(file, inputs, orders, { ...options, mapping: csv.mapping }, context);
+  if (options.dryRun) return sendNothing(input.orders(), { ...options, mapping: csv.mapping }, context);
   const config = await readSenderConfig(env, options.url, localDirectory);
-  if (options.webhook && !config.signingSecret)
+  if (webhook && !config.signingSecret)
     throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
-  const journal = journalOf(file, options);
-  const cleanUp = () => {
-    if (journal.keepJournal === 'never') rmSync(dirname(journal.journalPath), { recursive: true, force: true });
-  };
-  const plan: SendPlan = {
-    options,
-    input,
-    orders,
-    dead: new Map(
-      [...failed].flatMap(([position, { status, code, receipt_id: id }]) =>
-        (status === 'dead' || code === MISMATCH) && id ? [[position, id]] : [],
-      ),
-    ),
-    ...journal,
-    failedPath,
-    concurrency: options.concurrency ?? (options.webhook ? MAX_CONCURRENT_WEBHOOKS : MAX_CONCURRENT_BATCHES),
-    cleanUp,
-  };
-  const report = await requireDistinctFiles({
-    ...inputs,
-    'the journal': plan.journalPath,
-    'the file of failures': failedPath,
-    'the file of failures under way': failedPath && temporaryPathOf(failedPath),
-  })
-    .then(() => runSend(plan, config, context))
-    .finally(cleanUp);
-  context.print(options, report, () => renderReport(report));
-  const left = incompleteReason(report);
-  if (left !== null) throw new Failure(left);
+  const path = options.failed ?? (isStdin ? null : failedPathOf(file));
+  if (path !== null)
+    await requireFailedFile(path, { 'The input': isStdin ? null : file, 'The file of --map': map ?? null });
+  const concurrency = options.concurrency ?? (webhook ? MAX_CONCURRENT_WEBHOOKS : MAX_CONCURRENT_BATCHES);
+  const way = { strict, webhook, round };
+  const plan = { input, way, batchSize, concurrency, giveUpAfter, wait, failedPath: path };
+  const orders = createFailedOrders(directoryOf(path));
+  try {
+    const report = await runSend(plan, config, context.cliContext, orders);
+    const { differs } = orders.numbers();
+    await printResult(context, options.json === true, { orders, path }, report, () => renderReport(report, differs));
+    const left = incompleteReason(report, orders.counts().failed);
+    if (left !== null) throw new Failure(left);
+  } finally {
+    orders.close();
+  }
 }
 
-/** Checks the orders. The result has a file of its own: `--only-failed` and `--restart` need that of the last real run. */
+/** Checks the orders, and writes no file. */
 async function sendNothing(
-  file: string,
-  inputs: Record<string, string | null>,
-  orders: () => AsyncIterable<SourceOrder>,
-  options: Options & Pick<CsvOptions, 'mapping'>,
+  input: AsyncIterable<SourceOrder>,
+  { strict = false, mapping, json }: Options & Pick<CsvOptions, 'mapping'>,
   context: Context,
 ): Promise<void> {
-  const { mapping } = options;
-  const base = options.failed ?? (file === '-' ? null : file);
-  const path = base && `${base}.dry-run.jsonl`;
-  const outputs = { 'the file of the dry run': path, 'that file under way': path && temporaryPathOf(path) };
-  await requireDistinctFiles({ ...inputs, ...outputs });
-  const failures = await openFailureFile(path);
-  const checked = await dryRun(orders(), { strict: options.strict === true, mapping }, failures).catch((error) => {
-    failures.discard();
-    throw error;
-  });
-  await failures.finish();
-  const result = { ...checked, failed_file: checked.listed > 0 ? path : null };
-  context.print(options, result, () => renderDryRun(result));
-  if (result.refused > 0) throw new Failure(`${count(result.refused)} of ${count(result.read)} would be refused.`);
-  if (result.repeated > 0) throw new Failure('Some orders have the id of another one.');
-}
-
-function journalOf(file: string, { journal, onlyFailed }: Options): Pick<SendPlan, 'journalPath' | 'keepJournal'> {
-  if (onlyFailed) return { journalPath: journal ?? `${file}.orders-send-again.jsonl`, keepJournal: 'until known' };
-  if (journal || file !== '-') return { journalPath: journal ?? `${file}.orders-send.jsonl`, keepJournal: 'always' };
-  return { journalPath: join(mkdtempSync(join(tmpdir(), 'orders-send-')), 'journal'), keepJournal: 'never' };
+  const orders = createFailedOrders(directoryOf(null));
+  try {
+    const result = await dryRun(input, { strict, mapping }, orders);
+    await printResult(context, json === true, { orders, path: null }, result, () => renderDryRun(result));
+    const { read, rejected, repeated } = result;
+    if (rejected > 0) throw new Failure(`${count(rejected)} of ${count(read)} would be rejected.`);
+    if (repeated > 0) throw new Failure('Some orders have the id of another one.');
+  } finally {
+    orders.close();
+  }
 }
 
 async function csvOptions(file: string, options: Options): Promise<CsvOptions> {
@@ -219,14 +183,4 @@ function delimitersOf(file: string, given: string | undefined): Pick<CsvOptions,
   if (delimiter.length !== 1 || delimiter === '"' || delimiter === '\n')
     throw new UsageError("--delimiter takes one character, such as ';', or the word tab.");
   return { delimiter, defaultDelimiter };
-}
-
-/** The failures of an earlier run: `--only-failed` sends only these, and `--restart` needs the dead ones. */
-async function readPreviousFailures(
-  path: string | null,
-  { onlyFailed, restart }: Options,
-): Promise<Map<number, StoredFailure>> {
-  if (onlyFailed && path === null) throw new UsageError('--only-failed from standard input needs --failed.');
-  if (path === null || !(onlyFailed || (restart && existsSync(path)))) return new Map();
-  return readFailures(path);
 }

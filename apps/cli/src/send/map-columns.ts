@@ -6,7 +6,7 @@ import { escapeControls } from '../sanitize.ts';
 /**
  * The field of a column as path segments; null if the column is ignored, undefined if it has no heading and must be empty.
  */
-export type Column = readonly string[] | null | undefined;
+type Column = readonly string[] | null | undefined;
 
 /** The fields of an order. An address may have parts of any name; customer and items may be plain strings. */
 const FIELD =
@@ -21,13 +21,14 @@ export interface IgnoredColumns {
 }
 
 /**
- * The field of each column by its heading, which is a field (`total`) or a path to one (`customer.phone`, `items.0.name`).
+ * Reads the rows of a table by its headings, each a field (`total`) or a path to one (`customer.phone`, `items.0.name`).
  *
+ * @returns `isStray`: whether a column has no heading, so that its cells must be empty.
  * @throws {UsageError} with the headings that match no field (unless ignored) or the same field.
  */
-export function mapColumns(headings: readonly string[], { ignored, ignoreUnmapped }: IgnoredColumns): Column[] {
+export function mapColumns(headings: readonly string[], { ignored, ignoreUnmapped }: IgnoredColumns) {
   const unmapped: string[] = [];
-  const columns = headings.map((heading) => {
+  const columns = headings.map((heading): Column => {
     const pointer = ignored.includes(heading) ? null : pointerOf(heading);
     if (pointer === undefined && heading === '' && !ignoreUnmapped) return undefined;
     if (pointer === undefined && heading !== '') unmapped.push(heading);
@@ -41,7 +42,33 @@ export function mapColumns(headings: readonly string[], { ignored, ignoreUnmappe
   rejectConflicts(headings, columns);
   if (!columns.some((column) => column?.[0] === 'source_order_id'))
     throw new UsageError('No column leads to source_order_id, which each order needs; name it with --map.');
-  return columns;
+  return {
+    toOrder: (record: readonly string[]) => orderOfColumns(record, columns),
+    isStray: (at: number) => columns[at] === undefined,
+  };
+}
+
+type Parts = { [step: string]: string | number | Parts | unknown[] };
+
+/** An empty cell is absent. All values are strings, so that no id loses digits, except quantities. */
+function orderOfColumns(record: readonly string[], columns: readonly Column[]): Parts {
+  const order: Parts = Object.create(null);
+  for (const [at, column] of columns.entries()) {
+    const cell = record[at] ?? '';
+    if (column && cell.trim() !== '') put(order, column, cell);
+  }
+  if (typeof order.items === 'object') order.items = Object.values(order.items);
+  return order;
+}
+
+function put(order: Parts, path: readonly string[], cell: string): void {
+  let parts = order;
+  for (const step of path.slice(0, -1)) {
+    parts[step] ??= Object.create(null);
+    parts = parts[step] as Parts;
+  }
+  const last = path.at(-1) as string;
+  parts[last] = path[0] === 'items' && last === 'quantity' && /^\d{1,9}$/.test(cell) ? Number(cell) : cell;
 }
 
 /** What to do with columns that are not used. */

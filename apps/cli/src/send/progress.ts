@@ -1,8 +1,7 @@
 import type { CliContext } from '../context.ts';
 import { count, plural } from '../table.ts';
-import type { Batch } from './cut-batches.ts';
-import { isAccepted, type Result } from './journal-entries.ts';
 import type { Input } from './read-input.ts';
+import type { SentOrder } from './send-batches.ts';
 
 /** Progress at a time (`performance.now()`). */
 interface Sample {
@@ -22,41 +21,22 @@ const BAR_WIDTH = 24;
 /** The progress of a run. */
 export type Progress = ReturnType<typeof showProgress>;
 
-/** Counts what a run reads and sends, and shows it until closed: one updated line on a terminal, else a line every few seconds. */
-export function showProgress(input: Input, stderr: CliContext['stderr']) {
+/** Counts what a run sends, and shows it until closed: one updated line on a terminal, else a line every few seconds. */
+export function showProgress({ size }: Input, stderr: CliContext['stderr']) {
   const { isTTY = false } = stderr;
+  const startedAt = performance.now();
+  let endedAt = startedAt;
+  const counts = { read: 0, repeated: 0, sent_before: 0, rejected: 0 };
+  let bytes = 0;
+  let known: number | null = null;
   let wait: { until: number; why: string } | null = null;
-  let followed: { known: number; accepted: number } | null = null;
-  let run = newRun();
-  // When this run started to send, as the speed is that of this run only.
-  let from = sample();
-  let samples = [from];
+  const samples = [sample()];
 
-  function newRun() {
-    const at = performance.now();
-    return {
-      startedAt: at,
-      endedAt: at,
-      read: 0,
-      before: 0,
-      replied: 0,
-      refused: 0,
-      bytes: 0,
-      duplicates: new Map<number, number>(),
-    };
-  }
-
-  /** The current progress, with the replies of all runs. */
   function sample(): Sample {
-    return { at: performance.now(), orders: run.before + run.replied, fraction: fractionOf(run.bytes) };
-  }
-
-  function fractionOf(bytes: number): number | null {
-    return input.size ? Math.min(1, bytes / input.size) : null;
+    return { at: performance.now(), orders: counts.read, fraction: size ? Math.min(1, bytes / size) : null };
   }
 
   function show(): void {
-    if ((samples[0] as Sample).at < from.at) samples = [from];
     const now = sample();
     samples.push(now);
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
@@ -68,62 +48,44 @@ export function showProgress(input: Input, stderr: CliContext['stderr']) {
   function lineOf(now: Sample): string {
     const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
     const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
-    if (followed)
-      return `${count(now.orders)} sent; ${count(followed.known)} of ${plural(followed.accepted, 'outcome')} known${waiting}`;
+    const accepted = counts.read - counts.rejected;
+    if (known !== null)
+      return `${count(now.orders)} sent; ${count(known)} of ${plural(accepted, 'outcome')} known${waiting}`;
     const { fraction } = now;
     const { perSecond, secondsLeft } = speedOf(samples[0] as Sample, now);
     const bar = isTTY && fraction !== null ? `${barOf(fraction)} ` : '';
     const percent = fraction === null ? '' : `${Math.floor(fraction * 100)} % `;
     const left = secondsLeft === null || wait ? '' : `, ${timeOf(secondsLeft)} left`;
     const speed = `${count(Math.round(perSecond))}/s${left}`;
-    return `${bar}${percent}${plural(now.orders, 'order')}, ${speed}, ${count(run.refused)} refused${waiting}`;
+    return `${bar}${percent}${plural(now.orders, 'order')}, ${speed}, ${count(counts.rejected)} rejected${waiting}`;
   }
 
   const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
   const first = isTTY ? undefined : setTimeout(show, FIRST_LINE_MS);
   return {
-    /** Starts to read the input. */
-    start(): void {
-      run = newRun();
-      from = sample();
-    },
-    /** Counts a batch that was read; `isKnown` if an earlier run got its results. */
-    read({ orders, bytes }: Batch, isKnown: boolean): void {
-      run.read += orders.length;
-      for (const { position, firstPosition } of orders)
-        if (firstPosition !== null) run.duplicates.set(position, firstPosition);
-      if (!isKnown) return;
-      run.before += orders.length;
-      run.bytes += bytes;
-      from = sample();
-    },
-    replied({ bytes }: Batch, results: readonly Result[]): void {
-      run.endedAt = performance.now();
-      run.replied += results.length;
-      run.bytes += bytes;
-      run.refused += results.filter((result) => !isAccepted(result)).length;
+    /** Counts the next orders of the input. */
+    replied(orders: readonly SentOrder[]): void {
+      endedAt = performance.now();
+      for (const { end, firstPosition, rejection, isReplay } of orders) {
+        counts.read += 1;
+        if (firstPosition !== null) counts.repeated += 1;
+        if (rejection) counts.rejected += 1;
+        if (isReplay) counts.sent_before += 1;
+        bytes = end;
+      }
     },
     /** Shows that all requests wait; null to end that. */
     wait(until: { ms: number; why: string } | null): void {
       wait = until && { until: performance.now() + until.ms, why: until.why };
     },
-    /** Shows how many outcomes are known, once everything was sent. */
-    follow(known: number, accepted: number): void {
-      followed = { known, accepted };
+    /** Counts outcomes, once everything was sent. */
+    followed(orders: number): void {
+      known = (known ?? 0) + orders;
     },
-    /** By position, orders with the source_order_id of an earlier one; the value is the position of that one. */
-    duplicates: (): ReadonlyMap<number, number> => run.duplicates,
-    /** The counts and the speed of this run, for the report. */
+    /** The counts and the speed, for the report. */
     counts() {
-      const { read, before, startedAt, endedAt, duplicates } = run;
       const seconds = (endedAt - startedAt) / 1000;
-      return {
-        read,
-        sent_before: before,
-        seconds,
-        orders_per_second: seconds > 0 ? (read - before) / seconds : 0,
-        repeated: duplicates.size,
-      };
+      return { ...counts, seconds, orders_per_second: seconds > 0 ? counts.read / seconds : 0 };
     },
     close(): void {
       clearInterval(timer);

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, UsageError } from '../errors.ts';
-import { type Column, type IgnoredColumns, mapColumns } from './map-columns.ts';
+import { type IgnoredColumns, mapColumns } from './map-columns.ts';
 import { mapRows } from './map-rows.ts';
 import { type ReadOrder, unsendable } from './source-order.ts';
 
@@ -93,19 +93,13 @@ function rowReader(record: readonly string[], delimiter: string, options: CsvOpt
     throw new UsageError(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that separates them.`,
     );
-  if (options.mapping) {
-    const { toOrder, isStray } = mapRows(headings, options.mapping, options);
-    return (row) => ({ order: toOrder(row), strayCell: strayCell(row, isStray) });
-  }
-  const columns = mapColumns(headings, options);
+  const { toOrder, isStray } = options.mapping
+    ? mapRows(headings, options.mapping, options)
+    : mapColumns(headings, options);
   return (row) => ({
-    order: orderOfColumns(row, columns),
-    strayCell: strayCell(row, (at) => columns[at] === undefined),
+    order: toOrder(row),
+    strayCell: row.findIndex((cell, at) => isStray(at) && cell.trim() !== '') + 1,
   });
-}
-
-function strayCell(record: readonly string[], isStray: (at: number) => boolean): number {
-  return record.findIndex((cell, at) => isStray(at) && cell.trim() !== '') + 1;
 }
 
 function orderOf(record: readonly string[], toOrder: RowReader, place: Pick<ReadOrder, 'line' | 'end'>): ReadOrder {
@@ -114,29 +108,6 @@ function orderOf(record: readonly string[], toOrder: RowReader, place: Pick<Read
   const sourceOrderId = typeof id === 'string' ? id : null;
   if (strayCell > 0) return unsendable(place, `Cell ${strayCell} of the row has no heading above it.`, sourceOrderId);
   return { ...place, text: JSON.stringify(order), sourceOrderId };
-}
-
-type Parts = { [step: string]: string | number | Parts | unknown[] };
-
-/** An empty cell is absent. All values are strings, so that no id loses digits, except quantities. */
-function orderOfColumns(record: readonly string[], columns: readonly Column[]): Parts {
-  const order: Parts = Object.create(null);
-  for (const [at, column] of columns.entries()) {
-    const cell = record[at] ?? '';
-    if (column && cell.trim() !== '') put(order, column, cell);
-  }
-  if (typeof order.items === 'object') order.items = Object.values(order.items);
-  return order;
-}
-
-function put(order: Parts, path: readonly string[], cell: string): void {
-  let parts = order;
-  for (const step of path.slice(0, -1)) {
-    parts[step] ??= Object.create(null);
-    parts = parts[step] as Parts;
-  }
-  const last = path.at(-1) as string;
-  parts[last] = path[0] === 'items' && last === 'quantity' && /^\d{1,9}$/.test(cell) ? Number(cell) : cell;
 }
 
 function describeCsvError({ code }: CsvError): string {

@@ -3,8 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type CsvOptions, readCsv } from './read-csv.ts';
-import { readJson } from './read-json.ts';
-import { readNdjson } from './read-ndjson.ts';
+import { readJson, readNdjson } from './read-json.ts';
 import { mapDocument, type ReadOrder, type SourceOrder } from './source-order.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
@@ -23,13 +22,9 @@ const CHUNK_BYTES = 2 ** 18;
 
 /** The input: a file or standard input. */
 export interface Input {
-  /** Name for messages. */
-  name: string;
   /** Size in bytes; null for standard input. */
   size: number | null;
-  /** Orders read so far. */
-  count: number;
-  /** Reads from the start; standard input only once. */
+  /** Can be read once. */
   orders(): AsyncGenerator<SourceOrder>;
 }
 
@@ -49,23 +44,16 @@ export async function openInput(
   csv: CsvOptions,
   stdin: AsyncIterable<Buffer>,
 ): Promise<Input> {
-  const input: Input = {
-    name: name === '-' ? 'standard input' : name,
-    size: name === '-' ? null : await sizeOf(name),
-    count: 0,
-    orders() {
-      input.count = 0;
-      return withPositions(read(), input);
-    },
-  };
+  const isStdin = name === '-';
+  const size = isStdin ? null : await sizeOf(name);
   function read(): AsyncGenerator<ReadOrder> {
-    const bytes = name === '-' ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
+    const bytes = isStdin ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
     const chunks = withoutByteOrderMark(withFailures(bytes));
     if (format === 'csv') return readCsv(chunks, csv);
     const orders = format === 'json' ? readJson(chunks) : readNdjson(chunks);
     return csv.mapping ? mapped(orders, csv.mapping) : orders;
   }
-  return input;
+  return { size, orders: () => withPositions(read(), isStdin ? 'standard input' : name) };
 }
 
 async function* mapped(orders: AsyncIterable<ReadOrder>, mapping: OrderMapping): AsyncGenerator<ReadOrder> {
@@ -81,18 +69,19 @@ async function sizeOf(name: string): Promise<number> {
 }
 
 /** Adds positions, and those of earlier orders with the same id; adds the input's name to errors. */
-async function* withPositions(orders: AsyncIterable<ReadOrder>, input: Input): AsyncGenerator<SourceOrder> {
+async function* withPositions(orders: AsyncIterable<ReadOrder>, name: string): AsyncGenerator<SourceOrder> {
+  let position = 0;
   const firstPositions = new Map<string, number>();
   try {
     for await (const order of orders) {
       const { sourceOrderId: id } = order;
-      const position = ++input.count;
+      position += 1;
       const firstPosition = id === null ? null : (firstPositions.get(id) ?? null);
       if (id !== null && firstPosition === null) firstPositions.set(id, position);
       yield { ...order, position, firstPosition };
     }
   } catch (error) {
-    throw error instanceof Failure ? new Failure(`${input.name}: ${error.message}`, error) : error;
+    throw error instanceof Failure ? new Failure(`${name}: ${error.message}`) : error;
   }
 }
 

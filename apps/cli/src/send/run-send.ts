@@ -1,151 +1,113 @@
-import { NotFoundError, OrdersClient } from '@orders/client';
-import type { Context } from '../context.ts';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { OrdersClient } from '@orders/client';
+import type { CliContext } from '../context.ts';
 import { Failure } from '../errors.ts';
-import { escapeControlsInLine } from '../sanitize.ts';
+import { createRetryGate, endOfRun, type Session } from '../retry-gate.ts';
 import type { SenderConfig } from '../sender-config.ts';
-import { cutBatches } from './cut-batches.ts';
-import { deliverAsWebhooks, deliverInBatches } from './deliver.ts';
-import { openFailureFile } from './failures.ts';
-import { finishRun } from './finish-run.ts';
-import { InputChangedError, type Journal, openJournal } from './journal.ts';
+import { writeFailedFile } from './failed-file.ts';
+import type { FailedOrders } from './failed-orders.ts';
+import { createFollowUp, type FollowedOrder } from './follow-up.ts';
 import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
-import type { Report } from './report.ts';
-import { createRetryGate, endOfRun, type Session } from './retry-gate.ts';
-import { sendBatches } from './send-batches.ts';
-import type { SourceOrder } from './source-order.ts';
+import { type Report, STATUSES, type Status } from './report.ts';
+import { createSend, cutBatches, type SentOrder, sendInOrder, type Way } from './send-batches.ts';
+import { openSpool, type Spool } from './spool.ts';
 
-/** The options of the command that say how to send. */
-export interface SendOptions {
-  restart?: boolean;
-  webhook?: boolean;
-  strict?: boolean;
-  batchSize: number;
-  giveUpAfter: number;
-  /** False to not wait for outcomes. */
-  wait: number | false;
-}
-
-/** What to send and how. */
+/** What to send, and how. */
 export interface SendPlan {
-  options: SendOptions;
   input: Input;
-  /** The orders of the input that are to be sent. */
-  orders(): AsyncIterable<SourceOrder>;
-  /** Receipts that must not be replayed, by the position of their order. */
-  dead: ReadonlyMap<number, string>;
-  journalPath: string;
-  /** Whether the journal is kept: for later runs, until all outcomes are known, or only during this run. */
-  keepJournal: 'always' | 'until known' | 'never';
-  failedPath: string | null;
+  way: Way;
+  batchSize: number;
   concurrency: number;
-  /** Removes temporary files, also after an interrupt. */
-  cleanUp(): void;
+  giveUpAfter: number;
+  /** Max wait for the outcomes in milliseconds; false to not ask for them. */
+  wait: number | false;
+  failedPath: string | null;
 }
 
 /** Below the 1 MB body limit of many proxies. */
 const BATCH_BYTES = 1_000_000;
-/** Max webhooks per journal entry, as all of an interrupted entry are sent again. */
-const WEBHOOKS_ON_RECORD = 100;
+/** Orders whose outcomes are asked for together. */
+const FOLLOWED = { orders: 1_000, bytes: BATCH_BYTES };
 const TIMEOUT_MS = 30_000;
+const NEXT_STEP = 'The same command then sends what is missing: no order is stored twice.';
 
-/** Sends the orders of an input, waits for their outcomes and reports. Orders that an earlier run sent are not sent again. */
-export async function runSend(plan: SendPlan, config: SenderConfig, { cliContext }: Context): Promise<Report> {
-  const { input, options, failedPath, keepJournal } = plan;
-  const { webhook, strict = false, wait } = options;
-  const { url, apiKey, signingSecret } = config;
-  const failures = await openFailureFile(failedPath);
-  const head = { size: input.size, url, way: webhook ? 'webhook' : 'batches', strict } as const;
-  const journal = await openJournal(plan.journalPath, head, options.restart === true);
-  cliContext.onInterrupt?.(() => {
-    plan.cleanUp();
-    return `\n${escapeControlsInLine(nextStep(plan))}\n`;
-  });
-  const progress = showProgress(input, cliContext.stderr);
+/** Sends the orders of an input, waits for their outcomes, and writes the file of failures. */
+export async function runSend(
+  plan: SendPlan,
+  { url, apiKey, signingSecret }: SenderConfig,
+  { stderr, onInterrupt }: Pick<CliContext, 'stderr' | 'onInterrupt'>,
+  failed: FailedOrders,
+): Promise<Report> {
+  const { input, way, batchSize, concurrency, giveUpAfter, wait, failedPath } = plan;
+  const sent = openSpool<SentOrder>(directoryOf(failedPath));
+  onInterrupt?.(() => `\n${NEXT_STEP}\n`);
+  const progress = showProgress(input, stderr);
   const ending = new AbortController();
   const { signal } = ending;
+  const client = new OrdersClient({ baseUrl: url, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
   const sessionOf = (giveUpAfterMs: number): Session => ({
-    client: new OrdersClient({ baseUrl: url, apiKey, signingSecret, timeoutMs: TIMEOUT_MS, maxRetries: 0 }),
+    client,
     gate: createRetryGate({ giveUpAfterMs, signal }, progress.wait),
     signal,
   });
+  let hasSent = false;
+  const send = createSend(sessionOf(giveUpAfter), way);
   try {
-    const session = sessionOf(options.giveUpAfter);
-    await requireSameAccount(journal, session);
-    await sendAll(plan, session, journal, progress);
-    const waiting = wait === false ? null : { session: sessionOf(wait), waitMs: wait };
-    const { hasOpen, ...result } = await finishRun(journal, failures, waiting, progress, input.count);
-    if (keepJournal === 'until known' && hasOpen) failures.discard();
-    else {
-      if (keepJournal !== 'always') await journal.remove();
-      // After the journal, which refers to the previous failures.
-      await failures.finish();
+    const batches = cutBatches(input.orders(), { orders: way.webhook ? 1 : batchSize, bytes: BATCH_BYTES });
+    const sending = sendInOrder(
+      batches,
+      (batch) => {
+        hasSent = true;
+        return send(batch);
+      },
+      concurrency,
+    );
+    for await (const orders of sending) {
+      sent.add(orders);
+      progress.replied(orders);
     }
-    return { ...result, ...progress.counts(), failed_file: result.listed > 0 ? failedPath : null };
+    const followUp = wait === false ? null : createFollowUp(sessionOf(wait), wait);
+    const outcomes = await collectOutcomes(sent, followUp, progress, failed);
+    if (failedPath !== null) await writeFailedFile(failedPath, failed);
+    return { ...progress.counts(), ...outcomes, not_asked: followUp?.lostBecause() ?? null };
   } catch (error) {
-    failures.discard();
-    throw journal.isEmpty() ? endOfRun(error) : withNextStep(endOfRun(error), plan);
+    const reason = endOfRun(error);
+    throw hasSent && reason instanceof Failure ? new Failure(`${reason.message} ${NEXT_STEP}`) : reason;
   } finally {
     ending.abort();
     progress.close();
-    await journal.close();
+    sent.close();
   }
 }
 
-/**
- * Ensures that the journal belongs to this account: with another account's journal, orders would count as sent that this account never
- * received.
- *
- * @throws {Failure}
- */
-async function requireSameAccount(journal: Journal, { client, gate }: Session): Promise<void> {
-  if (journal.previousBatches().length === 0) return;
-  for await (const results of journal.results()) {
-    const receiptId = results.map(([, , , outcome]) => outcome).find((outcome) => typeof outcome === 'string');
-    if (receiptId === undefined) continue;
-    try {
-      await gate.run(() => client.getReceipt(receiptId));
-      return;
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-      throw new Failure(
-        `The account of this key does not have what ${journal.path} says was sent: give the key of that account, another --journal, or --restart.`,
-        { includesNextStep: true },
-      );
+/** Where temporary files are: beside the file of failures, since temporary directories may be small or in memory. */
+export function directoryOf(failedPath: string | null): string {
+  return failedPath === null ? tmpdir() : dirname(failedPath);
+}
+
+async function collectOutcomes(
+  sent: Spool<SentOrder>,
+  followUp: ReturnType<typeof createFollowUp> | null,
+  progress: Progress,
+  failed: FailedOrders,
+): Promise<{ statuses: Record<Status, number> }> {
+  const statuses = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
+  for await (const batch of cutBatches(sent.read(), FOLLOWED)) {
+    const orders = batch.map((order): FollowedOrder => ({ ...order, status: 'not_asked' }));
+    if (followUp) {
+      await followUp.follow(orders);
+      progress.followed(orders.filter(({ rejection }) => !rejection).length);
+    }
+    for (const order of orders) {
+      if (!order.rejection) statuses[followUp ? statusOf(order) : 'not_followed'] += 1;
+      failed.add(order);
     }
   }
+  return { statuses };
 }
 
-/** Sends the orders that no earlier run sent; all of them if the journal belongs to another, completed input. */
-async function sendAll(plan: SendPlan, session: Session, journal: Journal, progress: Progress): Promise<void> {
-  const { input, dead, concurrency } = plan;
-  const { webhook, strict = false, batchSize } = plan.options;
-  const most = webhook ? Math.min(batchSize, WEBHOOKS_ON_RECORD) : batchSize;
-  const limits = { orders: most, bytes: BATCH_BYTES };
-  const deliver = webhook ? deliverAsWebhooks(session, strict, concurrency) : deliverInBatches(session, strict);
-  // One batch more than needed, so that the webhook limit is always used up.
-  const maxConcurrent = webhook ? Math.ceil(concurrency / most) + 1 : concurrency;
-  const send = () => {
-    progress.start();
-    const batches = cutBatches(plan.orders(), limits, journal.previousBatches(), dead);
-    return sendBatches(batches, deliver, maxConcurrent, { journal, progress });
-  };
-  return send().catch((error) => {
-    // Standard input cannot be read twice.
-    if (!(error instanceof InputChangedError) || !journal.isSettled() || input.size === null) throw error;
-    journal.reset();
-    return send();
-  });
-}
-
-/** Adds what to do next, as the journal has something that the next run can use. */
-function withNextStep(error: unknown, plan: SendPlan): unknown {
-  if (!(error instanceof Failure) || error.includesNextStep) return error;
-  return new Failure(`${error.message} ${nextStep(plan)}`);
-}
-
-function nextStep({ keepJournal, journalPath }: SendPlan): string {
-  if (keepJournal === 'never')
-    return 'Sending the same input again is safe: no order is stored twice. With --journal it would resume where it stopped.';
-  return `The same command resumes where it stopped; what was sent is in ${journalPath}.`;
+function statusOf({ status }: FollowedOrder): Status {
+  return status === 'received' || status === 'normalized' || status === 'not_asked' ? 'pending' : status;
 }

@@ -1,61 +1,126 @@
-import type { Batch } from './cut-batches.ts';
-import type { Deliver } from './deliver.ts';
-import { InputChangedError, type Journal } from './journal.ts';
-import type { Progress } from './progress.ts';
+import { createHash } from 'node:crypto';
+import { type BatchResult, ProblemError, ServerError } from '@orders/client';
+import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
+import type { Session } from '../retry-gate.ts';
+import type { Rejection, SourceOrder } from './source-order.ts';
 
-/**
- * Sends the batches without results in the journal: first those that an earlier run started, unchanged, then all others. An error of the
- * input is thrown once all batches in flight have settled.
- *
- * @param maxConcurrent max batches in flight.
- * @throws {InputChangedError} before anything is sent, if the journal belongs to another input.
- */
-export async function sendBatches(
-  batches: AsyncIterable<Batch>,
-  deliver: Deliver,
-  maxConcurrent: number,
-  { journal, progress }: { journal: Journal; progress: Progress },
-): Promise<void> {
-  const before = journal.previousBatches();
-  const interrupted: Batch[] = [];
-  const inFlight = new Set<Promise<unknown>>();
+/** An order with the service's reply: it has either a receipt or a rejection. */
+export interface SentOrder extends SourceOrder {
+  receiptId?: string;
+  /** Whether it had arrived before, so that the service returned the receipt of then. */
+  isReplay?: boolean;
+}
 
-  async function send(batch: Batch): Promise<void> {
-    while (inFlight.size >= maxConcurrent) await Promise.race(inFlight);
-    if (batch.number >= before.length) journal.begin(batch);
-    const delivery: Promise<unknown> = deliver(batch).then((results) => {
-      journal.recordResults(batch.number, results);
-      progress.replied(batch, results);
-      inFlight.delete(delivery);
-    });
-    // A failed delivery stays in the set, so that the next wait throws its error.
-    delivery.catch(() => {});
-    inFlight.add(delivery);
+/** How orders are sent. Orders sent in another way have other keys. */
+export interface Way {
+  strict: boolean;
+  /** Whether each order is a signed request of its own. */
+  webhook: boolean;
+  /** How often the orders failed before: a dead order in a file of failures needs a new receipt, even if nothing else changed. */
+  round: number;
+}
+
+type Reply = Pick<SentOrder, 'receiptId' | 'isReplay' | 'rejection'>;
+type Send = (orders: readonly SourceOrder[]) => Promise<SentOrder[]>;
+
+/** Allows for a large request on a slow connection. */
+const BATCH_TIMEOUT_MS = 40_000;
+/** Max internal errors for an order sent alone; then it is skipped, so that the others continue. */
+const MAX_FAULTS = 5;
+
+/** Cuts orders into batches, the same ones for the same orders and limits. */
+export async function* cutBatches<Order extends { text: string }>(
+  orders: AsyncIterable<Order>,
+  limits: { orders: number; bytes: number },
+): AsyncGenerator<Order[]> {
+  let batch: Order[] = [];
+  let bytes = 0;
+  function cut(): Order[] {
+    const whole = batch;
+    batch = [];
+    bytes = 0;
+    return whole;
   }
+  for await (const order of orders) {
+    const size = Buffer.byteLength(order.text) + 1;
+    if (batch.length > 0 && bytes + size > limits.bytes) yield cut();
+    batch.push(order);
+    bytes += size;
+    if (batch.length >= limits.orders) yield cut();
+  }
+  if (batch.length > 0) yield cut();
+}
 
-  async function* readBatches() {
+/** Sends batches, at most `concurrency` at the same time, and yields the replies in the order of the input. */
+export async function* sendInOrder(
+  batches: AsyncIterable<SourceOrder[]>,
+  send: Send,
+  concurrency: number,
+): AsyncGenerator<SentOrder[]> {
+  const run = limitConcurrency(concurrency);
+  const started: Promise<SentOrder[]>[] = [];
+  for await (const batch of batches) {
+    const replies = run(() => send(batch));
+    // Thrown when its turn comes.
+    replies.catch(() => {});
+    started.push(replies);
+    // Twice as many as are in flight, so that others go on while the first of them is slow.
+    if (started.length >= 2 * concurrency) yield await (started.shift() as Promise<SentOrder[]>);
+  }
+  for (const replies of started) yield await replies;
+}
+
+/** Creates the function that sends the orders of a batch until each is accepted or finally rejected. */
+export function createSend({ client, gate, signal }: Session, way: Way): Send {
+  async function deliver(orders: readonly SourceOrder[]): Promise<Reply[]> {
+    if (orders.length === 0) return [];
+    const isAlone = orders.length === 1;
+    let faults = 0;
     try {
-      yield* batches;
+      return await gate.run(() =>
+        request(orders).catch((error) => {
+          const isFault = isAlone && error instanceof ServerError && error.status === 500;
+          if (!isFault || ++faults < MAX_FAULTS) throw error;
+          return [{ rejection: rejectionIn(error) }];
+        }),
+      );
     } catch (error) {
-      // The results of batches in flight must still be recorded.
-      await Promise.allSettled(inFlight);
-      throw error;
+      if (!(error instanceof ProblemError)) throw error;
+      if (isAlone && [400, 413, 422].includes(error.status)) return [{ rejection: rejectionIn(error) }];
+      if (isAlone || error.status !== 413) throw error;
+      // A proxy has a smaller limit.
+      const middle = orders.length >> 1;
+      return [...(await deliver(orders.slice(0, middle))), ...(await deliver(orders.slice(middle)))];
     }
   }
 
-  let read = 0;
-  for await (const batch of readBatches()) {
-    read += 1;
-    const known = before[batch.number];
-    if (known && known.key !== batch.key) throw new InputChangedError(journal.path);
-    const hasResults = journal.hasResults(batch.number);
-    progress.read(batch, hasResults);
-    if (known && !hasResults) interrupted.push(batch);
-    if (known) continue;
-    for (const earlier of interrupted.splice(0)) await send(earlier);
-    await send(batch);
+  async function request(orders: readonly SourceOrder[]): Promise<Reply[]> {
+    const options = { idempotencyKey: keyOf(orders, way), strict: way.strict, signal };
+    const texts = orders.map(({ text }) => text);
+    if (way.webhook) return [replyOf(await client.sendWebhook(texts[0] as string, options))];
+    return (await client.submitBatch(texts, { ...options, timeoutMs: BATCH_TIMEOUT_MS })).results.map(replyOf);
   }
-  if (read < before.length) throw new InputChangedError(journal.path);
-  for (const batch of interrupted) await send(batch);
-  await Promise.all(inFlight);
+
+  return async (orders) => {
+    const replies = (await deliver(orders.filter(({ rejection }) => !rejection))).values();
+    return orders.map((order) => (order.rejection ? order : { ...order, ...replies.next().value }));
+  };
+}
+
+/**
+ * The idempotency key of a request follows from its content and position, so that the same file sent again replays the receipts of what
+ * arrived. For the same reason the service never has the key with other content.
+ */
+function keyOf(orders: readonly SourceOrder[], { strict, webhook, round }: Way): string {
+  const hash = createHash('sha256').update(`${JSON.stringify([strict, webhook, round, orders[0]?.position])}\n`);
+  return `send-${hash.update(orders.map(({ text }) => text).join('\n')).digest('base64url')}`;
+}
+
+function replyOf(reply: BatchResult): Reply {
+  if (reply.error) return { rejection: reply.error };
+  return { receiptId: reply.receipt_id, isReplay: reply.duplicate === true };
+}
+
+function rejectionIn({ status, problem }: ProblemError): Rejection {
+  return { ...problem, status };
 }

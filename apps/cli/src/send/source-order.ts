@@ -5,7 +5,7 @@ import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
 
 /** Why an order was not accepted: the service's problem, or one of the same form if it could not be sent. */
-export interface Refusal {
+export interface Rejection {
   status: number;
   code: string;
   detail: string;
@@ -31,7 +31,7 @@ export interface ReadOrder {
   /** Null if there is none or it is unreadable. */
   sourceOrderId: string | null;
   /** Why it cannot be sent. */
-  refusal?: Refusal;
+  rejection?: Rejection;
 }
 
 type Place = Pick<ReadOrder, 'line' | 'end'>;
@@ -49,10 +49,10 @@ export function sourceOrder(bytes: Buffer, { line, end }: Place): ReadOrder {
 
 /** Creates an order that cannot be sent but keeps its position. */
 export function unsendable(place: Place, detail: string, sourceOrderId: string | null = null): ReadOrder {
-  return { ...place, text: '', sourceOrderId, refusal: { status: 400, code: 'malformed_body', detail } };
+  return { ...place, text: '', sourceOrderId, rejection: { status: 400, code: 'malformed_body', detail } };
 }
 
-/** The order that a mapping makes of an object. What is not one JSON object stays as it is, so that the service refuses it. */
+/** The order that a mapping makes of an object. What is not one JSON object stays as it is, so that the service rejects it. */
 export function mapDocument(order: ReadOrder, mapping: OrderMapping): ReadOrder {
   try {
     const payload = mapOrder(parseDelivery(Buffer.from(order.text)), mapping);

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -89,7 +88,7 @@ async function measureSend(services: Services, file: string, { orders }: Plan): 
     await driver.child.stop();
 
     const startedAt = Date.now();
-    const child = await startChild(process.execPath, [CLI, 'send', file, '--restart', '--json'], {
+    const child = await startChild(process.execPath, [CLI, 'send', file, '--json'], {
       env: {
         ...baseEnvironment(),
         NODE_ENV: 'production',
@@ -125,7 +124,6 @@ async function measureSend(services: Services, file: string, { orders }: Plan): 
     await running.stop();
     await client.end();
     await services.drop(databaseUrl);
-    await rm(`${file}.orders-send.jsonl`, { force: true });
   }
 }
 

@@ -8,7 +8,7 @@ import {
   TimeoutError,
 } from '@orders/client';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
-import { Failure } from '../errors.ts';
+import { Failure } from './errors.ts';
 
 /** What requests to the service are made with. */
 export interface Session {
