@@ -6,10 +6,10 @@ import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { HelpLink } from '../../components/help-link.tsx';
 import { Segments } from '../../components/segments.tsx';
-import curl from './snippets/curl.txt';
-import node from './snippets/node.txt';
-import php from './snippets/php.txt';
-import python from './snippets/python.txt';
+import curl from './snippets/curl.txt?raw';
+import node from './snippets/node.txt?raw';
+import php from './snippets/php.txt?raw';
+import python from './snippets/python.txt?raw';
 
 /** Templates: `{{…}}` is a placeholder, and a line that begins with `~` is for webhooks only. */
 const TEXTS = { curl, node, python, php };
