@@ -16,7 +16,7 @@ const MAX_EXAMINED = 500;
 
 const READ = {
   name: 'read-deliveries',
-  // With a limit above 1, at least one new event is read, so that events which the receiver refuses do not delay the others. An event that
+  // With a limit above 1, at least one new event is read, so that events which the receiver rejects do not delay the others. An event that
   // was removed because of its age has no id; it is not delivered.
   text: `
 with examined as materialized (

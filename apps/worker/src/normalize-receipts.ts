@@ -3,7 +3,8 @@ import type { Database } from '@orders/database/connect.ts';
 import { faultOf, isDamage } from '@orders/database/database-errors.ts';
 import type { WritableOrder } from '@orders/database/orders/write-orders.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
-import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { absentFields } from '@orders/domain/absent-fields.ts';
+import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 import type { PendingReceipt } from './receipts/pending-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
@@ -32,7 +33,16 @@ export async function normalizeReceipts(
       // The other lane's batch can run between long orders.
       if (body && body.length > LONG_BODY_BYTES) await yieldToEventLoop();
       if (body === null) throw new Error('the body of the receipt is missing');
-      writable.push({ receiptId, accountId, attempts, ...normalizeSent(parseBody(body)) });
+      writable.push({
+        ...normalizeOrder(parseBody(body)),
+        receiptId,
+        accountId,
+        attempts,
+        // Only a duplicate needs them. Finding them in every order would make normalizing it a third slower.
+        get absent() {
+          return absentFields(parseBody(body));
+        },
+      });
     } catch (error) {
       if (faultOf(error) === 'infrastructure' && !isDamage(error)) throw error;
       await deps.recordFailure(batch, { receiptId, attempts, warnings: [] }, error);

@@ -3,11 +3,11 @@ import { createFairQueue } from '../src/concurrency/fair-queue.ts';
 
 /** Queues work that ends when the test calls `endNext`. */
 function started(maxConcurrent: number, maxPerKey?: number) {
-  const runLong = createFairQueue<string>(maxConcurrent, maxPerKey);
+  const runFairly = createFairQueue<string>(maxConcurrent, maxPerKey);
   const order: string[] = [];
   const ends: (() => void)[] = [];
   const add = (name: string, fails = false) =>
-    runLong(name[0] as string, async () => {
+    runFairly(name[0] as string, async () => {
       order.push(name);
       await new Promise<void>((resolve) => ends.push(resolve));
       if (fails) throw new Error(name);
@@ -51,12 +51,12 @@ test('a key at its own limit leaves room for others', async () => {
 });
 
 test('work that is aborted while it waits leaves the queue and never runs', async () => {
-  const runLong = createFairQueue<string>(1);
+  const runFairly = createFairQueue<string>(1);
   const order: string[] = [];
   const running = Promise.withResolvers<void>();
   const add = (name: string, signal?: AbortSignal) =>
-    runLong(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
-  const first = runLong('a', () => running.promise);
+    runFairly(name[0] as string, async () => order.push(name), signal).catch((error: Error) => error.message);
+  const first = runFairly('a', () => running.promise);
   const [aborted, kept] = [new AbortController(), new AbortController()];
   const results = Promise.all([
     add('a1', aborted.signal),
@@ -75,11 +75,11 @@ test('work that is aborted while it waits leaves the queue and never runs', asyn
 });
 
 test('work of preferred keys starts before all waiting work, and preempts no running work', async () => {
-  const runLong = createFairQueue<string>(1, 1, (key) => key.startsWith('!'));
+  const runFairly = createFairQueue<string>(1, 1, (key) => key.startsWith('!'));
   const order: string[] = [];
   const running = Promise.withResolvers<void>();
-  const first = runLong('a', () => running.promise);
-  const add = (name: string) => runLong(name.slice(0, -1), async () => order.push(name));
+  const first = runFairly('a', () => running.promise);
+  const add = (name: string) => runFairly(name.slice(0, -1), async () => order.push(name));
   const results = Promise.all(['a1', 'b1', 'b2', '!c1', '!c2', '!d1'].map(add));
   expect(order).toEqual([]);
   running.resolve();

@@ -48,7 +48,7 @@ export function createParser(): Parser {
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: THREAD_HEAP_MB },
   });
-  const runLong = createFairQueue<number>(1);
+  const runFairly = createFairQueue<number>(1);
 
   async function runInThread(name: TaskName, body: Buffer, options: unknown[]): Promise<unknown> {
     // The copy is transferred; the body itself may be a slice of a batch.
@@ -67,7 +67,7 @@ export function createParser(): Parser {
       if (body.length <= LONG_BODY_BYTES) {
         return (tasks[name] as (body: Buffer, ...options: unknown[]) => Result)(body, ...options);
       }
-      return runLong(accountId, async () => {
+      return runFairly(accountId, async () => {
         if (isGone?.()) throw new ClientDisconnected();
         return runInThread(name, body, options);
       }) as Promise<Result>;

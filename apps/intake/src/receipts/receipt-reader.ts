@@ -35,7 +35,7 @@ const MAX_CONCURRENT_LOOKUPS = 4;
  * primary, which is polled for waiters at most every half second.
  */
 export function createReceiptReader({ primary, replica, lookups }: Sources): ReceiptReader {
-  const runLong = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   let primaryQueriedAt = Number.NEGATIVE_INFINITY;
 
   return {
@@ -43,7 +43,7 @@ export function createReceiptReader({ primary, replica, lookups }: Sources): Rec
       const copy = await replica?.query((database) => findReceipt(database, accountId, receiptId));
       const isFinalCopy = copy && isImmutable(copy);
       lookups.inc({ answered_by: isFinalCopy ? 'replica' : 'primary' });
-      return isFinalCopy ? copy : runLong(accountId, () => findReceipt(primary, accountId, receiptId));
+      return isFinalCopy ? copy : runFairly(accountId, () => findReceipt(primary, accountId, receiptId));
     },
     async findFinal(receiptIds) {
       if (performance.now() - primaryQueriedAt < PRIMARY_POLL_INTERVAL_MS) {

@@ -29,12 +29,12 @@ const MAX_COMPARED = { size: 1024 * 1024 };
  * @returns a function that adds a replay to the queue.
  */
 export function createReplayQueue(deps: ReplayDeps): (replay: WaitingReceipt) => void {
-  const runLong = createFairQueue<number>(MAX_CONCURRENT);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT);
   const queues = new Map<number, WaitingReceipt[]>();
 
   async function processQueue(accountId: number, queue: WaitingReceipt[]): Promise<void> {
     while (queue.length > 0) {
-      await runLong(accountId, async () => {
+      await runFairly(accountId, async () => {
         // Replays of one iteration of the event loop share a chunk.
         await new Promise(setImmediate);
         const chunk = queue.splice(0, chunkLength(queue, bodyLength, MAX_HASHED));

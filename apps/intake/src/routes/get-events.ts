@@ -15,7 +15,7 @@ const MAX_CONCURRENT_READS = 2;
 
 /** `GET /ingest/events`: the account's events after a cursor, oldest first; with `Prefer: wait=N`, waits for the next one. */
 export function getEvents(database: Database, waiters: Waiters<true>): RequestHandler {
-  const runLong = createFairQueue<number>(MAX_CONCURRENT_READS);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_READS);
   return async (request, response) => {
     const { accountId } = senderOf(request);
     const { after: cursor, limit } = readQuery(request);
@@ -35,7 +35,7 @@ export function getEvents(database: Database, waiters: Waiters<true>): RequestHa
     }
     const events =
       log.newestStoredSequence > after
-        ? await runLong(accountId, () => readEvents(database, accountId, after, limit))
+        ? await runFairly(accountId, () => readEvents(database, accountId, after, limit))
         : [];
     // Events can be removed because of their age after the check above.
     if (cursor !== null && log.newestStoredSequence > after && events[0]?.sequence !== after + 1) {

@@ -17,9 +17,9 @@ const MAX_CONCURRENT = 2;
 
 /** Cancels fairly, one request of an account at a time: they would wait for each other's locks, and take the place of others. */
 export function createCanceller(database: Database, metrics: Pick<IntakeMetrics, 'cancellations'>): Canceller {
-  const runLong = createFairQueue<number>(MAX_CONCURRENT, 1);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
   return async (request) => {
-    const outcomes = await runLong(request.accountId, () => cancelOrders(database, request)).catch(refuseBusy);
+    const outcomes = await runFairly(request.accountId, () => cancelOrders(database, request)).catch(refuseBusy);
     for (const { outcome } of outcomes.values()) metrics.cancellations.inc({ outcome });
     return outcomes;
   };

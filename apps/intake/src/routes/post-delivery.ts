@@ -53,7 +53,7 @@ const MAX_CONCURRENT = 2;
  */
 export function postDelivery(deps: Deps): RequestHandler {
   const { activity, parser, cancel, database, basePath } = deps;
-  const runLong = createFairQueue<number>(MAX_CONCURRENT, 1);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
 
   /** The prefix of the cached source may be some seconds old; that of a used source stays. */
   async function markUsed(source: SourceOfDelivery): Promise<void> {
@@ -73,7 +73,7 @@ export function postDelivery(deps: Deps): RequestHandler {
     const { kind } = delivery;
     if (kind !== 'ignored' && delivery.sourceOrderId !== null && !source.isUsed) {
       const { idPrefix } = source;
-      await runLong(accountId, () => markUsed(source));
+      await runFairly(accountId, () => markUsed(source));
       if (source.idPrefix !== idPrefix) delivery = await read(source.idPrefix);
     }
     request.body = undefined;
@@ -85,7 +85,7 @@ export function postDelivery(deps: Deps): RequestHandler {
     if (sourceOrderId === null) {
       const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber, body: raw };
       const isCancellation = kind === 'cancellation';
-      await runLong(accountId, () => storeUnmapped(database, { ...unmapped, isCancellation }));
+      await runFairly(accountId, () => storeUnmapped(database, { ...unmapped, isCancellation }));
       contextOf(request).receiptId = unmapped.receiptId;
       activity.note(source, 'mapping_failed', unmapped.receiptId);
       return { receiptId: unmapped.receiptId, duplicate: false, payloadMismatch: false };

@@ -18,14 +18,14 @@ export const IDS_PER_REQUEST = 10;
 /** `POST /ingest/reconcile`: the state of the account's orders by its own ids, or that an id never arrived. Reads from the primary. */
 export function postReconcile(deps: { database: Database; parser: Parser; rateLimits: RateLimits }): RequestHandler {
   const { database, parser, rateLimits } = deps;
-  const runLong = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
+  const runFairly = createFairQueue<number>(MAX_CONCURRENT_LOOKUPS);
   return async (request, response) => {
     const { accountId } = senderOf(request);
     const { ids, newest } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
       const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
-      return { ids, newest: await runLong(accountId, lookUp) };
+      return { ids, newest: await runFairly(accountId, lookUp) };
     });
     response.json({ results: ids.map((id) => resultOf(id, newest.get(id))) });
   };

@@ -5,10 +5,10 @@ import {
   type OrderJson,
   type OrderRow,
   orderRow,
+  TEXT_COLUMNS,
   toJson,
 } from '@orders/database/orders/order-rows.ts';
 import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { Knex } from 'knex';
 import type { Note } from './find-notes.ts';
 
@@ -32,7 +32,7 @@ const ORDERS = `
 with found as materialized (
   select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
          o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${ITEMS}, o.total, o.currency,
-         ${TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ')}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at
+         ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at
   from unnest(:ids::bigint[]) with ordinality as wanted(order_id, ordinal)
   cross join lateral (${orderRow(':accountId::int', 'wanted.order_id')}) as o
 ), measured as (

@@ -45,7 +45,7 @@ const TRUSTED = 'trusted ';
  * @param ln log2 of scrypt's N.
  */
 export function createPasswordHasher(ln?: number): PasswordHasher {
-  const runLong = createFairQueue<string>(MAX_CONCURRENT, MAX_CONCURRENT, (key) => key.startsWith(TRUSTED));
+  const runFairly = createFairQueue<string>(MAX_CONCURRENT, MAX_CONCURRENT, (key) => key.startsWith(TRUSTED));
   const trusted = createFairBudget<string>(MAX_PENDING);
   const unknown = createFairBudget<string>(MAX_PENDING);
   const requesters = new AsyncLocalStorage<Requester>();
@@ -63,7 +63,7 @@ export function createPasswordHasher(ln?: number): PasswordHasher {
   function queue<Result>(work: () => Promise<Result>): Promise<Result> {
     const requester = requesters.getStore();
     if (!requester) return admit({ key: '', isTrusted: false }, () => queue(work));
-    return runLong(`${requester.isTrusted ? TRUSTED : ''}${requester.key}`, work, requester.signal);
+    return runFairly(`${requester.isTrusted ? TRUSTED : ''}${requester.key}`, work, requester.signal);
   }
 
   return {

@@ -88,11 +88,14 @@ type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
 export type OrderRow = Flat<OrderJson>;
 export type ListedRow = Omit<Flat<ListedOrder>, 'severity' | 'blockers'> & SeverityRow;
 
+/** SQL: the columns of the texts that senders may leave out, from `orders o`. */
+export const TEXT_COLUMNS = TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ');
+
 /** SQL: the columns of a `ListedRow`, from `orders o`. */
 export const LISTED_COLUMNS = `
   o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
-  o.total, o.currency, ${TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ')}, jsonb_array_length(o.warnings) as warning_count, o.review_state,
+  o.total, o.currency, ${TEXT_COLUMNS}, jsonb_array_length(o.warnings) as warning_count, o.review_state,
   o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${SEVERITY_COLUMNS}`;
 
 export function toListed(row: ListedRow): ListedOrder {

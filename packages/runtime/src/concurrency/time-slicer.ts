@@ -14,10 +14,10 @@ export interface TimeSlicer {
 
 /** A process needs one slicer. */
 export function createTimeSlicer(): TimeSlicer {
-  const runLong = createFairQueue<number>(1);
+  const runFairly = createFairQueue<number>(1);
   return {
     async next(accountId) {
-      await runLong(accountId, () => new Promise(setImmediate));
+      await runFairly(accountId, () => new Promise(setImmediate));
       const endsAt = performance.now() + SLICE_MS;
       return () => performance.now() >= endsAt;
     },

@@ -2,14 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import {
-  decideResend,
-  isHeld,
-  isUndecided,
-  type OrderDetail,
-  type ReviewState,
-  toListedOrder,
-} from '../../api/review.ts';
+import { decideResend, isHeld, isUndecided, type OrderDetail, type ReviewState } from '../../api/review.ts';
 import { useCan } from '../../api/session.ts';
 import { HelpLink } from '../../components/help-link.tsx';
 import { useNotices } from '../../components/notices.tsx';
@@ -28,6 +21,7 @@ import { useOpenFirst, useReviewUrl } from './list/use-review-url.ts';
 import { useSelection } from './list/use-selection.ts';
 import { FIRST_WARNED, nameOfOrder, RESEND_PANEL } from './name-of-order.ts';
 import { LazyOrderPane, useOrderPanePreload } from './order/lazy-order-pane.tsx';
+import { orderKey, useShowChanged } from './order/use-order.ts';
 import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
 import { useShortcutSetting, useShortcuts } from './use-shortcuts.ts';
 import './list/list.css';
@@ -66,7 +60,7 @@ export function ReviewPage(): ReactNode {
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
-  const detailOf = (id: number) => queryClient.getQueryData<OrderDetail>(['order', accountId, id]);
+  const detailOf = (id: number) => queryClient.getQueryData<OrderDetail>(orderKey(accountId, id));
   const orderOf = (id: number) => listed.get(id) ?? detailOf(id)?.order;
   /** The orders that a key decides about, as far as they are shown: the selected ones, or else the current one. */
   const targetIds = () => {
@@ -95,7 +89,7 @@ export function ReviewPage(): ReactNode {
     if (!detail || !isHeld(detail)) return false;
     notices.show({ kind: 'bad', text: t('notice.held', { name: nameOfOrder(detail.order) }) });
     document.getElementById(RESEND_PANEL)?.focus();
-    void queryClient.invalidateQueries({ queryKey: ['order', accountId, id] });
+    void queryClient.invalidateQueries({ queryKey: orderKey(accountId, id) });
     return true;
   };
   const move = (ids: number[], to: ReviewState, reason?: string) => {
@@ -109,15 +103,10 @@ export function ReviewPage(): ReactNode {
     const detail = detailOf(id);
     return detail ? isUndecided(detail) : orderOf(id)?.resent === 'undecided';
   };
+  const showChanged = useShowChanged(accountId, live.replace);
   const acceptResend = async (id: number) => {
     const receipt_id = detailOf(id)?.resends[0]?.receipt_id;
-    if (!receipt_id) return;
-    const changed = await decideResend(accountId, id, { receipt_id, decision: 'accepted' });
-    const queryKey = ['order', accountId, id];
-    // A response still in flight would restore the old version.
-    await queryClient.cancelQueries({ queryKey });
-    queryClient.setQueryData(queryKey, changed);
-    live.replace(toListedOrder(changed.order));
+    if (receipt_id) await showChanged(await decideResend(accountId, id, { receipt_id, decision: 'accepted' }));
   };
   const decisions = useDecisions(isResent, isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {

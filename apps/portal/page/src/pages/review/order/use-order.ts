@@ -9,6 +9,25 @@ import { useAction } from '../../../components/use-action.ts';
 
 const POLL_INTERVAL_MS = 5000;
 
+/** The key of an order's query. */
+export const orderKey = (accountId: number, orderId: number) => ['order', accountId, orderId];
+
+/**
+ * Shows a changed version of an order; another order may be open now.
+ *
+ * @param onLoaded called with it, for the list.
+ */
+export function useShowChanged(accountId: number, onLoaded: (order: ListedOrder) => void) {
+  const queryClient = useQueryClient();
+  return async (changed: OrderDetail): Promise<void> => {
+    const queryKey = orderKey(accountId, changed.order.order_id);
+    // A response still in flight would restore the old version.
+    await queryClient.cancelQueries({ queryKey });
+    queryClient.setQueryData(queryKey, changed);
+    onLoaded(toListedOrder(changed.order));
+  };
+}
+
 /**
  * Loads one order, polls it while the page is visible, and provides a mutation to decide on a resend.
  *
@@ -19,24 +38,17 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
   const textOf = useProblemText();
   const notices = useNotices();
   const queryClient = useQueryClient();
-  const keyOf = (id: number) => ['order', accountId, id];
+  const queryKey = orderKey(accountId, orderId);
+  const accept = useShowChanged(accountId, onLoaded);
   const detail = useQuery({
-    queryKey: keyOf(orderId),
+    queryKey,
     queryFn: ({ signal }) => call<OrderDetail>('GET', `/accounts/${accountId}/orders/${orderId}`, { signal }),
     refetchInterval: POLL_INTERVAL_MS,
   });
-  /** Shows a changed version of an order; another order may be open now. */
-  async function accept(changed: OrderDetail): Promise<void> {
-    const itsKey = keyOf(changed.order.order_id);
-    // A response still in flight would restore the old version.
-    await queryClient.cancelQueries({ queryKey: itsKey });
-    queryClient.setQueryData(itsKey, changed);
-    onLoaded(toListedOrder(changed.order));
-  }
   /** Loads the order again, as somebody else was faster. */
   async function reload(): Promise<OrderDetail | undefined> {
-    await queryClient.invalidateQueries({ queryKey: keyOf(orderId) });
-    return queryClient.getQueryData(keyOf(orderId));
+    await queryClient.invalidateQueries({ queryKey });
+    return queryClient.getQueryData(queryKey);
   }
   const decision = useAction({
     mutationFn: (choice: Parameters<typeof decideResend>[2]) => decideResend(accountId, orderId, choice),
