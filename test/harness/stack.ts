@@ -4,14 +4,15 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake/config.ts';
-import { createIntake, type Intake } from '@orders/intake/create-intake.ts';
+import { createIntake } from '@orders/intake/create-intake.ts';
 import { readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
-import { createNotifier, type NotifierService } from '@orders/notifier/create-notifier.ts';
+import { createNotifier } from '@orders/notifier/create-notifier.ts';
 import { readConfig as readPortalConfig } from '@orders/portal/config.ts';
-import { createPortal, type Portal } from '@orders/portal/create-portal.ts';
+import { createPortal } from '@orders/portal/create-portal.ts';
+import type { Service } from '@orders/runtime/lifecycle/create-service.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig as readWorkerConfig, type WorkerConfig } from '@orders/worker/config.ts';
-import { createWorker, type WorkerService } from '@orders/worker/create-worker.ts';
+import { createWorker } from '@orders/worker/create-worker.ts';
 import { type Api, openApi, type TestAccount } from './api.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import type { RoleOf } from './database.ts';
@@ -43,7 +44,7 @@ export interface Stack {
 export interface RunningIntake {
   /** Drains it. Idempotent. */
   close(): Promise<void>;
-  service: Intake;
+  service: Service;
   config: IntakeConfig;
   api: Api;
   adminUrl: string;
@@ -52,7 +53,7 @@ export interface RunningIntake {
 
 export interface RunningWorker {
   close(): Promise<void>;
-  service: WorkerService;
+  service: Service;
   config: WorkerConfig;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
@@ -60,14 +61,14 @@ export interface RunningWorker {
 
 export interface RunningNotifier {
   close(): Promise<void>;
-  service: NotifierService;
+  service: Service;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
 
 export interface RunningPortal {
   close(): Promise<void>;
-  service: Portal;
+  service: Service;
   /** The URL for browsers. */
   url: string;
   adminUrl: string;

@@ -3,26 +3,21 @@ import { fingerprintOf } from '@orders/database/accounts/seal.ts';
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
-import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { isRedisUrl, openFailFastRedis } from '@orders/queue/open-redis.ts';
 import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
-import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
-import { listen } from '@orders/runtime/lifecycle/listen.ts';
-import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { createService, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { exposePools } from '@orders/runtime/observability/metrics.ts';
 import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { createTracing } from '@orders/runtime/observability/tracing.ts';
-import { VERSION } from '@orders/runtime/version.ts';
 import { createAdmission } from './admission/admission.ts';
 import { shedLoad } from './admission/shed-load.ts';
 import { createApp } from './app.ts';
 import type { IntakeConfig } from './config.ts';
-import { exposeExpiringKeys } from './observability/expose-expiring-keys.ts';
+import { exposeExpiringKeys, exposeUnreadableSecrets } from './observability/expose-credentials.ts';
 import { exposeLoad } from './observability/expose-load.ts';
-import { exposeUnreadableSecrets } from './observability/expose-unreadable-secrets.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { checkReadiness } from './observability/readiness.ts';
 import { createSourceActivity } from './observability/source-activity.ts';
@@ -35,18 +30,12 @@ import { createReceiptReader } from './receipts/receipt-reader.ts';
 import { createEventWaiters, createWaiters } from './receipts/waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
 
-export interface Intake extends Service {
-  /** Listening ports; 0 before `start`. */
-  readonly port: number;
-  readonly adminPort: number;
-}
-
 const RATE_LIMITER_TIMEOUT_MS = 200;
 /** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) may be cut off when another request needs its memory. */
 const SLOW_FRACTION = 1 / 6;
 
 /** Composes the intake process; nothing connects or listens before `start`. */
-export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Intake {
+export function createIntake(config: IntakeConfig, { logger }: { logger: Logger }): Service {
   const server = createBoundedServer(config);
   // Node emits this error after `REQUEST_TIMEOUT`; emitting it earlier gives the client the same plain 408.
   const timeout = Object.assign(new Error('slow body cut off'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
@@ -68,7 +57,6 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders intake',
   });
-  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const queueOutage = createOutageLog(logger, 'queue', 'workers take overdue receipts from Postgres');
   const producer = openProducer({
@@ -99,7 +87,6 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });
   const countUnreadable = exposeUnreadableSecrets(metrics.registry, database, keys, logger);
   exposeExpiringKeys(metrics.registry, database);
-  const shutdown = createGracefulShutdown(server);
   const tracing = createTracing(config, 'orders-intake', logger);
   const shared = { config, logger, metrics, database, admission, authenticator, sources, activity, parser };
   const app = createApp({ ...shared, reader, producer, redis, receiptWaiters, eventWaiters, rejections, tracing });
@@ -110,59 +97,44 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
     logger,
     basePath: config.BASE_PATH,
   });
-  server.on('request', checkRequestHead(shedding));
-  const admin = createAdminServer(
-    checkReadiness({
-      database,
-      producer,
-      isDraining: () => shutdown.draining,
-      secretsKey: fingerprintOf(keys),
-      countUnreadableSecrets: countUnreadable,
-    }),
-    metrics.registry,
-    logger,
-    config.ADMIN_TOKEN,
-  );
-  const stopping = new AbortController();
-  let [port, adminPort] = [0, 0];
 
-  return {
-    get port() {
-      return port;
+  return createService({
+    name: 'intake',
+    config,
+    logger,
+    registry: metrics.registry,
+    tracing,
+    http: {
+      server,
+      handle: checkRequestHead(shedding),
+      config,
+      release() {
+        receiptWaiters.release();
+        eventWaiters.release();
+      },
     },
-    get adminPort() {
-      return adminPort;
-    },
-    async start() {
-      await tracing?.start();
-      // The admin port opens last, so readiness is never reported before the service listens.
-      port = await listen(server, config.HOST, config.PORT);
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL)) {
+    readiness: (isDraining) =>
+      checkReadiness({
+        database,
+        producer,
+        isDraining,
+        secretsKey: fingerprintOf(keys),
+        countUnreadableSecrets: countUnreadable,
+      }),
+    begin(stopping, warn) {
+      if (config.NODE_ENV === 'production' && !isRedisUrl(config.QUEUE_URL))
         logger.warn('the queue runs on Postgres; use Redis in production');
-      }
-      logger.info('intake ready', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
+      // Orders wait for Postgres in their senders, so intake serves meanwhile.
+      void untilSchema(database, stopping, warn);
+      return undefined;
     },
-    async close() {
-      stopping.abort();
-      await shutdown.announce(config.DRAIN_DELAY);
-      receiptWaiters.release();
-      eventWaiters.release();
-      await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
+    async end() {
       await withTimeout(Promise.all([rejections.close(), activity.close()]), config.DRAIN_TIMEOUT * 0.05);
       await producer.close();
       redis?.disconnect();
-      await Promise.all([
-        tracing?.close(config.DRAIN_TIMEOUT * 0.1),
-        load.close(),
-        replica?.close(),
-        parser.close(),
-        closeDatabase(database),
-      ]);
-      await closeAdminServer(admin);
+      await Promise.all([load.close(), replica?.close(), parser.close(), closeDatabase(database)]);
     },
-  };
+  });
 }
 
 function openReplica(config: IntakeConfig, logger: Logger): ReadReplica | null {

@@ -6,23 +6,16 @@ import { createFailureLog } from '@orders/database/failure-log.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { withTimeout } from '@orders/runtime/concurrency/with-timeout.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
-import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
-import { listen } from '@orders/runtime/lifecycle/listen.ts';
-import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { createService, DRAIN_SHARE, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
-import { VERSION } from '@orders/runtime/version.ts';
+import { exposePools } from '@orders/runtime/observability/metrics.ts';
 import { createEndpointCaller } from './call-endpoint.ts';
 import { claimEndpoints } from './claim-endpoints.ts';
 import type { NotifierConfig } from './config.ts';
 import { createDeliverRound } from './deliver-round.ts';
 import { createHostRates } from './host-rates.ts';
 import { createMetrics } from './metrics.ts';
-
-export interface NotifierService extends Service {
-  readonly adminPort: number;
-}
 
 /** Interval at which Postgres is asked for endpoints, in milliseconds. */
 const CLAIM_INTERVAL_MS = 100;
@@ -42,7 +35,7 @@ const SLOW_SHARE = 0.5;
 const ACCOUNT_SHARE = 0.25;
 
 /** Creates the notifier; nothing connects before `start`. */
-export function createNotifier(config: NotifierConfig, { logger }: { logger: Logger }): NotifierService {
+export function createNotifier(config: NotifierConfig, { logger }: { logger: Logger }): Service {
   const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
@@ -53,7 +46,6 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   /** The running rounds, with their accounts. */
   const rounds = { fast: new Map<Promise<void>, number>(), slow: new Map<Promise<void>, number>() };
   const metrics = createMetrics(() => rounds.fast.size + rounds.slow.size);
-  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const secretsKeys = secretsKeysOf(config);
   const caller = createEndpointCaller(config);
@@ -69,18 +61,9 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
   const failures = createFailureLog(database, logger, 'delivering events', 'deliveries wait for the next round');
   const slowLimit = Math.floor(config.NOTIFIER_CONCURRENCY * SLOW_SHARE);
   const limits = { fast: config.NOTIFIER_CONCURRENCY - slowLimit, slow: slowLimit };
-  const stopping = new AbortController();
   const secretsKey = fingerprintOf(secretsKeys);
-  const admin = createAdminServer(
-    async () => ({ ...(await checkSchema(database, () => stopping.signal.aborted)), secrets_key: secretsKey }),
-    metrics.registry,
-    logger,
-    config.ADMIN_TOKEN,
-  );
   let claiming: Promise<void>[] = [];
   const onRoundEnd = { fast: () => {}, slow: () => {} };
-  let starting: Promise<void> | undefined;
-  let adminPort = 0;
 
   /** Starts a round for each endpoint that has something to deliver, as far as there is capacity. */
   async function claim(kind: 'fast' | 'slow'): Promise<void> {
@@ -113,8 +96,7 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     }
   }
 
-  async function claimUntilStopped(kind: 'fast' | 'slow'): Promise<void> {
-    const { signal } = stopping;
+  async function claimUntilStopped(kind: 'fast' | 'slow', signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const roundEnd = Promise.withResolvers<void>();
       onRoundEnd[kind] = roundEnd.resolve;
@@ -124,36 +106,28 @@ export function createNotifier(config: NotifierConfig, { logger }: { logger: Log
     }
   }
 
-  return {
-    get adminPort() {
-      return adminPort;
+  return createService({
+    name: 'notifier',
+    config,
+    logger,
+    registry: metrics.registry,
+    readiness: async (isDraining) => ({ ...(await checkSchema(database, isDraining)), secrets_key: secretsKey }),
+    async begin(stopping, warn) {
+      if (!(await untilSchema(database, stopping, warn))) return;
+      claiming = [claimUntilStopped('fast', stopping), claimUntilStopped('slow', stopping)];
+      logger.info('notifier ready');
     },
-    async start() {
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('notifier starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      const waitsForSchema = Promise.withResolvers<void>();
-      const schema = untilSchema(database, stopping.signal, (message, fields) => {
-        logger.warn(message, fields);
-        waitsForSchema.resolve();
-      });
-      starting = schema.then((isReady) => {
-        if (!isReady) return;
-        claiming = [claimUntilStopped('fast'), claimUntilStopped('slow')];
-        logger.info('notifier ready');
-      });
-      await Promise.race([starting, waitsForSchema.promise]);
-    },
-    async close() {
-      stopping.abort();
-      await starting;
+    async end() {
       await Promise.all(claiming);
       // Rounds that have not ended by then are repeated by another notifier once their leases expire.
-      await withTimeout(Promise.all([...rounds.fast.keys(), ...rounds.slow.keys()]), config.DRAIN_TIMEOUT * 0.8);
+      await withTimeout(
+        Promise.all([...rounds.fast.keys(), ...rounds.slow.keys()]),
+        config.DRAIN_TIMEOUT * DRAIN_SHARE,
+      );
       caller.close();
       await closeDatabase(database);
-      await closeAdminServer(admin);
     },
-  };
+  });
 }
 
 /** The accounts that occur at least `count` times. */

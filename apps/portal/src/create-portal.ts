@@ -2,15 +2,11 @@ import { fingerprintOf } from '@orders/database/accounts/seal.ts';
 import { closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database/connect.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
-import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
-import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
-import { listen } from '@orders/runtime/lifecycle/listen.ts';
-import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { createService, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
-import { VERSION } from '@orders/runtime/version.ts';
+import { exposePools } from '@orders/runtime/observability/metrics.ts';
 import { createApp } from './app.ts';
 import type { PortalConfig } from './config.ts';
 import { createFairLimiter } from './fair-limiter.ts';
@@ -20,12 +16,6 @@ import { createMetrics } from './metrics.ts';
 import { createAuth } from './sign-in/create-auth.ts';
 import { createKnownDevices } from './sign-in/known-device.ts';
 import { createPasswordHasher } from './sign-in/password-hasher.ts';
-
-export interface Portal extends Service {
-  /** The listening ports, 0 before `start`. */
-  readonly port: number;
-  readonly adminPort: number;
-}
 
 /** An order of 1,000 long items with its payload and history takes up to 30 MB until it is sent. */
 const MAX_CONCURRENT_READS = 4;
@@ -38,7 +28,7 @@ const MAX_PIPELINED = 2;
 const MAIL_DRAIN_MS = 5000;
 
 /** Composes the portal; nothing connects or listens before `start`. */
-export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
+export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Service {
   const metrics = createMetrics();
   const connect = {
     url: config.DATABASE_URL,
@@ -49,7 +39,6 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   };
   const database = openDatabase(connect);
   const knex = openKnex(connect);
-  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
   const hasher = createPasswordHasher(config.PASSWORD_HASH_COST);
   const devices = createKnownDevices({ knex, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
@@ -66,48 +55,29 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     count: (outcome) => metrics.mails.inc({ outcome }),
   });
   const server = createBoundedServer(config, { maxPipelined: MAX_PIPELINED });
-  const shutdown = createGracefulShutdown(server);
   const runLong = createFairLimiter(MAX_CONCURRENT_READS);
   const runShort = createFairLimiter(MAX_CONCURRENT_SHORT);
-  server.on(
-    'request',
-    createApp({ config, logger, knex, database, auth, devices, hasher, queues, mails, runLong, runShort }, metrics),
-  );
+  const deps = { config, logger, knex, database, auth, devices, hasher, queues, mails, runLong, runShort };
   const secretsKey = fingerprintOf(secretsKeysOf(config));
-  const admin = createAdminServer(
-    async () => ({ ...(await checkSchema(database, () => shutdown.draining)), secrets_key: secretsKey }),
-    metrics.registry,
-    logger,
-    config.ADMIN_TOKEN,
-  );
-  const stopping = new AbortController();
-  let [port, adminPort] = [0, 0];
 
-  return {
-    get port() {
-      return port;
+  return createService({
+    name: 'portal',
+    config,
+    logger,
+    registry: metrics.registry,
+    http: { server, handle: createApp(deps, metrics), config },
+    readiness: async (isDraining) => ({ ...(await checkSchema(database, isDraining)), secrets_key: secretsKey }),
+    begin(stopping, warn) {
+      void untilSchema(database, stopping, warn);
+      return undefined;
     },
-    get adminPort() {
-      return adminPort;
-    },
-    async start() {
-      // The readiness endpoint listens last, so that it cannot answer before the portal does.
-      port = await listen(server, config.HOST, config.PORT);
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('portal ready', { port, admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      void untilSchema(database, stopping.signal, (message, fields) => logger.warn(message, fields));
-    },
-    async close() {
-      stopping.abort();
-      await shutdown.announce(config.DRAIN_DELAY);
-      await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
+    async end() {
       await mails.close(Math.min(MAIL_DRAIN_MS, config.DRAIN_TIMEOUT * 0.15));
       await queues.close();
       await knex.destroy();
       await closeDatabase(database);
-      await closeAdminServer(admin);
     },
-  };
+  });
 }
 
 function mailSender({ SMTP_URL, MAIL_FROM, SMTP_STARTTLS }: PortalConfig) {

@@ -1,20 +1,17 @@
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
-import { createFailureLog } from '@orders/database/failure-log.ts';
+import { createFailureLog, type FailureLog } from '@orders/database/failure-log.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { untilQueue } from '@orders/queue/queue-state.ts';
 import { type Consumer, startConsumer } from '@orders/queue/start-consumer.ts';
 import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
 import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
-import { closeAdminServer, createAdminServer } from '@orders/runtime/lifecycle/admin-server.ts';
-import { listen } from '@orders/runtime/lifecycle/listen.ts';
-import type { Service } from '@orders/runtime/lifecycle/run-process.ts';
+import { createService, DRAIN_SHARE, type Service } from '@orders/runtime/lifecycle/create-service.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import { exposeBuildInfo, exposePools } from '@orders/runtime/observability/metrics.ts';
+import { exposePools } from '@orders/runtime/observability/metrics.ts';
 import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
 import { createTracing } from '@orders/runtime/observability/tracing.ts';
-import { VERSION } from '@orders/runtime/version.ts';
 import { CHAIN_INTERVAL_MS, chainAudit } from './chain-audit.ts';
 import { coalesceWakeUps } from './coalesce-wake-ups.ts';
 import type { WorkerConfig } from './config.ts';
@@ -30,12 +27,8 @@ import type { BatchTrace } from './trace-batch.ts';
 import { logFields } from './trace-batch.ts';
 import { createWriteBatch } from './write-batch.ts';
 
-export interface WorkerService extends Service {
-  readonly adminPort: number;
-}
-
 /** Creates the worker; nothing connects before `start`. */
-export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): WorkerService {
+export function createWorker(config: WorkerConfig, { logger }: { logger: Logger }): Service {
   const { LEASE: leaseMs, SWEEP_AFTER: sweepAfterMs, QUEUE_URL: queueUrl } = config;
   const database = openDatabase({
     url: config.DATABASE_URL,
@@ -46,7 +39,6 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     bulk: true,
   });
   const metrics = createMetrics();
-  exposeBuildInfo(metrics.registry, config.REVISION);
   exposePools(metrics.registry, { hot: () => poolState(database) });
   const producer = openProducer({ url: queueUrl, onLost: () => metrics.lostWakeUps.inc() });
   const leaseReleaser = createLeaseReleaser(database);
@@ -69,6 +61,12 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const publishFailures = createFailureLog(database, logger, 'publishing events', 'events wait for the next round');
   const chainFailures = createFailureLog(database, logger, 'chaining audit events', 'they wait for the next round');
   const queueOutage = createOutageLog(logger, 'queue', 'workers take overdue receipts from Postgres');
+  const sweepDeps = { database, producer, processWakeUps, queueOutage, leaseMs, metrics, logger };
+  const publish = createPublisher(database, metrics);
+  const maintenance = createMaintenance(config, { metrics, logger });
+  let consumers: Consumer[] = [];
+  let runs: PeriodicRun[] = [];
+  let heartbeat: PeriodicRun | undefined;
 
   async function processAndReport(wakeUps: WakeUp[]): Promise<void> {
     try {
@@ -81,40 +79,9 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
     }
   }
 
-  const sweepDeps = { database, producer, processWakeUps, queueOutage, leaseMs, metrics, logger };
-
-  async function sweepOnce(stopping: AbortSignal): Promise<void> {
-    await sweep(sweepDeps, stopping);
-    sweepFailures.succeeded();
+  function every(ms: number, work: (stopping: AbortSignal) => Promise<void>, failures: FailureLog): PeriodicRun {
+    return runPeriodically((stopping) => work(stopping).then(failures.succeeded), ms, failures.failed);
   }
-
-  const publishDueEvents = createPublisher(database, metrics);
-
-  async function publishOnce(stopping: AbortSignal): Promise<void> {
-    await publishDueEvents(stopping);
-    publishFailures.succeeded();
-  }
-
-  async function chainOnce(stopping: AbortSignal): Promise<void> {
-    await chainAudit(database, stopping);
-    chainFailures.succeeded();
-  }
-
-  const stopping = new AbortController();
-  const admin = createAdminServer(
-    () => checkSchema(database, () => stopping.signal.aborted),
-    metrics.registry,
-    logger,
-    config.ADMIN_TOKEN,
-  );
-  let consumers: Consumer[] = [];
-  const maintenance = createMaintenance(config, { metrics, logger });
-  let sweeper: PeriodicRun | undefined;
-  let publisher: PeriodicRun | undefined;
-  let chaining: PeriodicRun | undefined;
-  let heartbeat: PeriodicRun | undefined;
-  let processing: Promise<void> | undefined;
-  let adminPort = 0;
 
   function startProcessing(): void {
     // Each lane has its own batches and concurrency limit, so the bulk lane never uses the capacity of the prompt lane.
@@ -124,54 +91,42 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
         lane,
         concurrency: config.WORKER_CONCURRENCY,
         lockMs: Math.max(leaseMs, 5000),
-        graceMs: config.DRAIN_TIMEOUT * 0.8,
+        graceMs: config.DRAIN_TIMEOUT * DRAIN_SHARE,
         onError: (error) => logger.debug('queue error', { error: describeError(error) }),
       }),
     );
-    sweeper = runPeriodically(sweepOnce, config.SWEEP_INTERVAL, sweepFailures.failed);
-    publisher = runPeriodically(publishOnce, PUBLISH_INTERVAL_MS, publishFailures.failed);
-    chaining = runPeriodically(chainOnce, CHAIN_INTERVAL_MS, chainFailures.failed);
+    runs = [
+      every(config.SWEEP_INTERVAL, (stopping) => sweep(sweepDeps, stopping), sweepFailures),
+      every(PUBLISH_INTERVAL_MS, publish, publishFailures),
+      every(CHAIN_INTERVAL_MS, (stopping) => chainAudit(database, stopping), chainFailures),
+    ];
     heartbeat = startHeartbeat(database, () => consumers.every((lane) => lane.isConnected()));
     maintenance.start();
     logger.info('worker ready');
   }
 
-  return {
-    get adminPort() {
-      return adminPort;
+  return createService({
+    name: 'worker',
+    config,
+    logger,
+    registry: metrics.registry,
+    tracing,
+    readiness: (isDraining) => checkSchema(database, isDraining),
+    async begin(stopping, warn) {
+      // With another schema, statements would fail and receipts would use up their attempts.
+      const isReady = await untilSchema(database, stopping, warn);
+      if (isReady && (await untilQueue(producer, stopping, warn))) startProcessing();
     },
-    async start() {
-      await tracing?.start();
-      adminPort = await listen(admin, config.ADMIN_HOST, config.ADMIN_PORT);
-      logger.info('worker starting', { admin_port: adminPort, version: VERSION, revision: config.REVISION });
-      const waits = Promise.withResolvers<void>();
-      const warn = (message: string, fields: object) => {
-        logger.warn(message, fields);
-        waits.resolve();
-      };
-      const untilReady = async () => {
-        // With another schema, statements would fail and receipts would use up their attempts.
-        const isReady = await untilSchema(database, stopping.signal, warn);
-        if (isReady && (await untilQueue(producer, stopping.signal, warn))) startProcessing();
-      };
-      processing = untilReady();
-      await Promise.race([processing, waits.promise]);
-    },
-    async close() {
-      stopping.abort();
-      await processing;
+    async end() {
       await Promise.all([
         ...consumers.map((lane) => lane.close()),
-        sweeper?.stop(),
-        publisher?.stop(),
-        chaining?.stop(),
+        ...runs.map((run) => run.stop()),
         maintenance.close(),
       ]);
       await heartbeat?.stop();
       await leaseReleaser.close();
       await producer.close();
-      await Promise.all([tracing?.close(config.DRAIN_TIMEOUT * 0.1), closeDatabase(database)]);
-      await closeAdminServer(admin);
+      await closeDatabase(database);
     },
-  };
+  });
 }

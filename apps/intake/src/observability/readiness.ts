@@ -23,22 +23,20 @@ interface Sources {
  * time) and the process is not draining. The queue and the signing secrets are reported but do not count: orders are accepted without
  * them.
  */
-export function checkReadiness(sources: Sources): () => Promise<Readiness> {
+export async function checkReadiness(sources: Sources): Promise<Readiness> {
   const { database, producer, isDraining, secretsKey } = sources;
-  return async () => {
-    const [schema, skewMs, queue, unreadable] = await Promise.all([
-      readSchemaState(database),
-      withTimeout(readClockSkew(database), TIMEOUT_MS),
-      readQueueState(producer),
-      sources.countUnreadableSecrets(),
-    ]);
-    const draining = isDraining();
-    if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining };
-    const clock = skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
-    const ready = clock === 'ok' && schema === 'ok' && !draining;
-    const secrets = { secrets_key: secretsKey, unreadable_signing_secrets: unreadable };
-    return { ready, ...schemaReadiness(schema), clock, queue, ...secrets, draining };
-  };
+  const [schema, skewMs, queue, unreadable] = await Promise.all([
+    readSchemaState(database),
+    withTimeout(readClockSkew(database), TIMEOUT_MS),
+    readQueueState(producer),
+    sources.countUnreadableSecrets(),
+  ]);
+  const draining = isDraining();
+  if (skewMs === null) return { ready: false, postgres: 'unreachable', queue, draining };
+  const clock = skewMs <= MAX_CLOCK_SKEW_MS ? 'ok' : 'off';
+  const ready = clock === 'ok' && schema === 'ok' && !draining;
+  const secrets = { secrets_key: secretsKey, unreadable_signing_secrets: unreadable };
+  return { ready, ...schemaReadiness(schema), clock, queue, ...secrets, draining };
 }
 
 const CLOCK = { name: 'clock', text: 'select now() as now' };

@@ -1,13 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { ConfigurationError } from '../config/environment.ts';
+import type { ProcessEnvironment } from '../config/settings.ts';
 import { describeError } from '../observability/describe-error.ts';
-import type { Logger } from '../observability/logger.ts';
-
-/** An app: `start` resolves when it serves, `close` when all work in progress is done. */
-export interface Service {
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
+import { createLogger, type Logger } from '../observability/logger.ts';
+import type { Service } from './create-service.ts';
 
 /**
  * V8 pretenures an allocation site once its first ~100 objects survive a scavenge; under load they always do. A few pretenured arrays then
@@ -15,13 +11,27 @@ export interface Service {
  */
 const NO_PRETENURING = '--no-allocation-site-pretenuring';
 
+/** Runs an app by its name and its settings; see `runProcess`. */
+export async function runApp<Config extends ProcessEnvironment & { DRAIN_DELAY?: number }>(
+  name: string,
+  readConfig: () => Config,
+  create: (config: Config, deps: { logger: Logger }) => Service,
+): Promise<void> {
+  await runProcess(() => {
+    const config = readConfig();
+    const { LOG_LEVEL: level, LOG_FORMAT: format, DRAIN_DELAY = 0, DRAIN_TIMEOUT } = config;
+    const logger = createLogger({ service: name, level, format });
+    return { service: create(config, { logger }), logger, drainTimeout: DRAIN_DELAY + DRAIN_TIMEOUT };
+  });
+}
+
 /**
  * Runs a service until SIGTERM or SIGINT, then drains it. A second signal, `drainTimeout` milliseconds or an uncaught exception ends the
  * process immediately. Of an exception only a description is logged, as Node would print its message.
  * Exit codes: 0 drained, 1 failed or drain aborted, 2 wrong configuration.
  */
 export async function runProcess(
-  create: () => { service: Service; logger: Logger; drainTimeout: number },
+  create: () => { service: Pick<Service, 'start' | 'close'>; logger: Logger; drainTimeout: number },
 ): Promise<void> {
   setFlagsFromString(NO_PRETENURING);
   let created: ReturnType<typeof create>;

@@ -4,8 +4,7 @@ import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import type { Registry } from '@orders/runtime/observability/metrics.ts';
-import { exposeGauge } from './metrics.ts';
+import { metricsOf, type Registry } from '@orders/runtime/observability/metrics.ts';
 
 /** Limits memory; the newest secrets are the ones in use. */
 const MAX_SECRETS = 10_000;
@@ -34,8 +33,6 @@ async function countUnreadableSecrets(database: Database, keys: SecretsKeys): Pr
   return unreadable;
 }
 
-const TIMES = { everyMs: 30_000, timeoutMs: 2000 };
-
 /**
  * Gauge of the signing secrets that no configured key unseals; webhooks signed with them are rejected. Logs the number when it changes.
  *
@@ -48,19 +45,39 @@ export function exposeUnreadableSecrets(
   logger: Logger,
 ): () => Promise<number | null> {
   let logged = 0;
-  const read = cachedRead(async () => {
-    const unreadable = await countUnreadableSecrets(database, keys);
-    if (unreadable !== logged && unreadable > 0)
-      logger.error('signing secrets cannot be unsealed with SECRETS_KEY or SECRETS_KEY_PREVIOUS', { unreadable });
-    logged = unreadable;
-    return unreadable;
-  }, TIMES);
+  const read = cachedRead(
+    async () => {
+      const unreadable = await countUnreadableSecrets(database, keys);
+      if (unreadable !== logged && unreadable > 0)
+        logger.error('signing secrets cannot be unsealed with SECRETS_KEY or SECRETS_KEY_PREVIOUS', { unreadable });
+      logged = unreadable;
+      return unreadable;
+    },
+    { everyMs: 30_000, timeoutMs: 2000 },
+  );
 
-  exposeGauge(
-    registry,
+  metricsOf(registry).gauge(
     'intake_unreadable_signing_secrets',
     'Signing secrets in use that neither SECRETS_KEY nor SECRETS_KEY_PREVIOUS unseals',
     read,
   );
   return read;
+}
+
+const COUNT_EXPIRING = {
+  name: 'count-expiring-keys',
+  text: `
+select count(*)::int as count from api_keys
+where lifetime_seconds is not null and revoked_at is null
+  and expires_at > now() and expires_at < now() + interval '3 days' and last_used_at > now() - interval '7 days'`,
+};
+
+/** Gauge of the API keys in use that expire within 3 days. */
+export function exposeExpiringKeys(registry: Registry, database: Database): void {
+  const count = async () => (await run<{ count: number }>(database, COUNT_EXPIRING, []))[0]?.count ?? 0;
+  metricsOf(registry).gauge(
+    'intake_expiring_api_keys',
+    'API keys that were used in the last 7 days, expire within 3 days, and are not replaced',
+    cachedRead(count, { everyMs: 60_000, timeoutMs: 2000 }),
+  );
 }
