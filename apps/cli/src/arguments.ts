@@ -4,7 +4,9 @@ import { parseEmailAddress } from '@orders/domain/email-address.ts';
 import { isEndpointId } from '@orders/domain/endpoints.ts';
 import { type AccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { parseDuration } from '@orders/runtime/config/environment.ts';
-import { Option } from 'commander';
+import type { Argument, Option } from 'commander';
+import { whoami } from './audit.ts';
+import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
 
 export const MAX_INT4 = 2_147_483_647;
@@ -141,17 +143,28 @@ export function name(what: string): (text: string) => string {
   };
 }
 
-/** The `--json` option. */
-export function json(): Option {
-  return new Option('--json', 'print one JSON value to stdout and nothing else');
-}
+/** An account, for `requireAccount`. */
+export const ACCOUNT: Argument = argument('<account>', 'id or exact name');
 
-/** The `--give-up-after` option of commands that send, in milliseconds. */
-export function giveUpAfter(): Option {
-  return new Option('--give-up-after <time>', 'how long to retry without any success')
-    .argParser(span('--give-up-after'))
-    .default(600_000, '10m');
-}
+/** `--account`, for commands that show what several accounts have. */
+export const OF_ACCOUNT: Option = option('--account <account>', 'of this account (id or exact name)');
+
+/** `--by`: the actor for the audit trail. */
+export const by = (description: string): Option =>
+  option('--by <name>', description, name('A name'), whoami(), 'the OS user');
+
+/** `--overlap`, in milliseconds: how long a secret that is replaced still counts. */
+export const overlap = (description: string): Option =>
+  option('--overlap <time>', description, span('--overlap'), 86_400_000, '24h');
+
+/** `--give-up-after` of commands that send, in milliseconds. */
+export const GIVE_UP_AFTER: Option = option(
+  '--give-up-after <time>',
+  'how long to retry without any success',
+  span('--give-up-after'),
+  600_000,
+  '10m',
+);
 
 function wholeNumber(text: string, message: string, max = Number.MAX_SAFE_INTEGER): number {
   const value = /^\d{1,16}$/.test(text) ? Number(text) : 0;

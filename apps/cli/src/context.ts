@@ -24,17 +24,19 @@ export interface CliContext {
 export interface Context {
   cliContext: CliContext;
   /** Prints the value as JSON with `--json`, otherwise the text. */
-  print(options: { json?: boolean }, value: unknown, text: () => string): void;
+  print(options: { json?: boolean }, value: unknown, text: string): void;
   /** Like `print` for a list that is read in chunks. Only one chunk is in memory. */
   printList<Row>(
     options: { json?: boolean },
     chunks: AsyncIterable<readonly Row[]>,
     text: { table: (rows: readonly Row[]) => string; none: string },
-  ): Promise<void>;
+  ): Promise<undefined>;
   /** Writes a line about the progress of long work to stderr. */
   report(line: string): void;
   config(): Promise<CliConfig>;
   withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
+  /** Like `withDatabase`, in a transaction. */
+  inTransaction<Result>(work: (trx: Knex) => Promise<Result>): Promise<Result>;
   /** Like `withDatabase`, for work with signing secrets. */
   withSecrets<Result>(work: (knex: Knex, keys: SecretsKeys) => Promise<Result>): Promise<Result>;
 }
@@ -45,10 +47,11 @@ export function createContext(cliContext: CliContext): Context {
   const config = () => readConfig(env, localDirectory);
   // Loaded on demand, as not all commands need a database.
   const load = () => import('./with-database.ts');
+  const withDatabase: Context['withDatabase'] = async (work) => (await load()).withDatabase(await config(), work);
   return {
     cliContext,
     print(options, value, text) {
-      stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text()}\n`);
+      stdout.write(`${options.json ? JSON.stringify(value, null, 2) : text}\n`);
     },
     async printList(options, chunks, { table, none }) {
       let printed = 0;
@@ -61,12 +64,12 @@ export function createContext(cliContext: CliContext): Context {
       }
       if (options.json) stdout.write(printed === 0 ? '[]\n' : '\n]\n');
       else if (printed === 0) stdout.write(`${none}\n`);
+      return undefined;
     },
     report: (line) => void stderr.write(`${line}\n`),
     config,
-    async withDatabase(work) {
-      return (await load()).withDatabase(await config(), work);
-    },
+    withDatabase,
+    inTransaction: (work) => withDatabase((knex) => knex.transaction(work)),
     async withSecrets(work) {
       const settings = await config();
       const { SECRETS_KEY, SECRETS_KEY_PREVIOUS } = settings;

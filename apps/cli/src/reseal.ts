@@ -1,4 +1,6 @@
 import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
+import { parseEnvelope, symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
 import type { Knex } from 'knex';
 
 /** Counts of all secrets of accounts, sources and endpoints, including those that were rotated out. */
@@ -62,13 +64,9 @@ interface ResealedTotp {
 /**
  * Encrypts the secret of each authenticator app again. `trx` must be a transaction: until it ends, new secrets wait for its lock, as one
  * encrypted with the previous key would be missed.
- *
- * @param reseal encrypts a secret with the current key. It returns an unchanged text if that key encrypted it, and null if no key decrypts it.
  */
-export async function resealTotpSecrets(
-  trx: Knex,
-  reseal: (sealed: string) => Promise<string | null>,
-): Promise<ResealedTotp> {
+export async function resealTotpSecrets(trx: Knex, keys: SecretsKeys): Promise<ResealedTotp> {
+  const reseal = createTotpResealer(keys);
   const outcome: ResealedTotp = { resealed: 0, unchanged: 0, unreadable: [] };
   await trx.raw('lock table user_second_factors in share row exclusive mode');
   const rows: { id: string; email: string; secret: string; pending_secret: string | null }[] = await trx(
@@ -91,4 +89,19 @@ export async function resealTotpSecrets(
     }
   }
   return { ...outcome, unreadable: [...new Set(outcome.unreadable)] };
+}
+
+/**
+ * Encrypts the secret of an authenticator app with the current key, in the way of the portal's authentication library. It returns an
+ * unchanged text if that key encrypted it, and null if no key decrypts it.
+ */
+function createTotpResealer(secretsKeys: SecretsKeys): (sealed: string) => Promise<string | null> {
+  const secrets = authSecretsOf(secretsKeys);
+  const currentVersion = secrets[0]?.version as number;
+  const key = { keys: new Map(secrets.map(({ version, value }) => [version, value])), currentVersion };
+  return async (sealed) => {
+    const secret = await symmetricDecrypt({ key, data: sealed }).catch(() => null);
+    if (secret === null) return null;
+    return parseEnvelope(sealed)?.version === currentVersion ? sealed : symmetricEncrypt({ key, data: secret });
+  };
 }

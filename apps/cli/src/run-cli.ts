@@ -1,27 +1,26 @@
 import { VERSION } from '@orders/runtime/version.ts';
 import { Command } from 'commander';
+import { addCommand, type CommandSpec, type Group } from './command.ts';
 import { readRevision } from './config.ts';
 import { type CliContext, type Context, createContext } from './context.ts';
 import { outcomeOf } from './errors.ts';
 
-type AddCommand = (program: Command, context: Context) => void;
-
-/** Commands are loaded on demand, so a sender's command starts without the database and queue drivers. */
-const COMMANDS: Record<string, () => Promise<AddCommand>> = {
-  migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
-  accounts: async () => (await import('./commands/accounts.ts')).addAccountCommands,
-  keys: async () => (await import('./commands/keys.ts')).addKeyCommands,
-  signing: async () => (await import('./commands/signing.ts')).addSigningCommands,
-  sources: async () => (await import('./commands/sources.ts')).addSourceCommands,
-  receipts: async () => (await import('./commands/receipts.ts')).addReceiptCommands,
-  orders: async () => (await import('./commands/orders.ts')).addOrderCommands,
-  users: async () => (await import('./commands/users.ts')).addUserCommands,
-  erase: async () => (await import('./commands/erase.ts')).addEraseCommand,
-  audit: async () => (await import('./commands/audit.ts')).addAuditCommands,
-  events: async () => (await import('./commands/events.ts')).addEventCommands,
-  endpoints: async () => (await import('./commands/endpoints.ts')).addEndpointCommands,
-  send: async () => (await import('./commands/send.ts')).addSendCommand,
-  cancel: async () => (await import('./commands/cancel.ts')).addCancelCommand,
+/** Loaded on demand, so a sender's command starts without the database and queue drivers. */
+const COMMANDS: Record<string, () => Promise<CommandSpec | Group>> = {
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  accounts: async () => (await import('./commands/accounts.ts')).accounts,
+  keys: async () => (await import('./commands/keys.ts')).keys,
+  signing: async () => (await import('./commands/signing.ts')).signing,
+  sources: async () => (await import('./commands/sources.ts')).sources,
+  receipts: async () => (await import('./commands/receipts.ts')).receipts,
+  orders: async () => (await import('./commands/orders.ts')).orders,
+  users: async () => (await import('./commands/users.ts')).users,
+  erase: async () => (await import('./commands/erase.ts')).erase,
+  audit: async () => (await import('./commands/audit.ts')).audit,
+  events: async () => (await import('./commands/events.ts')).events,
+  endpoints: async () => (await import('./commands/endpoints.ts')).endpoints,
+  send: async () => (await import('./commands/send.ts')).send,
+  cancel: async () => (await import('./commands/cancel.ts')).cancel,
 };
 
 const EPILOGUE = `
@@ -73,8 +72,9 @@ async function createProgram(
       getOutHasColors: () => false,
     })
     .addHelpText('after', EPILOGUE);
-  const loader = commandName !== undefined && Object.hasOwn(COMMANDS, commandName) ? COMMANDS[commandName] : undefined;
-  for (const load of loader ? [loader] : Object.values(COMMANDS)) (await load())(program, context);
+  const isKnown = commandName !== undefined && Object.hasOwn(COMMANDS, commandName);
+  for (const [name, load] of Object.entries(COMMANDS))
+    if (!isKnown || name === commandName) addCommand(program, name, await load(), context);
   return program;
 }
 

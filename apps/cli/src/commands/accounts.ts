@@ -10,9 +10,9 @@ import {
 } from '@orders/database/accounts/accounts.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
-import { Argument, type Command } from 'commander';
-import { json, limit, name, rateLimit, span } from '../arguments.ts';
+import { ACCOUNT, limit, name, rateLimit, span } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
+import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
@@ -20,186 +20,154 @@ import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders accounts create | list | busiest | show | suspend | resume | limit | resends | signed-only | second-factor`. */
-export function addAccountCommands(program: Command, context: Context): void {
-  const accounts = program.command('accounts').description('who may send orders');
+/** @returns the account after `change`, which runs in a transaction. */
+async function update(
+  { inTransaction }: Context,
+  reference: string,
+  change: (trx: Knex, id: number) => Promise<void>,
+): Promise<Account> {
+  return inTransaction(async (trx) => {
+    const { account_id } = await requireAccount(trx, reference);
+    await change(trx, account_id);
+    return requireAccount(trx, String(account_id));
+  });
+}
 
-  accounts
-    .command('create')
-    .description('make an account; it can send once it has a key (orders keys create)')
-    .argument('<name>', 'its name; need not be unique', accountName)
-    .addOption(json())
-    .action(async (newName: string, options) => {
-      const account = await context.withDatabase((knex) =>
-        knex.transaction(async (trx) => {
+function stateCommand(about: string, suspended: boolean): CommandSpec {
+  return {
+    about,
+    arguments: [ACCOUNT],
+    async run(context, reference: string) {
+      const account = await update(context, reference, async (trx, id) => {
+        const before = await lockAccount(trx, id);
+        if ((before?.state === 'suspended') === suspended) return;
+        await setSuspended(trx, id, suspended);
+        await recordAccountAction(trx, id, suspended ? 'account_suspended' : 'account_resumed');
+      });
+      return [account, `Account ${account.account_id} is ${account.state}; intake applies it within 5 seconds.`];
+    },
+  };
+}
+
+export const accounts: Group = {
+  about: 'who may send orders',
+  commands: {
+    create: {
+      about: 'make an account; it can send once it has a key (orders keys create)',
+      arguments: [argument('<name>', 'its name; need not be unique', accountName)],
+      async run({ inTransaction }, newName: string) {
+        const account = await inTransaction(async (trx) => {
           const created = await createAccount(trx, newName);
           await recordAccountAction(trx, created.account_id, 'account_created', { name: newName });
           return created;
-        }),
-      );
-      context.print(options, account, () => describe(account));
-    });
-
-  accounts
-    .command('list')
-    .description('all accounts')
-    .addOption(json())
-    .action(async (options) => {
-      const all = await context.withDatabase(listAccounts);
-      context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no accounts.'));
-    });
-
-  accounts
-    .command('busiest')
-    .description('who has sent most lately; the last minute may be missing')
-    .option('--within <time>', 'how far back', span('--within'), 900_000)
-    .option('--limit <number>', 'maximum number of rows', limit, 10)
-    .addOption(json())
-    .action(async (options) => {
-      const { within: withinMs, limit: count } = options;
-      const busy = await context.withDatabase((knex) => listBusyAccounts(knex, { withinMs, limit: count }));
-      context.print(options, busy, () => (busy.length > 0 ? tabulateBusy(busy) : 'Nobody has sent anything lately.'));
-    });
-
-  accounts
-    .command('show')
-    .description('one account')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => {
-      const account = await context.withDatabase((knex) => requireAccount(knex, reference));
-      context.print(options, account, () => describe(account));
-    });
-
-  /** @returns the account after `change`, which runs in a transaction. */
-  const update = (reference: string, change: (trx: Knex, id: number) => Promise<void>) =>
-    context.withDatabase(async (knex) => {
-      const { account_id } = await requireAccount(knex, reference);
-      await knex.transaction((trx) => change(trx, account_id));
-      return requireAccount(knex, String(account_id));
-    });
-
-  const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
-    const account = await update(reference, async (trx, id) => {
-      const before = await lockAccount(trx, id);
-      if ((before?.state === 'suspended') === suspended) return;
-      await setSuspended(trx, id, suspended);
-      await recordAccountAction(trx, id, suspended ? 'account_suspended' : 'account_resumed');
-    });
-    const { account_id, state } = account;
-    context.print(options, account, () => `Account ${account_id} is ${state}; intake applies it within 5 seconds.`);
-  };
-
-  accounts
-    .command('suspend')
-    .description('refuse new deliveries of an account; earlier ones are still processed')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(setState(true));
-
-  accounts
-    .command('resume')
-    .description('accept deliveries of a suspended account again')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(setState(false));
-
-  accounts
-    .command('limit')
-    .description('set how fast an account may send; all intakes count together')
-    .argument('<account>', 'id or exact name')
-    .argument('<limit>', 'such as 100/1s; none; or default, which is the RATE_LIMIT of intake', rateLimit)
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ orders accounts limit "Corner Bakery" 6000/1m\n  $ orders accounts limit 12 none',
-    )
-    .action(async (reference: string, limit: AccountRateLimit, options) => {
-      const account = await update(reference, async (trx, id) => {
-        await setRateLimit(trx, id, limit);
-        await recordAccountAction(trx, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
-      });
-      const what = `The rate limit of account ${account.account_id}`;
-      context.print(options, account, () => `${what} is ${limitText(account)}; intake applies it within 5 seconds.`);
-    });
-
-  accounts
-    .command('resends')
-    .description('set what happens to an order in review that is sent again with other content')
-    .argument('<account>', 'id or exact name')
-    .addArgument(
-      new Argument(
-        '<what>',
-        'ignore: the change is shown; hold: the order also waits until somebody accepts or refuses the change',
-      ).choices(['ignore', 'hold']),
-    )
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders accounts resends "Corner Bakery" hold')
-    .action(async (reference: string, resends: Account['resends'], options) => {
-      const account = await update(reference, async (trx, id) => {
-        const before = await lockAccount(trx, id);
-        if (before?.resends === resends) return;
-        await setHoldResends(trx, id, resends === 'hold');
-        await recordAccountAction(trx, id, 'resends_hold_changed', { resends });
-      });
-      context.print(options, account, () => `Account ${account.account_id}: ${RESENDS[account.resends]}.`);
-    });
-
-  accounts
-    .command('signed-only')
-    .description('set whether orders and cancellations must be signed; needs signing to be enabled')
-    .argument('<account>', 'id or exact name')
-    .addArgument(
-      new Argument('<what>', 'on: a key alone sends and cancels nothing; off: unsigned routes too').choices([
-        'on',
-        'off',
-      ]),
-    )
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders accounts signed-only "Corner Bakery" on')
-    .action(async (reference: string, what: 'on' | 'off', options) => {
-      const signedOnly = what === 'on';
-      const account = await update(reference, async (trx, id) => {
-        const before = await lockAccount(trx, id);
-        if (before?.signed_only === signedOnly) return;
-        if (signedOnly && !before?.signing_enabled)
-          throw new Failure(`Signing is not enabled for account ${id}: orders signing enable ${id}`);
-        await setSignedOnly(trx, id, signedOnly);
-        await recordAccountAction(trx, id, 'signed_only_changed', { signed_only: signedOnly });
-      });
-      const accepts = signedOnly ? 'signed deliveries only' : 'signed and unsigned deliveries';
-      context.print(
-        options,
-        account,
-        () => `Account ${account.account_id} accepts ${accepts}; intake applies it within 5 seconds.`,
-      );
-    });
-
-  accounts
-    .command('second-factor')
-    .description('set whether the members of an account need a second factor to use it')
-    .argument('<account>', 'id or exact name')
-    .addArgument(
-      new Argument(
-        '<what>',
-        'required: members without one are led to set one up; optional: each member decides',
-      ).choices(['required', 'optional']),
-    )
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders accounts second-factor "Corner Bakery" required')
-    .action(async (reference: string, what: 'required' | 'optional', options) => {
-      const required = what === 'required';
-      const account = await update(reference, async (trx, id) => {
-        if (await setSecondFactorRequired(trx, id, required))
-          await recordAccountAction(trx, id, 'second_factor_requirement_changed', { required });
-      });
-      context.print(
-        options,
-        account,
-        () => `A second factor is ${what} for the members of account ${account.account_id}.`,
-      );
-    });
-}
+        });
+        return [account, describe(account)];
+      },
+    },
+    list: {
+      about: 'all accounts',
+      run: async ({ withDatabase }) => rows(await withDatabase(listAccounts), tabulate, 'There are no accounts.'),
+    },
+    busiest: {
+      about: 'who has sent most lately; the last minute may be missing',
+      options: [
+        option('--within <time>', 'how far back', span('--within'), 900_000),
+        option('--limit <number>', 'maximum number of rows', limit, 10),
+      ],
+      async run({ withDatabase }, { within, limit }: { within: number; limit: number }) {
+        const busy = await withDatabase((knex) => listBusyAccounts(knex, { withinMs: within, limit }));
+        return rows(busy, tabulateBusy, 'Nobody has sent anything lately.');
+      },
+    },
+    show: {
+      about: 'one account',
+      arguments: [ACCOUNT],
+      async run({ withDatabase }, reference: string) {
+        const account = await withDatabase((knex) => requireAccount(knex, reference));
+        return [account, describe(account)];
+      },
+    },
+    suspend: stateCommand('refuse new deliveries of an account; earlier ones are still processed', true),
+    resume: stateCommand('accept deliveries of a suspended account again', false),
+    limit: {
+      about: 'set how fast an account may send; all intakes count together',
+      arguments: [
+        ACCOUNT,
+        argument('<limit>', 'such as 100/1s; none; or default, which is the RATE_LIMIT of intake', rateLimit),
+      ],
+      examples: ['orders accounts limit "Corner Bakery" 6000/1m', 'orders accounts limit 12 none'],
+      async run(context, reference: string, limit: AccountRateLimit) {
+        const account = await update(context, reference, async (trx, id) => {
+          await setRateLimit(trx, id, limit);
+          await recordAccountAction(trx, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
+        });
+        const what = `The rate limit of account ${account.account_id}`;
+        return [account, `${what} is ${limitText(account)}; intake applies it within 5 seconds.`];
+      },
+    },
+    resends: {
+      about: 'set what happens to an order in review that is sent again with other content',
+      arguments: [
+        ACCOUNT,
+        argument(
+          '<what>',
+          'ignore: the change is shown; hold: the order also waits until somebody accepts or refuses the change',
+          ['ignore', 'hold'],
+        ),
+      ],
+      examples: ['orders accounts resends "Corner Bakery" hold'],
+      async run(context, reference: string, resends: Account['resends']) {
+        const account = await update(context, reference, async (trx, id) => {
+          const before = await lockAccount(trx, id);
+          if (before?.resends === resends) return;
+          await setHoldResends(trx, id, resends === 'hold');
+          await recordAccountAction(trx, id, 'resends_hold_changed', { resends });
+        });
+        return [account, `Account ${account.account_id}: ${RESENDS[account.resends]}.`];
+      },
+    },
+    'signed-only': {
+      about: 'set whether orders and cancellations must be signed; needs signing to be enabled',
+      arguments: [
+        ACCOUNT,
+        argument('<what>', 'on: a key alone sends and cancels nothing; off: unsigned routes too', ['on', 'off']),
+      ],
+      examples: ['orders accounts signed-only "Corner Bakery" on'],
+      async run(context, reference: string, what: 'on' | 'off') {
+        const signedOnly = what === 'on';
+        const account = await update(context, reference, async (trx, id) => {
+          const before = await lockAccount(trx, id);
+          if (before?.signed_only === signedOnly) return;
+          if (signedOnly && !before?.signing_enabled)
+            throw new Failure(`Signing is not enabled for account ${id}: orders signing enable ${id}`);
+          await setSignedOnly(trx, id, signedOnly);
+          await recordAccountAction(trx, id, 'signed_only_changed', { signed_only: signedOnly });
+        });
+        const accepts = signedOnly ? 'signed deliveries only' : 'signed and unsigned deliveries';
+        return [account, `Account ${account.account_id} accepts ${accepts}; intake applies it within 5 seconds.`];
+      },
+    },
+    'second-factor': {
+      about: 'set whether the members of an account need a second factor to use it',
+      arguments: [
+        ACCOUNT,
+        argument('<what>', 'required: members without one are led to set one up; optional: each member decides', [
+          'required',
+          'optional',
+        ]),
+      ],
+      examples: ['orders accounts second-factor "Corner Bakery" required'],
+      async run(context, reference: string, what: 'required' | 'optional') {
+        const required = what === 'required';
+        const account = await update(context, reference, async (trx, id) => {
+          if (await setSecondFactorRequired(trx, id, required))
+            await recordAccountAction(trx, id, 'second_factor_requirement_changed', { required });
+        });
+        return [account, `A second factor is ${what} for the members of account ${account.account_id}.`];
+      },
+    },
+  },
+};
 
 const RESENDS: Record<Account['resends'], string> = {
   ignore: 'an order that is sent again with other content can still be confirmed',

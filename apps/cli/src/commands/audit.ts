@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import { chainEnd, chainPosition } from '../arguments.ts';
 import { type ChainEnd, findChainEnd, readChain, verifyChain } from '../audit/audit-chain.ts';
+import { type Group, option } from '../command.ts';
 import type { CliContext, Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { plural } from '../table.ts';
@@ -21,7 +21,7 @@ interface ExportOptions {
  *
  * @throws {Failure} if the chain ends before `after`, or with the position to continue from if Postgres fails.
  */
-async function exportAudit({ after, follow }: ExportOptions, context: Context): Promise<void> {
+async function exportAudit(context: Context, { after, follow }: ExportOptions): Promise<undefined> {
   const { cliContext, report, withDatabase } = context;
   const { onInterrupt, untilInterrupted } = cliContext;
   const stopping = new AbortController();
@@ -60,6 +60,7 @@ async function exportAudit({ after, follow }: ExportOptions, context: Context): 
     throw error;
   }
   if (follow) report(advice());
+  return undefined;
 }
 
 /** Writes at the pace of the reader; aborts when the reader is gone. */
@@ -75,7 +76,7 @@ function createOutput(stdout: CliContext['stdout'], stopping: AbortController): 
   };
 }
 
-const VERIFY_HELP = `
+const VERIFY_HELP = `\
 Prints the number of entries, and position and hash of the last one. Note these regularly at a place that the owner of
 the database cannot change, and give them as --expect: only this shows that the end of the chain was cut off, or that all
 hashes were computed again.
@@ -88,7 +89,7 @@ Examples:
   $ orders audit verify --expect 4711:<hash>
   $ orders audit verify --from 4711 --expect 4711:<hash>`;
 
-const EXPORT_HELP = `
+const EXPORT_HELP = `\
 Prints one JSON object a line, in the order of the chain: position, event_id, account_id, at, actor, action, subject,
 details, erased and hash. An entry has its position about a second after it was recorded. To continue later, give the
 position of the last entry that you have processed as --after. The output contains personal data.
@@ -102,37 +103,38 @@ Examples:
 
 const PROGRESS_EVERY = 100_000;
 
-/** `orders audit verify | export`. */
-export function addAuditCommands(program: Command, context: Context): void {
-  const audit = program.command('audit').description('the audit trail, chained by hash');
-
-  audit
-    .command('verify')
-    .description('verify that no entry was changed, removed, inserted or moved')
-    .option('--from <position>', 'begin with the entry at this position', chainPosition('--from'), 1)
-    .option('--expect <position:hash>', 'a position and its hash that were noted before', chainEnd)
-    .addHelpText('after', VERIFY_HELP)
-    .action(async ({ from, expect: expected }: { from: number; expect?: ChainEnd }) => {
-      const onProgress = (position: number) => {
-        if (position % PROGRESS_EVERY === 0) context.report(`Verified to position ${position} …`);
-      };
-      const outcome = await context.withDatabase((knex) =>
-        verifyChain(knex, { from, onProgress, ...(expected && { expected }) }),
-      );
-      if ('fault' in outcome) throw new Failure(`The audit trail does not hold: ${outcome.fault}.`);
-      const { entries, position, hash } = outcome;
-      context.print(
-        {},
-        outcome,
-        () => `${plural(entries, 'entry', 'entries')} verified; the last is ${position}:${hash}`,
-      );
-    });
-
-  audit
-    .command('export')
-    .description('print the entries in the order of the chain (personal data!)')
-    .option('--after <position>', 'continue after this position', chainPosition('--after', 0), 0)
-    .option('--follow', 'go on with each new entry until interrupted')
-    .addHelpText('after', EXPORT_HELP)
-    .action((options: ExportOptions) => exportAudit(options, context));
-}
+export const audit: Group = {
+  about: 'the audit trail, chained by hash',
+  commands: {
+    verify: {
+      about: 'verify that no entry was changed, removed, inserted or moved',
+      options: [
+        option('--from <position>', 'begin with the entry at this position', chainPosition('--from'), 1),
+        option('--expect <position:hash>', 'a position and its hash that were noted before', chainEnd),
+      ],
+      json: false,
+      help: VERIFY_HELP,
+      async run({ report, withDatabase }, { from, expect: expected }: { from: number; expect?: ChainEnd }) {
+        const onProgress = (position: number) => {
+          if (position % PROGRESS_EVERY === 0) report(`Verified to position ${position} …`);
+        };
+        const outcome = await withDatabase((knex) =>
+          verifyChain(knex, { from, onProgress, ...(expected && { expected }) }),
+        );
+        if ('fault' in outcome) throw new Failure(`The audit trail does not hold: ${outcome.fault}.`);
+        const { entries, position, hash } = outcome;
+        return [outcome, `${plural(entries, 'entry', 'entries')} verified; the last is ${position}:${hash}`];
+      },
+    },
+    export: {
+      about: 'print the entries in the order of the chain (personal data!)',
+      options: [
+        option('--after <position>', 'continue after this position', chainPosition('--after', 0), 0),
+        option('--follow', 'go on with each new entry until interrupted'),
+      ],
+      json: false,
+      help: EXPORT_HELP,
+      run: exportAudit,
+    },
+  },
+};

@@ -2,9 +2,9 @@ import { Readable } from 'node:stream';
 import { type Cancellation, type CancelResult, OrdersClient } from '@orders/client';
 import { MAX_CANCEL_BYTES, MAX_CANCELLATIONS } from '@orders/domain/interface-limits.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import type { Command } from 'commander';
-import { giveUpAfter, json } from '../arguments.ts';
+import { GIVE_UP_AFTER } from '../arguments.ts';
 import { readCancellations } from '../cancel/read-cancellations.ts';
+import { argument, type CommandSpec, option } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { createRetryGate, endOfRun } from '../retry-gate.ts';
@@ -57,7 +57,7 @@ async function runCancel(
   }
 }
 
-const HELP = `
+const HELP = `\
 Outcomes:
   cancelled  the order will not be dispatched, unless a reviewer reopens it
   requested  the order may be dispatched already: a person decides
@@ -68,12 +68,7 @@ More than 1,000 ids are sent in several requests. The same command is safe to re
 ${SENDER_ENVIRONMENT_HELP}
 
 Exit codes: 0 all orders are cancelled or held; 1 some are requested, so that a person decides, or the command failed;
-2 usage error; 130 ended by Ctrl-C; 143 ended by SIGTERM.
-
-Examples:
-  $ orders cancel SHOP-10001 --reason 'The customer called'
-  $ orders cancel --file sold-out.txt --reason 'Sold out' --json
-  $ cut -d, -f1 refunds.csv | orders cancel --file -`;
+2 usage error; 130 ended by Ctrl-C; 143 ended by SIGTERM.`;
 
 interface Options extends CancelOptions {
   reason?: string;
@@ -88,38 +83,40 @@ const WORDS: Record<CancelResult['outcome'], string> = {
   held: 'held: has not arrived, will be cancelled when it does',
 };
 
-/** `orders cancel`. */
-export function addCancelCommand(program: Command, context: Context): void {
-  program
-    .command('cancel')
-    .description('cancel orders, as a sender: needs an API key and no database')
-    .argument('[source-order-id...]', 'your own ids of the orders')
-    .option('--file <file>', 'a file with one id per line; - is standard input')
-    .option('--reason <text>', 'why, for the people who review orders')
-    .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
-    .option('--webhook', 'sign the requests, as webhooks')
-    .addOption(giveUpAfter())
-    .addOption(json())
-    .addHelpText('after', HELP)
-    .action((ids: string[], options: Options) => cancel(ids, options, context));
-}
-
-async function cancel(ids: string[], options: Options, context: Context): Promise<void> {
-  const { stdin, env, localDirectory } = context.cliContext;
-  const { file, reason } = options;
-  const cancellations = await readCancellations({ ids, file, reason }, stdin ?? Readable.from([]));
-  const config = await readSenderConfig(env, options.url, localDirectory);
-  if (options.webhook && !config.signingSecret)
-    throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
-  const { results, error } = await runCancel(cancellations, options, config, context);
-  const report = reportOf(results, cancellations.length);
-  if (results.length > 0) context.print(options, report, () => tabulate(results));
-  if (error !== null) throw results.length > 0 ? withProgress(error, report) : error;
-  if (report.requested > 0)
-    throw new Failure(
-      `${count(report.requested)} of ${count(report.read)} may be dispatched already: a person decides. If it is urgent, use the telephone.`,
-    );
-}
+export const cancel: CommandSpec = {
+  about: 'cancel orders, as a sender: needs an API key and no database',
+  arguments: [argument('[source-order-id...]', 'your own ids of the orders')],
+  options: [
+    option('--file <file>', 'a file with one id per line; - is standard input'),
+    option('--reason <text>', 'why, for the people who review orders'),
+    option('--url <address>', 'the address of the service, instead of ORDERS_URL'),
+    option('--webhook', 'sign the requests, as webhooks'),
+    GIVE_UP_AFTER,
+  ],
+  help: HELP,
+  examples: [
+    "orders cancel SHOP-10001 --reason 'The customer called'",
+    "orders cancel --file sold-out.txt --reason 'Sold out' --json",
+    'cut -d, -f1 refunds.csv | orders cancel --file -',
+  ],
+  async run(context, ids: string[], options: Options) {
+    const { stdin, env, localDirectory } = context.cliContext;
+    const { file, reason } = options;
+    const cancellations = await readCancellations({ ids, file, reason }, stdin ?? Readable.from([]));
+    const config = await readSenderConfig(env, options.url, localDirectory);
+    if (options.webhook && !config.signingSecret)
+      throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
+    const { results, error } = await runCancel(cancellations, options, config, context);
+    const report = reportOf(results, cancellations.length);
+    if (results.length > 0) context.print(options, report, tabulate(results));
+    if (error !== null) throw results.length > 0 ? withProgress(error, report) : error;
+    if (report.requested > 0)
+      throw new Failure(
+        `${count(report.requested)} of ${count(report.read)} may be dispatched already: a person decides. If it is urgent, use the telephone.`,
+      );
+    return undefined;
+  },
+};
 
 function reportOf(results: readonly CancelResult[], read: number) {
   const counts = { cancelled: 0, requested: 0, held: 0 };

@@ -1,9 +1,8 @@
 import { listAttempts, listEndpoints, MAX_RESENT } from '@orders/database/endpoints/endpoints.ts';
 import { readEndpointUrl, readEventTypes } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES, type EventType } from '@orders/domain/events.ts';
-import { type Command, Option } from 'commander';
-import { endpointId, json, numberUpTo, sequence, span } from '../arguments.ts';
-import type { Context } from '../context.ts';
+import { ACCOUNT, endpointId, numberUpTo, overlap, sequence } from '../arguments.ts';
+import { argument, type CommandSpec, type Group, option, rows } from '../command.ts';
 import {
   addEndpoint,
   deleteEndpoint,
@@ -23,153 +22,129 @@ import { Failure, UsageError } from '../errors.ts';
 import { requireAccount, requireEndpoint } from '../require.ts';
 import { plural } from '../table.ts';
 
-const ACCOUNT = ['<account>', 'id or exact name'] as const;
-const ENDPOINT = ['<endpoint-id>', 'ep_…, as list shows it', endpointId] as const;
+const ENDPOINT = argument('<endpoint-id>', 'ep_…, as list shows it', endpointId);
 /** No more are kept of an endpoint. */
 const MAX_ATTEMPTS = 1000;
 const DEFAULT_ATTEMPTS = 20;
-const overlap = span('--overlap');
 
-/** `orders endpoints create | list | test | rotate | disable | enable | resend | deliveries | remove`. */
-export function addEndpointCommands(program: Command, context: Context): void {
-  const endpoints = program.command('endpoints').description("URLs to which an account's events are delivered");
+function switchCommand(about: string, isEnabled: boolean): CommandSpec {
+  return {
+    about,
+    arguments: [ENDPOINT],
+    async run({ withDatabase }, id: string) {
+      const endpoint = await withDatabase((knex) => switchEndpoint(knex, id, isEnabled));
+      return [endpoint, describeEndpoint(endpoint)];
+    },
+  };
+}
 
-  endpoints
-    .command('create')
-    .description('make an endpoint that gets the events from now on; its secret is shown only once')
-    .argument(...ACCOUNT)
-    .argument('<url>', 'https, at a public address; CALLBACK_ALLOW lists exceptions')
-    .option(
-      '--types <types>',
-      `types of events, separated by commas: ${EVENT_TYPES.join(', ')} (default: all)`,
-      eventTypes,
-    )
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ orders endpoints create "Corner Bakery" https://shop.example.com/events\n  $ orders endpoints create 12 https://shop.example.com/events --types order.confirmed,order.rejected',
-    )
-    .action(async (account: string, address: string, options: { types?: EventType[]; json?: boolean }) => {
-      const { CALLBACK_ALLOW } = await context.config();
-      const read = readEndpointUrl(address, CALLBACK_ALLOW);
-      if ('error' in read) throw new UsageError(`The URL ${read.error}.`);
-      const { types = null } = options;
-      const created = await context.withSecrets((knex, keys) =>
-        addEndpoint(knex, keys, account, { url: read.url, types }),
-      );
-      context.print(options, created, () => describeNewEndpoint(created));
-    });
-
-  endpoints
-    .command('list')
-    .description("an account's endpoints, with the number of undelivered events")
-    .argument(...ACCOUNT)
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nPending events were not tried yet; waiting ones failed, or are sent again; at most 10,000 of each are counted. Events of a disabled endpoint wait while they are stored, 30 days by default.',
-    )
-    .action(async (reference: string, options) => {
-      const all = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return listEndpoints(knex, account_id);
-      });
-      context.print(options, all, () => (all.length > 0 ? tabulateEndpoints(all) : 'The account has no endpoints.'));
-    });
-
-  endpoints
-    .command('test')
-    .description('deliver a test event, also to a disabled endpoint, and wait up to 20 seconds for the outcome')
-    .argument(...ENDPOINT)
-    .addOption(json())
-    .action(async (id: string, options) => {
-      const attempt = await context.withDatabase((knex) => tryEndpoint(knex, id));
-      const line = describeTried(attempt);
-      if (options.json || attempt.error === null) context.print(options, attempt, () => line);
-      if (attempt.error !== null) throw new Failure(line);
-    });
-
-  endpoints
-    .command('rotate')
-    .description('make a new secret, which is shown only once; deliveries are signed with both for a time')
-    .argument(...ENDPOINT)
-    .addOption(
-      new Option('--overlap <time>', 'how long deliveries are signed with the old secret too')
-        .argParser(overlap)
-        .default(overlap('24h'), '24h'),
-    )
-    .addOption(json())
-    .action(async (id: string, options: { overlap: number; json?: boolean }) => {
-      const rotated = await context.withSecrets((knex, keys) => replaceEndpointSecret(knex, keys, id, options.overlap));
-      context.print(options, rotated, () => describeNewEndpoint(rotated));
-    });
-
-  for (const [verb, isEnabled, description] of [
-    ['disable', false, 'deliver nothing until it is enabled; events wait while they are stored, 30 days by default'],
-    ['enable', true, 'resume deliveries, including missed events'],
-  ] as const)
-    endpoints
-      .command(verb)
-      .description(description)
-      .argument(...ENDPOINT)
-      .addOption(json())
-      .action(async (id: string, options) => {
-        const endpoint = await context.withDatabase((knex) => switchEndpoint(knex, id, isEnabled));
-        context.print(options, endpoint, () => describeEndpoint(endpoint));
-      });
-
-  endpoints
-    .command('resend')
-    .description('deliver stored events of its types again, with the same ids')
-    .argument(...ENDPOINT)
-    .requiredOption('--from <sequence>', 'first sequence', sequence('--from'))
-    .option('--to <sequence>', 'last sequence (default: all that follow)', sequence('--to'))
-    .addOption(json())
-    .addHelpText(
-      'after',
-      `\nDelivers only the oldest ${MAX_RESENT} of the range; run it again for the rest.\n\nExample:\n  $ orders endpoints resend ep_2f9c0d… --from 120 --to 140`,
-    )
-    .action(async (id: string, { from, to, ...options }) => {
-      if (to < from) throw new UsageError('--to must not be before --from.');
-      const { endpoint, resent } = await context.withDatabase((knex) => resendRange(knex, id, { from, to }));
-      context.print(options, { endpoint_id: id, events: resent }, () => {
-        if (resent === 0) return 'No stored event of this range was due before.';
+export const endpoints: Group = {
+  about: "URLs to which an account's events are delivered",
+  commands: {
+    create: {
+      about: 'make an endpoint that gets the events from now on; its secret is shown only once',
+      arguments: [ACCOUNT, argument('<url>', 'https, at a public address; CALLBACK_ALLOW lists exceptions')],
+      options: [
+        option(
+          '--types <types>',
+          `types of events, separated by commas: ${EVENT_TYPES.join(', ')} (default: all)`,
+          eventTypes,
+        ),
+      ],
+      examples: [
+        'orders endpoints create "Corner Bakery" https://shop.example.com/events',
+        'orders endpoints create 12 https://shop.example.com/events --types order.confirmed,order.rejected',
+      ],
+      async run({ config, withSecrets }, account: string, address: string, { types = null }: { types?: EventType[] }) {
+        const { CALLBACK_ALLOW } = await config();
+        const read = readEndpointUrl(address, CALLBACK_ALLOW);
+        if ('error' in read) throw new UsageError(`The URL ${read.error}.`);
+        const created = await withSecrets((knex, keys) => addEndpoint(knex, keys, account, { url: read.url, types }));
+        return [created, describeNewEndpoint(created)];
+      },
+    },
+    list: {
+      about: "an account's endpoints, with the number of undelivered events",
+      arguments: [ACCOUNT],
+      help: 'Pending events were not tried yet; waiting ones failed, or are sent again; at most 10,000 of each are counted. Events of a disabled endpoint wait while they are stored, 30 days by default.',
+      async run({ withDatabase }, reference: string) {
+        const all = await withDatabase(async (knex) =>
+          listEndpoints(knex, (await requireAccount(knex, reference)).account_id),
+        );
+        return rows(all, tabulateEndpoints, 'The account has no endpoints.');
+      },
+    },
+    test: {
+      about: 'deliver a test event, also to a disabled endpoint, and wait up to 20 seconds for the outcome',
+      arguments: [ENDPOINT],
+      async run({ withDatabase, print }, id: string, options: { json?: boolean }) {
+        const attempt = await withDatabase((knex) => tryEndpoint(knex, id));
+        const line = describeTried(attempt);
+        if (attempt.error === null) return [attempt, line];
+        if (options.json) print(options, attempt, line);
+        throw new Failure(line);
+      },
+    },
+    rotate: {
+      about: 'make a new secret, which is shown only once; deliveries are signed with both for a time',
+      arguments: [ENDPOINT],
+      options: [overlap('how long deliveries are signed with the old secret too')],
+      async run({ withSecrets }, id: string, options: { overlap: number }) {
+        const rotated = await withSecrets((knex, keys) => replaceEndpointSecret(knex, keys, id, options.overlap));
+        return [rotated, describeNewEndpoint(rotated)];
+      },
+    },
+    disable: switchCommand(
+      'deliver nothing until it is enabled; events wait while they are stored, 30 days by default',
+      false,
+    ),
+    enable: switchCommand('resume deliveries, including missed events', true),
+    resend: {
+      about: 'deliver stored events of its types again, with the same ids',
+      arguments: [ENDPOINT],
+      options: [
+        option('--from <sequence>', 'first sequence', sequence('--from')).makeOptionMandatory(),
+        option('--to <sequence>', 'last sequence (default: all that follow)', sequence('--to')),
+      ],
+      help: `Delivers only the oldest ${MAX_RESENT} of the range; run it again for the rest.`,
+      examples: ['orders endpoints resend ep_2f9c0d… --from 120 --to 140'],
+      async run({ withDatabase }, id: string, { from, to }: { from: number; to?: number }) {
+        if (to !== undefined && to < from) throw new UsageError('--to must not be before --from.');
+        const { endpoint, resent } = await withDatabase((knex) => resendRange(knex, id, { from, to }));
         const when = endpoint.disabled ? ' once the endpoint is enabled' : '';
         const more = resent === MAX_RESENT ? ' There may be more: repeat it later with another --from.' : '';
-        return `${plural(resent, 'event')} will be delivered again${when}.${more}`;
-      });
-    });
-
-  endpoints
-    .command('deliveries')
-    .description('the newest attempts to deliver, newest first; kept for 7 days')
-    .argument(...ENDPOINT)
-    .addOption(
-      new Option('--limit <number>', 'at most this many')
-        .argParser(numberUpTo('--limit', MAX_ATTEMPTS))
-        .default(DEFAULT_ATTEMPTS),
-    )
-    .addOption(json())
-    .action(async (id: string, options: { limit: number; json?: boolean }) => {
-      const found = await context.withDatabase(async (knex) =>
-        listAttempts(knex, await requireEndpoint(knex, id), { limit: options.limit }),
-      );
-      const attempts = found.map(attemptJson);
-      context.print(options, attempts, () =>
-        attempts.length > 0 ? tabulateAttempts(attempts) : 'Nothing was delivered to this endpoint in the last 7 days.',
-      );
-    });
-
-  endpoints
-    .command('remove')
-    .description('remove an endpoint with its attempts and waiting deliveries')
-    .argument(...ENDPOINT)
-    .addOption(json())
-    .action(async (id: string, options) => {
-      const { account_id } = await context.withDatabase((knex) => deleteEndpoint(knex, id));
-      context.print(options, { account_id, endpoint_id: id, removed: true }, () => `Endpoint ${id} is removed.`);
-    });
-}
+        const text =
+          resent === 0
+            ? 'No stored event of this range was due before.'
+            : `${plural(resent, 'event')} will be delivered again${when}.${more}`;
+        return [{ endpoint_id: id, events: resent }, text];
+      },
+    },
+    deliveries: {
+      about: 'the newest attempts to deliver, newest first; kept for 7 days',
+      arguments: [ENDPOINT],
+      options: [option('--limit <number>', 'at most this many', numberUpTo('--limit', MAX_ATTEMPTS), DEFAULT_ATTEMPTS)],
+      async run({ withDatabase }, id: string, { limit }: { limit: number }) {
+        const found = await withDatabase(async (knex) =>
+          listAttempts(knex, await requireEndpoint(knex, id), { limit }),
+        );
+        return rows(
+          found.map(attemptJson),
+          tabulateAttempts,
+          'Nothing was delivered to this endpoint in the last 7 days.',
+        );
+      },
+    },
+    remove: {
+      about: 'remove an endpoint with its attempts and waiting deliveries',
+      arguments: [ENDPOINT],
+      async run({ withDatabase }, id: string) {
+        const { account_id } = await withDatabase((knex) => deleteEndpoint(knex, id));
+        return [{ account_id, endpoint_id: id, removed: true }, `Endpoint ${id} is removed.`];
+      },
+    },
+  },
+};
 
 function eventTypes(text: string): EventType[] {
   const read = readEventTypes(text.split(',').map((type) => type.trim()));

@@ -1,8 +1,7 @@
 import { searchCustomer } from '@orders/domain/customer-search.ts';
-import type { Command } from 'commander';
-import { customerIdentity, json } from '../arguments.ts';
+import { ACCOUNT, customerIdentity } from '../arguments.ts';
 import { recordAccountAction, whoami } from '../audit.ts';
-import type { Context } from '../context.ts';
+import { type CommandSpec, option } from '../command.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
 import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
 import { UsageError } from '../errors.ts';
@@ -18,7 +17,6 @@ interface EraseOptions {
   email?: string;
   customerId?: string;
   dryRun?: boolean;
-  json?: boolean;
 }
 
 /** What was erased or, with `--dry-run`, would be. */
@@ -44,38 +42,31 @@ interface Found {
   matched: string[];
 }
 
-/** `orders erase`. */
-export function addEraseCommand(program: Command, context: Context): void {
-  program
-    .command('erase')
-    .description("remove a customer's personal data from an account's orders and receipts, for good")
-    .argument('<account>', 'id or exact name')
-    .option('--phone <number>', 'in any usual spelling', customerIdentity('--phone'))
-    .option('--email <address>', 'in any case', customerIdentity('--email'))
-    .option('--customer-id <id>', "exactly as the account's orders have it", customerIdentity('--customer-id'))
-    .option('--dry-run', 'count and list what would be erased, and change nothing; --json says in which fields')
-    .addOption(json())
-    .addHelpText(
-      'after',
-      `
+export const erase: CommandSpec = {
+  about: "remove a customer's personal data from an account's orders and receipts, for good",
+  arguments: [ACCOUNT],
+  options: [
+    option('--phone <number>', 'in any usual spelling', customerIdentity('--phone')),
+    option('--email <address>', 'in any case', customerIdentity('--email')),
+    option('--customer-id <id>', "exactly as the account's orders have it", customerIdentity('--customer-id')),
+    option('--dry-run', 'count and list what would be erased, and change nothing; --json says in which fields'),
+  ],
+  help: `\
 An order that matches any of the options is erased with all its receipts. Ids, states, times, items, totals and the emirate are kept.
-The command can be repeated, and must be if the sender sends such an order again.
-
-Example:
-  $ orders erase "Corner Bakery" --phone "050 123 4567" --dry-run`,
-    )
-    .action(async (reference: string, options: EraseOptions) => {
-      const by = (['phone', 'email', 'customerId'] as const).filter((option) => options[option] !== undefined);
-      if (by.length === 0) throw new UsageError('Give --phone, --email or --customer-id.');
-      const erasure = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return erase(knex, account_id, { ...options, by, report: context.report });
-      });
-      context.print(options, erasure, () => describe(erasure));
+The command can be repeated, and must be if the sender sends such an order again.`,
+  examples: ['orders erase "Corner Bakery" --phone "050 123 4567" --dry-run'],
+  async run({ report, withDatabase }, reference: string, options: EraseOptions) {
+    const by = (['phone', 'email', 'customerId'] as const).filter((name) => options[name] !== undefined);
+    if (by.length === 0) throw new UsageError('Give --phone, --email or --customer-id.');
+    const erasure = await withDatabase(async (knex) => {
+      const { account_id } = await requireAccount(knex, reference);
+      return eraseCustomer(knex, account_id, { ...options, by, report });
     });
-}
+    return [erasure, describe(erasure)];
+  },
+};
 
-async function erase(
+async function eraseCustomer(
   knex: Knex,
   accountId: number,
   {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
-import type { Command } from 'commander';
 import { CursorExpiredError, OrdersClient, type OrdersEvent } from '../../../../packages/client/src/index.ts';
-import { cursor, giveUpAfter, json } from '../arguments.ts';
+import { ACCOUNT, cursor, GIVE_UP_AFTER } from '../arguments.ts';
+import { type Group, option } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { createRetryGate, endOfRun } from '../retry-gate.ts';
@@ -91,57 +91,56 @@ function withAdvice(error: unknown, advice: string): unknown {
   return end instanceof Failure && advice ? new Failure(`${end.message} ${advice}`) : end;
 }
 
-const FOLLOW_HELP = `
+const FOLLOW_HELP = `\
 Prints the stored events of your account, oldest first, then each new one as it is published. A line has sequence, time,
 type, source_order_id and order; with --json it is the event as the API returns it. To continue later, give the sequence
 of the last event that you have processed as --after.
 
 ORDERS_URL and ORDERS_API_KEY are those of orders send.
 
-Exit codes: 0 ended by Ctrl-C, by SIGTERM, or as the reader of its output ended; 1 failed; 2 usage error.
+Exit codes: 0 ended by Ctrl-C, by SIGTERM, or as the reader of its output ended; 1 failed; 2 usage error.`;
 
-Examples:
-  $ orders events follow
-  $ orders events follow --after 41 --json | jq -c 'select(.type == "order.rejected") | .data'`;
+/** Loaded on demand, as a sender's command needs no database. */
+const manage = () => import('../events/manage-events.ts');
 
-/** `orders events enable | disable | show | follow`. */
-export function addEventCommands(program: Command, context: Context): void {
-  const events = program.command('events').description("the log of what happened to an account's orders");
-  // Loaded on demand, as a sender's command needs no database.
-  const load = () => import('../events/manage-events.ts');
-
-  events
-    .command('enable')
-    .description("record an account's events from now on, for senders to read")
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders events enable "Corner Bakery"')
-    .action(async (reference: string, options) => (await load()).changeEvents(context, reference, true, options));
-
-  events
-    .command('disable')
-    .description('record no more events; reading is refused until they are enabled again')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => (await load()).changeEvents(context, reference, false, options));
-
-  events
-    .command('show')
-    .description('whether events are enabled, and which are stored')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => (await load()).showEvents(context, reference, options));
-
-  events
-    .command('follow')
-    .description('print stored events, then new ones as they are published; needs an API key and no database')
-    .option('--after <sequence>', 'continue after this event, instead of starting at the oldest stored one', cursor)
-    .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
-    .addOption(giveUpAfter())
-    .option('--json', 'print one JSON object a line for each event')
-    .addHelpText('after', FOLLOW_HELP)
-    .action(async (options: FollowOptions & { url?: string }) => {
-      const { env, localDirectory } = context.cliContext;
-      await followEvents(options, await readSenderConfig(env, options.url, localDirectory), context);
-    });
-}
+export const events: Group = {
+  about: "the log of what happened to an account's orders",
+  commands: {
+    enable: {
+      about: "record an account's events from now on, for senders to read",
+      arguments: [ACCOUNT],
+      examples: ['orders events enable "Corner Bakery"'],
+      run: async (context, reference: string) => (await manage()).changeEvents(context, reference, true),
+    },
+    disable: {
+      about: 'record no more events; reading is refused until they are enabled again',
+      arguments: [ACCOUNT],
+      run: async (context, reference: string) => (await manage()).changeEvents(context, reference, false),
+    },
+    show: {
+      about: 'whether events are enabled, and which are stored',
+      arguments: [ACCOUNT],
+      run: async (context, reference: string) => (await manage()).showEvents(context, reference),
+    },
+    follow: {
+      about: 'print stored events, then new ones as they are published; needs an API key and no database',
+      options: [
+        option('--after <sequence>', 'continue after this event, instead of starting at the oldest stored one', cursor),
+        option('--url <address>', 'the address of the service, instead of ORDERS_URL'),
+        GIVE_UP_AFTER,
+        option('--json', 'print one JSON object a line for each event'),
+      ],
+      json: false,
+      help: FOLLOW_HELP,
+      examples: [
+        'orders events follow',
+        `orders events follow --after 41 --json | jq -c 'select(.type == "order.rejected") | .data'`,
+      ],
+      async run(context, options: FollowOptions & { url?: string }) {
+        const { env, localDirectory } = context.cliContext;
+        await followEvents(options, await readSenderConfig(env, options.url, localDirectory), context);
+        return undefined;
+      },
+    },
+  },
+};

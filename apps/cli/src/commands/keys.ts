@@ -12,109 +12,95 @@ import {
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
 import { KEY_SCOPES } from '@orders/domain/api-key.ts';
-import type { Command } from 'commander';
-import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
+import { ACCOUNT, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
 import { recordAction } from '../audit.ts';
-import type { Context } from '../context.ts';
+import { argument, type Group, option, rows } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders keys create | list | update | replace | revoke`. */
-export function addKeyCommands(program: Command, context: Context): void {
-  const keys = program.command('keys').description('the API keys of accounts');
+const KEY_ID = argument('<key-id>', 'as keys list shows it', keyId);
 
-  withAccess(
-    keys
-      .command('create')
-      .description('make a key and print it, this once')
-      .argument('<account>', 'id or exact name')
-      .option('--name <name>', 'what the key is for', name('The name of a key'), 'default'),
-  )
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ orders keys create "Corner Bakery" --name "shop back end"\n  $ orders keys create 12 --scopes send,read --expires 90d --addresses 203.0.113.0/24,2001:db8::/32',
-    )
-    .action(async (reference: string, options) => {
-      const key = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return knex.transaction(async (trx) => {
+const ACCESS = [
+  option('--scopes <list>', `what it may do: some of ${KEY_SCOPES.join(',')}; all by default`, keyScopes),
+  option('--addresses <list>', 'from which addresses and ranges (CIDR) it works, or any', keyAddresses),
+  option('--expires <time>', 'how long it works, such as 90d, or never', keyLifetime),
+];
+
+interface AccessOptions {
+  scopes?: KeyAccess['scopes'];
+  addresses?: string[];
+  expires?: number;
+}
+
+export const keys: Group = {
+  about: 'the API keys of accounts',
+  commands: {
+    create: {
+      about: 'make a key and print it, this once',
+      arguments: [ACCOUNT],
+      options: [option('--name <name>', 'what the key is for', name('The name of a key'), 'default'), ...ACCESS],
+      examples: [
+        'orders keys create "Corner Bakery" --name "shop back end"',
+        'orders keys create 12 --scopes send,read --expires 90d --addresses 203.0.113.0/24,2001:db8::/32',
+      ],
+      async run({ inTransaction }, reference: string, options: AccessOptions & { name: string }) {
+        const key = await inTransaction(async (trx) => {
+          const { account_id } = await requireAccount(trx, reference);
           const created = await createKey(trx, account_id, options.name, accessOf(options));
           await recordKeyAction(trx, 'key_created', created, describeAccess(created));
           return created;
         });
-      });
-      context.print(options, key, () => describeNew(key));
-    });
+        return [key, describeNew(key)];
+      },
+    },
+    list: {
+      about: "an account's keys, without their text",
+      arguments: [ACCOUNT],
+      async run({ withDatabase }, reference: string) {
+        const all = await withDatabase(async (knex) =>
+          listKeys(knex, (await requireAccount(knex, reference)).account_id),
+        );
+        return rows(all, tabulate, 'The account has no keys.');
+      },
+    },
+    update: {
+      about: 'change what a key may do, from where, or for how long from now',
+      arguments: [KEY_ID],
+      options: ACCESS,
+      examples: ['orders keys update 12 --scopes read --addresses any --expires never'],
+      async run({ inTransaction }, id: number, options: AccessOptions) {
+        const access = accessOf(options);
+        if (Object.keys(access).length === 0)
+          throw new UsageError('Say what to change: --scopes, --addresses or --expires.');
+        const key = await inTransaction((trx) => update(trx, id, access));
+        return [key, `${describe(key)}\nIntake applies it within 5 seconds.`];
+      },
+    },
+    replace: {
+      about: 'make a new key of the same name and end the old one',
+      arguments: [KEY_ID],
+      options: [option('--grace <time>', 'how long the old key still works, such as 24h', span('--grace'), 0)],
+      examples: ['orders keys replace 12 --grace 24h'],
+      async run({ inTransaction }, id: number, { grace }: { grace: number }) {
+        const { old, key } = await inTransaction((trx) => replace(trx, id, grace));
+        const end = grace > 0 ? `works until ${old.expires_at?.toISOString()}` : 'stops working within 5 seconds';
+        return [key, `${describeNew(key)}\nThe old key ${id} ${end}.`];
+      },
+    },
+    revoke: {
+      about: 'end a key for good',
+      arguments: [KEY_ID],
+      async run({ inTransaction }, id: number) {
+        const key = await inTransaction((trx) => revoke(trx, id));
+        return [key, `Key ${id} is revoked; it stops working everywhere within 5 seconds.`];
+      },
+    },
+  },
+};
 
-  keys
-    .command('list')
-    .description("an account's keys, without their text")
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => {
-      const all = await context.withDatabase(async (knex) =>
-        listKeys(knex, (await requireAccount(knex, reference)).account_id),
-      );
-      context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'The account has no keys.'));
-    });
-
-  withAccess(
-    keys
-      .command('update')
-      .description('change what a key may do, from where, or for how long from now')
-      .argument('<key-id>', 'as keys list shows it', keyId),
-  )
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders keys update 12 --scopes read --addresses any --expires never')
-    .action(async (id: number, options) => {
-      const access = accessOf(options);
-      if (Object.keys(access).length === 0)
-        throw new UsageError('Say what to change: --scopes, --addresses or --expires.');
-      const key = await context.withDatabase((knex) => knex.transaction((trx) => update(trx, id, access)));
-      context.print(options, key, () => `${describe(key)}\nIntake applies it within 5 seconds.`);
-    });
-
-  keys
-    .command('replace')
-    .description('make a new key of the same name and end the old one')
-    .argument('<key-id>', 'as keys list shows it', keyId)
-    .option('--grace <time>', 'how long the old key still works, such as 24h', span('--grace'), 0)
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders keys replace 12 --grace 24h')
-    .action(async (id: number, options) => {
-      const { old, key } = await context.withDatabase((knex) =>
-        knex.transaction((trx) => replace(trx, id, options.grace)),
-      );
-      context.print(options, key, () => {
-        const end =
-          options.grace > 0 ? `works until ${old.expires_at?.toISOString()}` : 'stops working within 5 seconds';
-        return `${describeNew(key)}\nThe old key ${id} ${end}.`;
-      });
-    });
-
-  keys
-    .command('revoke')
-    .description('end a key for good')
-    .argument('<key-id>', 'as keys list shows it', keyId)
-    .addOption(json())
-    .action(async (id: number, options) => {
-      const key = await context.withDatabase((knex) => knex.transaction((trx) => revoke(trx, id)));
-      context.print(options, key, () => `Key ${id} is revoked; it stops working everywhere within 5 seconds.`);
-    });
-}
-
-function withAccess(command: Command): Command {
-  return command
-    .option('--scopes <list>', `what it may do: some of ${KEY_SCOPES.join(',')}; all by default`, keyScopes)
-    .option('--addresses <list>', 'from which addresses and ranges (CIDR) it works, or any', keyAddresses)
-    .option('--expires <time>', 'how long it works, such as 90d, or never', keyLifetime);
-}
-
-function accessOf(options: { scopes?: KeyAccess['scopes']; addresses?: string[]; expires?: number }): KeyAccess {
-  const { scopes, addresses, expires } = options;
+function accessOf({ scopes, addresses, expires }: AccessOptions): KeyAccess {
   return {
     ...(scopes && { scopes }),
     ...(addresses && { addresses }),

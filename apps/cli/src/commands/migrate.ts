@@ -1,9 +1,7 @@
-import { migrate, planMigrations } from '@orders/database/migrate.ts';
+import { migrate as migrateSchema, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
-import { type Command, Option } from 'commander';
-import { json } from '../arguments.ts';
+import { type CommandSpec, option } from '../command.ts';
 import type { CliConfig } from '../config.ts';
-import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
 import type { Knex } from '../with-database.ts';
@@ -19,36 +17,28 @@ const ROLE_LINES = {
   none: 'The apps have no roles of their own in this database.',
 };
 
-/** `orders migrate`. */
-export function addMigrateCommand(program: Command, context: Context): void {
-  program
-    .command('migrate')
-    .description(
-      'bring the schema up to date, the queue where it is on Postgres, and the roles of the apps; safe to repeat',
-    )
-    .option('--plan', 'print which migrations would run, and which ran with different SQL; change nothing')
-    .addOption(
-      new Option('--accept-drift <migration>', 'record the SQL of this version as what ran; may be repeated')
-        .argParser((name: string, names: string[] | undefined) => [...(names ?? []), name])
-        .conflicts('plan'),
-    )
-    .addOption(json())
-    .action(async (options: { plan?: boolean; acceptDrift?: string[]; json?: boolean }) => {
-      if (options.plan) {
-        const plan = await context.withDatabase(planMigrations);
-        return context.print(options, plan, () => describePlan(plan));
-      }
-      const config = await context.config();
-      const migrations = await context.withDatabase((knex) => runMigrations(knex, options.acceptDrift ?? []));
-      const queue = await prepareQueue(config.QUEUE_URL);
-      // Last, as the roles may need privileges on the queue's tables.
-      const roles = await context.withDatabase((knex) => prepareRoles(knex, config));
-      context.print(options, { migrations, queue, roles }, () => {
-        const ran = migrations.length > 0 ? `Migrations run: ${migrations.join(', ')}.` : 'The schema was up to date.';
-        return `${ran}\n${QUEUE_LINES[queue]}\n${ROLE_LINES[roles]}`;
-      });
-    });
-}
+export const migrate: CommandSpec = {
+  about: 'bring the schema up to date, the queue where it is on Postgres, and the roles of the apps; safe to repeat',
+  options: [
+    option('--plan', 'print which migrations would run, and which ran with different SQL; change nothing'),
+    option('--accept-drift <migration>', 'record the SQL of this version as what ran; may be repeated')
+      .argParser((name: string, names: string[] | undefined) => [...(names ?? []), name])
+      .conflicts('plan'),
+  ],
+  async run({ config, withDatabase }, { plan, acceptDrift = [] }: { plan?: boolean; acceptDrift?: string[] }) {
+    if (plan) {
+      const planned = await withDatabase(planMigrations);
+      return [planned, describePlan(planned)];
+    }
+    const settings = await config();
+    const migrations = await withDatabase((knex) => runMigrations(knex, acceptDrift));
+    const queue = await prepareQueue(settings.QUEUE_URL);
+    // Last, as the roles may need privileges on the queue's tables.
+    const roles = await withDatabase((knex) => prepareRoles(knex, settings));
+    const ran = migrations.length > 0 ? `Migrations run: ${migrations.join(', ')}.` : 'The schema was up to date.';
+    return [{ migrations, queue, roles }, `${ran}\n${QUEUE_LINES[queue]}\n${ROLE_LINES[roles]}`];
+  },
+};
 
 async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promise<string[]> {
   if (acceptDrift.length > 0) {
@@ -59,7 +49,7 @@ async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promis
       );
   }
   try {
-    return await migrate(knex, { acceptDrift });
+    return await migrateSchema(knex, { acceptDrift });
   } catch (error) {
     if (!(error instanceof SchemaDriftError)) throw error;
     const names = error.migrations.join(', ');

@@ -1,87 +1,87 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
-import { type Command, Option } from 'commander';
-import { json, limit, name, orderId } from '../arguments.ts';
-import { whoami } from '../audit.ts';
-import type { Context } from '../context.ts';
+import { REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
+import type { Option } from 'commander';
+import { by, limit, name, OF_ACCOUNT, orderId } from '../arguments.ts';
+import { argument, type CommandSpec, type Group, option } from '../command.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { requireAccount } from '../require.ts';
 import type { Knex } from '../with-database.ts';
 
-const REVIEWS: { verb: string; to: ReviewDecision; description: string; rule: string }[] = [
-  {
-    verb: 'confirm',
-    to: 'confirmed',
-    description: 'let an order that needs review be dispatched',
-    rule: 'only one that needs review can be confirmed',
-  },
-  {
-    verb: 'reject',
-    to: 'rejected',
-    description: 'keep an order that needs review from being dispatched',
-    rule: 'only one that needs review can be rejected',
-  },
-  {
-    verb: 'reopen',
-    to: 'needs_review',
-    description: 'put a rejected or cancelled order back into review',
-    rule: 'only one that was rejected or cancelled can be reopened',
-  },
-];
+const ORDER_ID = argument('<order-id>', 'a whole number', orderId);
 
-/** `orders orders list | show | confirm | reject | reopen`. */
-export function addOrderCommands(program: Command, context: Context): void {
-  const orders = program.command('orders').description('written orders and their review');
-
-  orders
-    .command('list')
-    .description('orders, oldest first')
-    .addOption(new Option('--needs-review', 'that need review').conflicts('state'))
-    .addOption(new Option('--state <state>', 'in this review state').choices(REVIEW_STATES))
-    .option('--account <account>', 'of this account (id or exact name)')
-    .option('--limit <number>', 'maximum number of rows (default: all)', limit)
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders orders list --needs-review --account "Corner Bakery" --json')
-    .action(async (options) => {
-      await context.withDatabase(async (knex) => {
-        const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
-        const reviewState = options.needsReview ? 'needs_review' : options.state;
-        const found = readOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
-        await context.printList(options, found, { table: tabulateOrders, none: 'There are no such orders.' });
-      });
-    });
-
-  orders
-    .command('show')
-    .description('one order (personal data!)')
-    .argument('<order-id>', 'a whole number', orderId)
-    .addOption(json())
-    .action(async (id: number, options) => {
-      const { order, review } = await context.withDatabase(async (knex) => {
-        const order = await findOrder(knex, id);
-        if (!order) throw noSuchOrder(id);
-        return { order, review: await findReview(knex, id) };
-      });
-      context.print(options, order, () => describeOrder(order, review));
-    });
-
-  for (const { verb, to, description, rule } of REVIEWS) {
-    const command = orders
-      .command(verb)
-      .description(description)
-      .argument('<order-id>', 'a whole number', orderId)
-      .addOption(new Option('--by <name>', 'who decides').argParser(name('A name')).default(whoami(), 'the OS user'))
-      .addOption(json())
-      .action(async (id: number, options) => {
-        const order = await context.withDatabase((knex) => review(knex, id, { to, rule, ...options }));
-        context.print(options, order, () => `Order ${id} is ${order.review_state}, by ${options.by}.`);
-      });
-    if (to === 'rejected') command.addOption(new Option('--reason <text>', 'why').argParser(name('A reason')));
-  }
+/** A command that decides about an order. @param rule which orders it can be used on. */
+function reviewCommand(to: ReviewDecision, about: string, rule: string, ...more: Option[]): CommandSpec {
+  return {
+    about,
+    arguments: [ORDER_ID],
+    options: [by('who decides'), ...more],
+    async run({ withDatabase }, id: number, options: { by: string; reason?: string }) {
+      const order = await withDatabase((knex) => review(knex, id, { to, rule, ...options }));
+      return [order, `Order ${id} is ${order.review_state}, by ${options.by}.`];
+    },
+  };
 }
+
+interface ListOptions {
+  needsReview?: boolean;
+  state?: ReviewState;
+  account?: string;
+  limit?: number;
+  json?: boolean;
+}
+
+export const orders: Group = {
+  about: 'written orders and their review',
+  commands: {
+    list: {
+      about: 'orders, oldest first',
+      options: [
+        option('--needs-review', 'that need review').conflicts('state'),
+        option('--state <state>', 'in this review state', REVIEW_STATES),
+        OF_ACCOUNT,
+        option('--limit <number>', 'maximum number of rows (default: all)', limit),
+      ],
+      examples: ['orders orders list --needs-review --account "Corner Bakery" --json'],
+      run: ({ withDatabase, printList }, options: ListOptions) =>
+        withDatabase(async (knex) => {
+          const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
+          const reviewState = options.needsReview ? 'needs_review' : options.state;
+          const found = readOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+          return printList(options, found, { table: tabulateOrders, none: 'There are no such orders.' });
+        }),
+    },
+    show: {
+      about: 'one order (personal data!)',
+      arguments: [ORDER_ID],
+      async run({ withDatabase }, id: number) {
+        const [order, review] = await withDatabase(
+          async (knex) => [await findOrder(knex, id), await findReview(knex, id)] as const,
+        );
+        if (!order) throw noSuchOrder(id);
+        return [order, describeOrder(order, review)];
+      },
+    },
+    confirm: reviewCommand(
+      'confirmed',
+      'let an order that needs review be dispatched',
+      'only one that needs review can be confirmed',
+    ),
+    reject: reviewCommand(
+      'rejected',
+      'keep an order that needs review from being dispatched',
+      'only one that needs review can be rejected',
+      option('--reason <text>', 'why', name('A reason')),
+    ),
+    reopen: reviewCommand(
+      'needs_review',
+      'put a rejected or cancelled order back into review',
+      'only one that was rejected or cancelled can be reopened',
+    ),
+  },
+};
 
 async function review(
   knex: Knex,

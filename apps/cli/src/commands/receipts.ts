@@ -3,12 +3,10 @@ import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
-import { RECEIPT_STATES } from '@orders/domain/receipt-states.ts';
+import { RECEIPT_STATES, type ReceiptState } from '@orders/domain/receipt-states.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import { type Command, Option } from 'commander';
-import { json, limit, name, receiptId } from '../arguments.ts';
-import { whoami } from '../audit.ts';
-import type { Context } from '../context.ts';
+import { by, limit, OF_ACCOUNT, receiptId } from '../arguments.ts';
+import { argument, type Group, option } from '../command.ts';
 import { warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
@@ -16,65 +14,67 @@ import { escapeControls } from '../sanitize.ts';
 import { details, plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-/** `orders receipts list | show | redrive`. */
-export function addReceiptCommands(program: Command, context: Context): void {
-  const receipts = program.command('receipts').description('accepted deliveries and their outcome');
-
-  receipts
-    .command('list')
-    .description('receipts, newest first')
-    .option('--account <account>', 'of this account (id or exact name)')
-    .addOption(new Option('--state <state>', 'in this state').choices(RECEIPT_STATES))
-    .option('--limit <number>', 'maximum number of rows', limit, 50)
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders receipts list --state dead --limit 10')
-    .action(async (options) => {
-      await context.withDatabase(async (knex) => {
-        const accountId = await accountIdOf(knex, options.account);
-        const { state, limit } = options;
-        await context.printList(options, toJson(readReceipts(knex, { accountId, state, limit })), {
-          table: tabulateReceipts,
-          none: 'There are no such receipts.',
-        });
-      });
-    });
-
-  receipts
-    .command('show')
-    .description('one receipt with its history and its payload as received (personal data!)')
-    .argument('<receipt-id>', 'a UUID', receiptId)
-    .addOption(json())
-    .action(async (id: string, options) => {
-      const receipt = receiptRecordJson(await context.withDatabase((knex) => requireReceipt(knex, id)));
-      context.print(options, receipt, () => describeReceipt(receipt));
-    });
-
-  receipts
-    .command('redrive')
-    .description('process dead receipts again, with all their attempts')
-    .argument('[receipt-id]', 'a UUID', receiptId)
-    .option('--all-dead', 'all that are dead, instead of one')
-    .option('--account <account>', 'with --all-dead: of this account only (id or exact name)')
-    .addOption(new Option('--by <name>', 'who asks for it').argParser(name('A name')).default(whoami(), 'the OS user'))
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders receipts redrive --all-dead --account "Corner Bakery"')
-    .action(async (id: string | undefined, options) => {
-      if ((id !== undefined) === (options.allDead === true))
-        throw new UsageError('Give either a receipt id or --all-dead.');
-      if (options.account !== undefined && !options.allDead) throw new UsageError('--account goes with --all-dead.');
-      if (id !== undefined) {
-        const receipt = receiptJson(await context.withDatabase((knex) => redriveOne(knex, id, options.by)));
-        context.print(options, receipt, () => `Receipt ${id} is ${receipt.status}; the worker takes it from here.`);
-      } else {
-        const ids = await context.withDatabase((knex) => redriveAll(knex, options.account, options.by));
-        context.print(
-          options,
-          { receipt_ids: ids },
-          () => `${plural(ids.length, 'receipt')} redriven; the worker takes over from here.`,
-        );
-      }
-    });
+interface ListOptions {
+  account?: string;
+  state?: ReceiptState;
+  limit: number;
+  json?: boolean;
 }
+
+interface RedriveOptions {
+  allDead?: boolean;
+  account?: string;
+  by: string;
+}
+
+export const receipts: Group = {
+  about: 'accepted deliveries and their outcome',
+  commands: {
+    list: {
+      about: 'receipts, newest first',
+      options: [
+        OF_ACCOUNT,
+        option('--state <state>', 'in this state', RECEIPT_STATES),
+        option('--limit <number>', 'maximum number of rows', limit, 50),
+      ],
+      examples: ['orders receipts list --state dead --limit 10'],
+      run: ({ withDatabase, printList }, options: ListOptions) =>
+        withDatabase(async (knex) => {
+          const { state, limit } = options;
+          const found = readReceipts(knex, { accountId: await accountIdOf(knex, options.account), state, limit });
+          return printList(options, toJson(found), { table: tabulateReceipts, none: 'There are no such receipts.' });
+        }),
+    },
+    show: {
+      about: 'one receipt with its history and its payload as received (personal data!)',
+      arguments: [argument('<receipt-id>', 'a UUID', receiptId)],
+      async run({ withDatabase }, id: string) {
+        const receipt = receiptRecordJson(await withDatabase((knex) => requireReceipt(knex, id)));
+        return [receipt, describeReceipt(receipt)];
+      },
+    },
+    redrive: {
+      about: 'process dead receipts again, with all their attempts',
+      arguments: [argument('[receipt-id]', 'a UUID', receiptId)],
+      options: [
+        option('--all-dead', 'all that are dead, instead of one'),
+        option('--account <account>', 'with --all-dead: of this account only (id or exact name)'),
+        by('who asks for it'),
+      ],
+      examples: ['orders receipts redrive --all-dead --account "Corner Bakery"'],
+      async run({ withDatabase }, id: string | undefined, { allDead = false, account, by }: RedriveOptions) {
+        if ((id !== undefined) === allDead) throw new UsageError('Give either a receipt id or --all-dead.');
+        if (account !== undefined && !allDead) throw new UsageError('--account goes with --all-dead.');
+        if (id !== undefined) {
+          const receipt = receiptJson(await withDatabase((knex) => redriveOne(knex, id, by)));
+          return [receipt, `Receipt ${id} is ${receipt.status}; the worker takes it from here.`];
+        }
+        const ids = await withDatabase((knex) => redriveAll(knex, account, by));
+        return [{ receipt_ids: ids }, `${plural(ids.length, 'receipt')} redriven; the worker takes over from here.`];
+      },
+    },
+  },
+};
 
 async function* toJson(chunks: AsyncIterable<ReceiptRow[]>): AsyncGenerator<ReceiptJson[]> {
   for await (const rows of chunks) yield rows.map(receiptJson);

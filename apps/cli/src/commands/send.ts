@@ -1,22 +1,21 @@
 import { Readable } from 'node:stream';
 import { MAX_BATCH_ORDERS } from '@orders/domain/interface-limits.ts';
-import { type Command, Option } from 'commander';
-import { giveUpAfter, json, numberUpTo, span } from '../arguments.ts';
+import { GIVE_UP_AFTER, numberUpTo, span } from '../arguments.ts';
+import { argument, type CommandSpec, option } from '../command.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
-import { failedPathOf, requireFailedFile, roundOf } from '../send/failed-file.ts';
-import { createFailedOrders } from '../send/failed-orders.ts';
+import { createFailedOrders, failedPathOf, requireFailedFile, roundOf } from '../send/failed-orders.ts';
 import type { CsvOptions } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
 import { incompleteReason, printResult, renderReport } from '../send/report.ts';
-import { directoryOf, runSend } from '../send/run-send.ts';
+import { runSend } from '../send/run-send.ts';
 import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
 import { count } from '../table.ts';
 
-const HELP = `
+const HELP = `\
 Formats, by file extension or --format:
   ndjson  one order per line (.ndjson, .jsonl)
   json    an array of orders, or one (.json)
@@ -45,14 +44,7 @@ ${SENDER_ENVIRONMENT_HELP}
 
 Exit codes: 0 all orders are written, or existed before with the same content (with --no-wait: are accepted); 1 some are
 not, some have the id of an earlier order, or the command failed; 2 usage error; 130 ended by Ctrl-C; 143 ended by
-SIGTERM.
-
-Examples:
-  $ orders send orders.ndjson --dry-run
-  $ orders send orders.ndjson
-  $ orders send till.csv --map till-map.json --delimiter ';'
-  $ orders send till.csv.failed.ndjson
-  $ zcat orders.ndjson.gz | orders send - --format ndjson --failed orders.failed.ndjson`;
+SIGTERM.`;
 
 interface Options {
   format?: Format;
@@ -74,49 +66,53 @@ interface Options {
 
 const [MAX_CONCURRENT_BATCHES, MAX_CONCURRENT_WEBHOOKS] = [4, 16];
 
-/** `orders send`. */
-export function addSendCommand(program: Command, context: Context): void {
-  program
-    .command('send')
-    .description('send the orders of a file, as a sender: needs an API key and no database')
-    .argument('<file>', 'the file to send; - is standard input')
-    .addOption(new Option('--format <format>', 'of the file, if it has no known extension').choices(FORMATS))
-    .option('--map <file>', 'says where the fields of an order come from')
-    .option(
+export const send: CommandSpec = {
+  about: 'send the orders of a file, as a sender: needs an API key and no database',
+  arguments: [argument('<file>', 'the file to send; - is standard input')],
+  options: [
+    option('--format <format>', 'of the file, if it has no known extension', FORMATS),
+    option('--map <file>', 'says where the fields of an order come from'),
+    option(
       '--delimiter <character>',
       "csv: what separates the cells, such as ';' or tab (default: that of a first line sep=;, else a comma; tab for .tsv)",
-    )
-    .option('--ignore-column <heading>', 'csv: leave out the column with this heading; may be repeated', append)
-    .option('--ignore-unmapped', 'csv: leave out all columns that are not used')
-    .option('--dry-run', 'send nothing: show what would be rejected and what would be corrected')
-    .option('--strict', 'have orders rejected rather than corrected')
-    .option('--url <address>', 'the address of the service, instead of ORDERS_URL')
-    .option('--webhook', 'send each order separately, as a signed webhook')
-    .option(
+      delimiterOf,
+    ),
+    option('--ignore-column <heading>', 'csv: leave out the column with this heading; may be repeated').argParser(
+      append,
+    ),
+    option('--ignore-unmapped', 'csv: leave out all columns that are not used'),
+    option('--dry-run', 'send nothing: show what would be rejected and what would be corrected'),
+    option('--strict', 'have orders rejected rather than corrected'),
+    option('--url <address>', 'the address of the service, instead of ORDERS_URL'),
+    option('--webhook', 'send each order separately, as a signed webhook'),
+    option(
       '--concurrency <number>',
       `max concurrent requests (default: ${MAX_CONCURRENT_BATCHES}; ${MAX_CONCURRENT_WEBHOOKS} webhooks)`,
       numberUpTo('--concurrency', 256),
-    )
-    .option(
+    ),
+    option(
       '--batch-size <orders>',
       'max orders per request',
       numberUpTo('--batch-size', MAX_BATCH_ORDERS),
       MAX_BATCH_ORDERS,
-    )
-    .addOption(
-      new Option('--wait <time>', 'how long to wait at the end for the outcome of the orders')
-        .argParser(span('--wait'))
-        .default(300_000, '5m'),
-    )
-    .option('--no-wait', 'do not wait: end once each is accepted or rejected')
-    .addOption(giveUpAfter())
-    .option('--failed <file>', 'the file of failures, a name ending in .failed.ndjson (default: FILE.failed.ndjson)')
-    .addOption(json())
-    .addHelpText('after', HELP)
-    .action((file: string, options: Options) => send(file, options, context));
-}
+    ),
+    option('--wait <time>', 'how long to wait at the end for the outcome of the orders', span('--wait'), 300_000, '5m'),
+    option('--no-wait', 'do not wait: end once each is accepted or rejected'),
+    GIVE_UP_AFTER,
+    option('--failed <file>', 'the file of failures, a name ending in .failed.ndjson (default: FILE.failed.ndjson)'),
+  ],
+  help: HELP,
+  examples: [
+    'orders send orders.ndjson --dry-run',
+    'orders send orders.ndjson',
+    "orders send till.csv --map till-map.json --delimiter ';'",
+    'orders send till.csv.failed.ndjson',
+    'zcat orders.ndjson.gz | orders send - --format ndjson --failed orders.failed.ndjson',
+  ],
+  run: sendFile,
+};
 
-async function send(file: string, options: Options, context: Context): Promise<void> {
+async function sendFile(context: Context, file: string, options: Options): Promise<undefined> {
   const { stdin, env, localDirectory } = context.cliContext;
   const { map, webhook = false, strict = false, batchSize, giveUpAfter, wait } = options;
   const isStdin = file === '-';
@@ -134,53 +130,53 @@ async function send(file: string, options: Options, context: Context): Promise<v
   if (path !== null)
     await requireFailedFile(path, { 'The input': isStdin ? null : file, 'The file of --map': map ?? null });
   const concurrency = options.concurrency ?? (webhook ? MAX_CONCURRENT_WEBHOOKS : MAX_CONCURRENT_BATCHES);
-  const way = { strict, webhook, round };
-  const plan = { input, way, batchSize, concurrency, giveUpAfter, wait, failedPath: path };
-  const orders = createFailedOrders(directoryOf(path));
+  const plan = { input, way: { strict, webhook, round }, batchSize, concurrency, giveUpAfter, wait, failedPath: path };
+  const orders = createFailedOrders(path);
   try {
     const report = await runSend(plan, config, context.cliContext, orders);
-    const { differs } = orders.numbers();
-    await printResult(context, options.json === true, { orders, path }, report, () => renderReport(report, differs));
-    const left = incompleteReason(report, orders.counts().failed);
+    const { failed, differs } = orders.counts;
+    await printResult(context, options, { orders, path }, report, () => renderReport(report, differs));
+    const left = incompleteReason(report, failed);
     if (left !== null) throw new Failure(left);
   } finally {
     orders.close();
   }
+  return undefined;
 }
 
 /** Checks the orders, and writes no file. */
 async function sendNothing(
   input: AsyncIterable<SourceOrder>,
-  { strict = false, mapping, json }: Options & Pick<CsvOptions, 'mapping'>,
+  options: Options & Pick<CsvOptions, 'mapping'>,
   context: Context,
-): Promise<void> {
-  const orders = createFailedOrders(directoryOf(null));
+): Promise<undefined> {
+  const orders = createFailedOrders(null);
   try {
-    const result = await dryRun(input, { strict, mapping }, orders);
-    await printResult(context, json === true, { orders, path: null }, result, () => renderDryRun(result));
+    const result = await dryRun(input, options, orders);
+    await printResult(context, options, { orders, path: null }, result, () => renderDryRun(result));
     const { read, rejected, repeated } = result;
     if (rejected > 0) throw new Failure(`${count(rejected)} of ${count(read)} would be rejected.`);
     if (repeated > 0) throw new Failure('Some orders have the id of another one.');
   } finally {
     orders.close();
   }
+  return undefined;
 }
 
-async function csvOptions(file: string, options: Options): Promise<CsvOptions> {
-  const { map, delimiter, ignoreColumn = [], ignoreUnmapped = false } = options;
+async function csvOptions(
+  file: string,
+  { map, delimiter, ignoreColumn = [], ignoreUnmapped = false }: Options,
+): Promise<CsvOptions> {
   const mapping = map === undefined ? null : readMappingOf('--map', await readJsonFile(map, '--map'));
-  return { mapping, ...delimitersOf(file, delimiter), ignored: ignoreColumn, ignoreUnmapped };
+  return { mapping, delimiter, isTabs: file.endsWith('.tsv'), ignored: ignoreColumn, ignoreUnmapped };
 }
 
 function append(text: string, earlier: string[] = []): string[] {
   return [...earlier, text.trim()];
 }
 
-function delimitersOf(file: string, given: string | undefined): Pick<CsvOptions, 'delimiter' | 'defaultDelimiter'> {
-  const defaultDelimiter = file.endsWith('.tsv') ? '\t' : ',';
-  if (given === undefined) return { delimiter: null, defaultDelimiter };
-  const delimiter = given === 'tab' || given === '\\t' ? '\t' : given;
-  if (delimiter.length !== 1 || delimiter === '"' || delimiter === '\n')
-    throw new UsageError("--delimiter takes one character, such as ';', or the word tab.");
-  return { delimiter, defaultDelimiter };
+function delimiterOf(text: string): string {
+  const delimiter = text === 'tab' || text === '\\t' ? '\t' : text;
+  if (delimiter.length === 1 && delimiter !== '"' && delimiter !== '\n') return delimiter;
+  throw new UsageError("--delimiter takes one character, such as ';', or the word tab.");
 }

@@ -7,90 +7,79 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database/accounts/signing-secrets.ts';
-import { type Command, Option } from 'commander';
-import { json, span } from '../arguments.ts';
+import { ACCOUNT, overlap } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
-import type { Context } from '../context.ts';
+import type { CommandSpec, Group } from '../command.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require.ts';
-import { resealSecrets, resealTotpSecrets } from '../reseal.ts';
 import { plural, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
 
-const overlap = span('--overlap');
-
-type Work = (trx: Knex, keys: SecretsKeys, accountId: number) => Promise<Done>;
-
-/** The entry for the audit trail. */
-interface Done {
+/** @returns the entry for the audit trail. */
+type Work = (
+  trx: Knex,
+  keys: SecretsKeys,
+  accountId: number,
+  options: { overlap: number },
+) => Promise<{
   action: 'signing_enabled' | 'signing_secret_revealed' | 'signing_secret_rotated';
   details?: { overlap_ms: number };
+}>;
+
+/** A command that does `work`, then shows the valid secrets. An account without secrets gets no audit entry. */
+function secretsCommand(spec: Omit<CommandSpec, 'arguments' | 'run'>, work: Work): CommandSpec {
+  return {
+    ...spec,
+    arguments: [ACCOUNT],
+    async run({ withSecrets }, reference: string, options: { overlap: number }) {
+      const { account_id, secrets } = await withSecrets(async (knex, keys) => {
+        const { account_id } = await requireAccount(knex, reference);
+        const worked = knex.transaction(async (trx) => {
+          const { action, details } = await work(trx, keys, account_id, options);
+          const secrets = await showSigning(trx, keys, account_id);
+          if (secrets.length > 0) await recordAccountAction(trx, account_id, action, details);
+          return { account_id, secrets };
+        });
+        return readable(account_id, worked);
+      });
+      return [{ account_id, secrets }, describe(account_id, secrets)];
+    },
+  };
 }
 
-/** `orders signing enable | show | rotate | disable | reseal`. */
-export function addSigningCommands(program: Command, context: Context): void {
-  const signing = program.command('signing').description("the secrets that accounts' webhooks are signed with");
-
-  /** Runs `work`, then shows the valid secrets. An account without secrets gets no audit entry. */
-  const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
-    const { account_id, secrets } = await context.withSecrets(async (knex, keys) => {
-      const { account_id } = await requireAccount(knex, reference);
-      const worked = knex.transaction(async (trx) => {
-        const { action, details } = await work(trx, keys, account_id);
-        const secrets = await showSigning(trx, keys, account_id);
-        if (secrets.length > 0) await recordAccountAction(trx, account_id, action, details);
-        return { account_id, secrets };
-      });
-      return readable(account_id, worked);
-    });
-    context.print(options, { account_id, secrets }, () => describe(account_id, secrets));
-  };
-
-  signing
-    .command('enable')
-    .description('give an account its signing secret; one that has a secret keeps it')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(
-      run(async (trx, keys, accountId) => {
+export const signing: Group = {
+  about: "the secrets that accounts' webhooks are signed with",
+  commands: {
+    enable: secretsCommand(
+      { about: 'give an account its signing secret; one that has a secret keeps it' },
+      async (trx, keys, accountId) => {
         const before = await lockAccount(trx, accountId);
         await enableSigning(trx, keys, accountId);
         return { action: before?.signing_enabled ? 'signing_secret_revealed' : 'signing_enabled' };
-      }),
-    );
-
-  signing
-    .command('show')
-    .description('the valid secrets, newest first')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(run(async () => ({ action: 'signing_secret_revealed' })));
-
-  signing
-    .command('rotate')
-    .description('make a new secret; the old one stays valid for a while')
-    .argument('<account>', 'id or exact name')
-    .addOption(new Option('--overlap <time>', 'for how long').argParser(overlap).default(overlap('24h'), '24h'))
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
-    .action((reference: string, options) =>
-      run(async (trx, keys, accountId) => {
-        if (!(await rotateSigning(trx, keys, accountId, options.overlap)))
+      },
+    ),
+    show: secretsCommand({ about: 'the valid secrets, newest first' }, async () => ({
+      action: 'signing_secret_revealed',
+    })),
+    rotate: secretsCommand(
+      {
+        about: 'make a new secret; the old one stays valid for a while',
+        options: [overlap('for how long')],
+        examples: ['orders signing rotate "Corner Bakery" --overlap 7d'],
+      },
+      async (trx, keys, accountId, { overlap: overlapMs }) => {
+        if (!(await rotateSigning(trx, keys, accountId, overlapMs)))
           throw new Failure(`Signing is not enabled for account ${accountId}: orders signing enable ${accountId}`);
-        return { action: 'signing_secret_rotated', details: { overlap_ms: options.overlap } };
-      })(reference, options),
-    );
-
-  signing
-    .command('disable')
-    .description('remove all secrets; webhooks of the account are refused within 5 seconds')
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => {
-      // Works without SECRETS_KEY, so it also helps if that was lost.
-      const { account_id } = await context.withDatabase(async (knex) => {
-        const account = await requireAccount(knex, reference);
-        await knex.transaction(async (trx) => {
+        return { action: 'signing_secret_rotated', details: { overlap_ms: overlapMs } };
+      },
+    ),
+    disable: {
+      about: 'remove all secrets; webhooks of the account are refused within 5 seconds',
+      arguments: [ACCOUNT],
+      async run({ inTransaction }, reference: string) {
+        // Works without SECRETS_KEY, so it also helps if that was lost.
+        const { account_id } = await inTransaction(async (trx) => {
+          const account = await requireAccount(trx, reference);
           const before = await lockAccount(trx, account.account_id);
           if (before?.signed_only)
             throw new Failure(
@@ -98,58 +87,49 @@ export function addSigningCommands(program: Command, context: Context): void {
             );
           await disableSigning(trx, account.account_id);
           if (before?.signing_enabled) await recordAccountAction(trx, account.account_id, 'signing_disabled');
+          return account;
         });
-        return account;
-      });
-      context.print(options, { account_id, secrets: [] }, () => describe(account_id, []));
-    });
-
-  signing
-    .command('reseal')
-    .description('encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat')
-    .addOption(json())
-    .action(async (options) => {
-      const { key, ...outcome } = await context.withSecrets((knex, keys) =>
-        knex.transaction(async (trx) => {
-          const outcome = await resealAll(trx, keys);
-          const { resealed, unreadable, unreadable_users } = outcome;
-          const details = { resealed, unreadable, unreadable_users: unreadable_users.length };
-          await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
-          return { key: fingerprintOf(keys), ...outcome };
-        }),
-      );
-      const { resealed, unchanged, unreadable, unreadable_users: users } = outcome;
-      const neither = `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS decrypts`;
-      const failures = [
-        ...(unreadable.length > 0
-          ? [
-              `${neither} a secret of these accounts, so keep both keys; all other secrets are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
-            ]
-          : []),
-        ...(users.length > 0
-          ? [
-              `${neither} the authenticator app of these users; they can start again after orders users reset-second-factor: ${users.join(', ')}.`,
-            ]
-          : []),
-      ];
-      if (failures.length > 0) throw new Failure(failures.join('\n'));
-      context.print(options, { secrets_key: key, ...outcome }, () =>
-        [
-          `${plural(resealed, 'secret was', 'secrets were')} encrypted again, ${plural(unchanged, 'was', 'were')} already; SECRETS_KEY ${key} decrypts all of them.`,
+        return [{ account_id, secrets: [] }, describe(account_id, [])];
+      },
+    },
+    reseal: {
+      about: 'encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat',
+      async run({ withSecrets }) {
+        const { key, ...outcome } = await withSecrets((knex, keys) =>
+          knex.transaction(async (trx) => {
+            const outcome = await resealAll(trx, keys);
+            const { resealed, unreadable, unreadable_users } = outcome;
+            const details = { resealed, unreadable, unreadable_users: unreadable_users.length };
+            await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+            return { key: fingerprintOf(keys), ...outcome };
+          }),
+        );
+        const { resealed, unchanged, unreadable, unreadable_users: users } = outcome;
+        const neither = `Neither SECRETS_KEY (${key}) nor SECRETS_KEY_PREVIOUS decrypts`;
+        const failures = [
+          unreadable.length > 0 &&
+            `${neither} a secret of these accounts, so keep both keys; all other secrets are encrypted with SECRETS_KEY: ${unreadable.join(', ')}.`,
+          users.length > 0 &&
+            `${neither} the authenticator app of these users; they can start again after orders users reset-second-factor: ${users.join(', ')}.`,
+        ].filter((failure) => failure !== false);
+        if (failures.length > 0) throw new Failure(failures.join('\n'));
+        const done = `${plural(resealed, 'secret was', 'secrets were')} encrypted again, ${plural(unchanged, 'was', 'were')} already; SECRETS_KEY ${key} decrypts all of them.`;
+        const next =
           resealed > 0
             ? 'Run this again until it says 0.'
-            : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake, notifier and portal says "secrets_key":"${key}".`,
-        ].join('\n'),
-      );
-    });
-}
+            : `Remove SECRETS_KEY_PREVIOUS once /health/ready of each intake, notifier and portal says "secrets_key":"${key}".`;
+        return [{ secrets_key: key, ...outcome }, `${done}\n${next}`];
+      },
+    },
+  },
+};
 
 /** Encrypts all secrets again: of signing, sources, endpoints and authenticator apps. */
 async function resealAll(trx: Knex, keys: SecretsKeys) {
+  // Loaded on demand, as only this command needs the authentication library.
+  const { resealSecrets, resealTotpSecrets } = await import('../reseal.ts');
   const secrets = await resealSecrets(trx, keys);
-  // Loaded on demand, as only this command needs the library.
-  const { createTotpResealer } = await import('../reseal-totp.ts');
-  const totp = await resealTotpSecrets(trx, createTotpResealer(keys));
+  const totp = await resealTotpSecrets(trx, keys);
   return {
     resealed: secrets.resealed + totp.resealed,
     unchanged: secrets.unchanged + totp.unchanged,

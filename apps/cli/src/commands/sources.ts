@@ -4,9 +4,10 @@ import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { readSettings } from '@orders/domain/sources/read-settings.ts';
 import { SOURCE_PRESETS, type SourcePreset } from '@orders/domain/sources/settings.ts';
-import { type Command, Option } from 'commander';
-import { json, name, span } from '../arguments.ts';
+import type { Option } from 'commander';
+import { ACCOUNT, name, overlap } from '../arguments.ts';
 import { whoami } from '../audit.ts';
+import { argument, type Group, option, rows } from '../command.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { explained, readJsonFile, readMappingOf } from '../read-json-file.ts';
@@ -27,183 +28,175 @@ import {
   sourceJson,
   tabulateSources,
 } from '../sources/describe-source.ts';
-import { inSequence, type MapOptions, mapSource } from '../sources/map-source.ts';
+import { inSequence, mapSource } from '../sources/map-source.ts';
 import type { Knex } from '../with-database.ts';
 
-const SOURCE_ARGUMENT = 'number, id or exact name';
-const overlap = span('--overlap');
+const SOURCE_HELP = 'number, id or exact name';
+const SOURCE = argument('<source>', SOURCE_HELP);
 const idPrefix = (text: string) => explained('The prefix', () => readIdPrefix(text));
 
-/** `orders sources create | list | show | map | prefix | rotate | remove`. */
-export function addSourceCommands(program: Command, context: Context): void {
-  const sources = program.command('sources').description('URLs that shop systems send their own webhooks to');
-  const intakeUrl = async () => (await context.config()).INTAKE_URL;
-
-  sources
-    .command('create')
-    .description('make a source; print its URL, and its secret, this once, if none is given')
-    .argument('<account>', 'id or exact name')
-    .addOption(presetOption('the platform').makeOptionMandatory())
-    .requiredOption('--name <name>', 'what the source is called', name('The name of a source'))
-    .option('--secret-file <file>', 'the secret that the platform signs with; without it, one is made')
-    .option('--map <file>', 'the mapping, instead of that of the preset')
-    .option('--prefix <prefix>', 'what its order ids begin with, or "" for nothing; without it, the name', idPrefix)
-    .option('--settings <file>', 'how deliveries are signed, and which topics count, for custom and standard-webhooks')
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ orders sources create "Corner Bakery" --preset woocommerce --name "Web shop"\n  $ orders sources create 12 --preset custom --name Till --settings till.json --map till-map.json',
-    )
-    .action(async (reference: string, options) => {
-      const { preset }: { preset: SourcePreset } = options;
-      const settingsInput = options.settings && (await readJsonFile(options.settings, '--settings'));
-      const settings = explained('--settings', () => readSettings(preset, settingsInput));
-      const mapping = options.map
-        ? readMappingOf('--map', await readJsonFile(options.map, '--map'))
-        : PRESETS[preset].mapping;
-      const secret = await secretOf(options.secretFile, settings);
-      const source = await context.withSecrets(async (knex, keys) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return knex.transaction(async (trx) => {
-          const added = {
-            accountId: account_id,
-            name: options.name,
-            preset,
-            settings,
-            mapping,
-            secret,
-            idPrefix: options.prefix,
-          };
-          const created = await createSource(trx, keys, added, whoami());
-          await recordSourceAction(trx, 'source_created', created, { preset });
-          return created;
-        });
-      });
-      const url = await intakeUrl();
-      context.print(options, sourceJson(source, url), () => describeNew(source, url));
-    });
-
-  sources
-    .command('list')
-    .description("an account's sources, with their deliveries of the last seven days")
-    .argument('<account>', 'id or exact name')
-    .addOption(json())
-    .action(async (reference: string, options) => {
-      const url = await intakeUrl();
-      const all = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return withActivity(knex, account_id, await listSources(knex, account_id));
-      });
-      context.print(
-        options,
-        all.map((listed) => listedJson(listed, url)),
-        () => (all.length > 0 ? tabulateSources(all) : 'The account has no sources.'),
-      );
-    });
-
-  sources
-    .command('show')
-    .description('one source')
-    .argument('<account>', 'id or exact name')
-    .argument('<source>', SOURCE_ARGUMENT)
-    .addOption(json())
-    .action(async (account: string, reference: string, options) => {
-      const url = await intakeUrl();
-      const [listed] = await context.withDatabase(async (knex) => {
-        const source = await requireSource(knex, account, reference);
-        return withActivity(knex, source.account_id, [source]);
-      });
-      const { mapping } = (listed as ListedSource).source;
-      const shown = { ...listedJson(listed as ListedSource, url), mapping: inSequence(mapping) };
-      context.print(options, shown, () => describeSource(listed as ListedSource, url));
-    });
-
-  sources
-    .command('map')
-    .description("print a source's mapping, store a new one, or show what it makes of a delivery")
-    .argument('[account]', 'id or exact name')
-    .argument('[source]', SOURCE_ARGUMENT)
-    .option('--file <file>', 'store the mapping of this file as a new version')
-    .option('--check <delivery>', 'store nothing: print the order that the mapping makes of the delivery in this file')
-    .addOption(presetOption('print the mapping of this preset; needs no account, source and database'))
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  $ orders sources map 12 "Web shop" > map.json\n  $ orders sources map 12 "Web shop" --file map.json --check delivery.json\n  $ orders sources map 12 "Web shop" --file map.json',
-    )
-    .action((account: string | undefined, reference: string | undefined, options: MapOptions) =>
-      mapSource(context, account, reference, options),
-    );
-
-  sources
-    .command('prefix')
-    .description('change what the order ids of a source begin with, while it has no orders')
-    .argument('<account>', 'id or exact name')
-    .argument('<source>', SOURCE_ARGUMENT)
-    .argument('<prefix>', 'lower-case letters, digits and hyphens, or "" for none', idPrefix)
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders sources prefix "Corner Bakery" "Web shop" bakery')
-    .action(async (account: string, reference: string, prefix: string, options) => {
-      const url = await intakeUrl();
-      const source = await context.withDatabase((knex) => changePrefix(knex, [account, reference], prefix));
-      context.print(options, sourceJson(source, url), () =>
-        prefix === ''
-          ? `Source ${source.source_number} has no prefix now; its order ids are those of the platform.`
-          : `The order ids of source ${source.source_number} begin with ${prefix}: now.`,
-      );
-    });
-
-  sources
-    .command('rotate')
-    .description('replace the URL or the secret of a source')
-    .argument('<account>', 'id or exact name')
-    .argument('<source>', SOURCE_ARGUMENT)
-    .option('--url', 'make a new URL; the old one stops working within 5 seconds')
-    .option('--secret', 'make a new secret and print it, this once')
-    .option('--secret-file <file>', 'take the secret of the platform from this file')
-    .addOption(
-      new Option('--overlap <time>', 'how long the old secret is still accepted')
-        .argParser(overlap)
-        .default(overlap('24h'), '24h'),
-    )
-    .addOption(json())
-    .addHelpText('after', '\nExample:\n  $ orders sources rotate "Corner Bakery" "Web shop" --secret --overlap 1h')
-    .action(async (account: string, reference: string, options: RotateOptions) => {
-      if (Boolean(options.url) === Boolean(options.secret || options.secretFile))
-        throw new UsageError('Give --url, or --secret or --secret-file.');
-      const url = await intakeUrl();
-      const source = options.url
-        ? await context.withDatabase((knex) => replaceUrl(knex, account, reference))
-        : await context.withSecrets((knex, keys) => replaceSecret(knex, keys, [account, reference], options));
-      context.print(options, sourceJson(source, url), () => describeNew(source, url));
-    });
-
-  sources
-    .command('remove')
-    .description('remove a source; its URL stops working within 5 seconds, its orders stay')
-    .argument('<account>', 'id or exact name')
-    .argument('<source>', SOURCE_ARGUMENT)
-    .addOption(json())
-    .action(async (account: string, reference: string, options) => {
-      const source = await context.withDatabase(async (knex) => {
-        const found = await requireSource(knex, account, reference);
-        await knex.transaction(async (trx) => {
-          if (await removeSource(trx, found.account_id, found.source_number))
-            await recordSourceAction(trx, 'source_removed', found);
-        });
-        return found;
-      });
-      const { account_id, source_number } = source;
-      context.print(
-        options,
-        { account_id, source_number, removed: true },
-        () => `Source ${source_number} is removed; its URL stops working everywhere within 5 seconds.`,
-      );
-    });
+interface CreateOptions {
+  preset: SourcePreset;
+  name: string;
+  secretFile?: string;
+  map?: string;
+  prefix?: string;
+  settings?: string;
 }
 
+export const sources: Group = {
+  about: 'URLs that shop systems send their own webhooks to',
+  commands: {
+    create: {
+      about: 'make a source; print its URL, and its secret, this once, if none is given',
+      arguments: [ACCOUNT],
+      options: [
+        presetOption('the platform').makeOptionMandatory(),
+        option('--name <name>', 'what the source is called', name('The name of a source')).makeOptionMandatory(),
+        option('--secret-file <file>', 'the secret that the platform signs with; without it, one is made'),
+        option('--map <file>', 'the mapping, instead of that of the preset'),
+        option('--prefix <prefix>', 'what its order ids begin with, or "" for nothing; without it, the name', idPrefix),
+        option(
+          '--settings <file>',
+          'how deliveries are signed, and which topics count, for custom and standard-webhooks',
+        ),
+      ],
+      examples: [
+        'orders sources create "Corner Bakery" --preset woocommerce --name "Web shop"',
+        'orders sources create 12 --preset custom --name Till --settings till.json --map till-map.json',
+      ],
+      async run(context, reference: string, options: CreateOptions) {
+        const { preset } = options;
+        const settingsInput = options.settings && (await readJsonFile(options.settings, '--settings'));
+        const settings = explained('--settings', () => readSettings(preset, settingsInput));
+        const mapping = options.map
+          ? readMappingOf('--map', await readJsonFile(options.map, '--map'))
+          : PRESETS[preset].mapping;
+        const secret = await secretOf(options.secretFile, settings);
+        const source = await context.withSecrets(async (knex, keys) => {
+          const { account_id: accountId } = await requireAccount(knex, reference);
+          const added = { accountId, name: options.name, preset, settings, mapping, secret, idPrefix: options.prefix };
+          return knex.transaction(async (trx) => {
+            const created = await createSource(trx, keys, added, whoami());
+            await recordSourceAction(trx, 'source_created', created, { preset });
+            return created;
+          });
+        });
+        return newSource(source, context);
+      },
+    },
+    list: {
+      about: "an account's sources, with their deliveries of the last seven days",
+      arguments: [ACCOUNT],
+      async run(context, reference: string) {
+        const url = await intakeUrl(context);
+        const all = await context.withDatabase(async (knex) => {
+          const { account_id } = await requireAccount(knex, reference);
+          return withActivity(knex, account_id, await listSources(knex, account_id));
+        });
+        const [, text] = rows(all, tabulateSources, 'The account has no sources.');
+        return [all.map((listed) => listedJson(listed, url)), text];
+      },
+    },
+    show: {
+      about: 'one source',
+      arguments: [ACCOUNT, SOURCE],
+      async run(context, account: string, reference: string) {
+        const url = await intakeUrl(context);
+        const [found] = await context.withDatabase(async (knex) => {
+          const source = await requireSource(knex, account, reference);
+          return withActivity(knex, source.account_id, [source]);
+        });
+        const listed = found as ListedSource;
+        const json = { ...listedJson(listed, url), mapping: inSequence(listed.source.mapping) };
+        return [json, describeSource(listed, url)];
+      },
+    },
+    map: {
+      about: "print a source's mapping, store a new one, or show what it makes of a delivery",
+      arguments: [argument('[account]', 'id or exact name'), argument('[source]', SOURCE_HELP)],
+      options: [
+        option('--file <file>', 'store the mapping of this file as a new version'),
+        option(
+          '--check <delivery>',
+          'store nothing: print the order that the mapping makes of the delivery in this file',
+        ),
+        presetOption('print the mapping of this preset; needs no account, source and database'),
+      ],
+      examples: [
+        'orders sources map 12 "Web shop" > map.json',
+        'orders sources map 12 "Web shop" --file map.json --check delivery.json',
+        'orders sources map 12 "Web shop" --file map.json',
+      ],
+      run: mapSource,
+    },
+    prefix: {
+      about: 'change what the order ids of a source begin with, while it has no orders',
+      arguments: [
+        ACCOUNT,
+        SOURCE,
+        argument('<prefix>', 'lower-case letters, digits and hyphens, or "" for none', idPrefix),
+      ],
+      examples: ['orders sources prefix "Corner Bakery" "Web shop" bakery'],
+      async run(context, account: string, reference: string, prefix: string) {
+        const url = await intakeUrl(context);
+        const source = await context.withDatabase((knex) => changePrefix(knex, [account, reference], prefix));
+        const text =
+          prefix === ''
+            ? `Source ${source.source_number} has no prefix now; its order ids are those of the platform.`
+            : `The order ids of source ${source.source_number} begin with ${prefix}: now.`;
+        return [sourceJson(source, url), text];
+      },
+    },
+    rotate: {
+      about: 'replace the URL or the secret of a source',
+      arguments: [ACCOUNT, SOURCE],
+      options: [
+        option('--url', 'make a new URL; the old one stops working within 5 seconds'),
+        option('--secret', 'make a new secret and print it, this once'),
+        option('--secret-file <file>', 'take the secret of the platform from this file'),
+        overlap('how long the old secret is still accepted'),
+      ],
+      examples: ['orders sources rotate "Corner Bakery" "Web shop" --secret --overlap 1h'],
+      async run(context, account: string, reference: string, options: RotateOptions) {
+        if (Boolean(options.url) === Boolean(options.secret || options.secretFile))
+          throw new UsageError('Give --url, or --secret or --secret-file.');
+        const source = options.url
+          ? await context.withDatabase((knex) => replaceUrl(knex, account, reference))
+          : await context.withSecrets((knex, keys) => replaceSecret(knex, keys, [account, reference], options));
+        return newSource(source, context);
+      },
+    },
+    remove: {
+      about: 'remove a source; its URL stops working within 5 seconds, its orders stay',
+      arguments: [ACCOUNT, SOURCE],
+      async run({ inTransaction }, account: string, reference: string) {
+        const { account_id, source_number } = await inTransaction(async (trx) => {
+          const found = await requireSource(trx, account, reference);
+          if (await removeSource(trx, found.account_id, found.source_number))
+            await recordSourceAction(trx, 'source_removed', found);
+          return found;
+        });
+        return [
+          { account_id, source_number, removed: true },
+          `Source ${source_number} is removed; its URL stops working everywhere within 5 seconds.`,
+        ];
+      },
+    },
+  },
+};
+
 function presetOption(description: string): Option {
-  return new Option('--preset <preset>', description).choices(SOURCE_PRESETS);
+  return option('--preset <preset>', description, SOURCE_PRESETS);
+}
+
+async function intakeUrl({ config }: Context): Promise<string | undefined> {
+  return (await config()).INTAKE_URL;
+}
+
+async function newSource(source: Source & { secret?: string }, context: Context) {
+  const url = await intakeUrl(context);
+  return [sourceJson(source, url), describeNew(source, url)] as const;
 }
 
 async function withActivity(knex: Knex, accountId: number, sources: readonly Source[]): Promise<ListedSource[]> {

@@ -1,3 +1,4 @@
+import { unbindUser } from '@orders/database/users/identities.ts';
 import { type CreatedInvitation, inviteUser } from '@orders/database/users/invite-user.ts';
 import {
   changeMemberRole,
@@ -10,126 +11,129 @@ import { withdrawInvitations } from '@orders/database/users/pending-invitations.
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { findUser, listUsers, removeUser, type User } from '@orders/database/users/users.ts';
 import { ConfigurationError } from '@orders/runtime/config/environment.ts';
-import { Argument, type Command, Option } from 'commander';
-import { email, json, span } from '../arguments.ts';
+import { email, span } from '../arguments.ts';
 import { whoami } from '../audit.ts';
-import type { Context } from '../context.ts';
+import { argument, type Group, option, rows } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
 import type { Knex } from '../with-database.ts';
-import { addUnlinkCommand } from './unlink-user.ts';
 
-const linkLifetime = span('--expires');
-
-/** `orders users invite | list | role | reset-second-factor | remove | unlink`. Changes to operators need no approval here. */
-export function addUserCommands(program: Command, context: Context): void {
-  const users = program.command('users').description('who may sign in to the portal');
-
-  users
-    .command('invite')
-    .description('make a one-time link that lets somebody set a password and sign in; print it, this once')
-    .argument('<email>', 'their e-mail address', email)
-    .option('--account <account>', 'as member of this account (id or exact name)')
-    .addOption(new Option('--role <role>', 'what they may do in the account (default: owner)').choices(MEMBER_ROLES))
-    .option('--operator', 'as operator, who sees all accounts')
-    .addOption(
-      new Option('--expires <time>', 'how long the link works')
-        .argParser(linkLifetime)
-        .default(linkLifetime('7d'), '7d'),
-    )
-    .addOption(json())
-    .addHelpText(
-      'after',
-      '\nRoles: viewer (reads), reviewer (also reviews orders), developer (reads, also changes the integrations), owner (all of these, and the members).\nFor a member of the account, for an operator, and for any user with neither option, the link sets a new password.\n\nExamples:\n  $ orders users invite aisha@example.com --account "Corner Bakery" --role reviewer\n  $ orders users invite omar@example.com --operator --expires 24h',
-    )
-    .action(async (address: string, options) => {
-      if (options.account !== undefined && options.operator)
-        throw new UsageError('Give either --account or --operator.');
-      if (options.role !== undefined && options.account === undefined)
-        throw new UsageError('--role is a role in an account: give --account, too.');
-      if (options.expires === 0)
-        throw new UsageError('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
-      const { PORTAL_URL } = await context.config();
-      if (!PORTAL_URL)
-        throw new ConfigurationError("Configuration: set PORTAL_URL to the portal's address for browsers.");
-      const invitation = await context.withDatabase((knex) => invite(knex, address, options));
-      const link = `${PORTAL_URL}/invitation#${invitation.token}`;
-      const expires = new Date(Date.now() + options.expires);
-      context.print(options, invitationJson(invitation, link, expires), () => describe(invitation, link, expires));
-    });
-
-  users
-    .command('list')
-    .description('users of the portal')
-    .argument('[account]', 'of this account (id or exact name)')
-    .addOption(json())
-    .action(async (reference: string | undefined, options) => {
-      const all = await context.withDatabase(async (knex) => {
-        const account = reference === undefined ? undefined : await requireAccount(knex, reference);
-        return listUsers(knex, { accountId: account?.account_id });
-      });
-      context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no users.'));
-    });
-
-  users
-    .command('role')
-    .description('change what a member may do in an account')
-    .argument('<email>', 'as users list shows it', email)
-    .argument('<account>', 'the account (id or exact name)')
-    .addArgument(new Argument('<role>', 'the new role').choices(MEMBER_ROLES))
-    .addOption(json())
-    .action(async (address: string, reference: string, role: MemberRole, options) => {
-      const changed = await context.withDatabase((knex) =>
-        withMember(knex, address, reference, (member) => changeMemberRole(knex, { ...member, role })),
-      );
-      context.print(options, changed, () => `${changed.email} is ${changed.role} now.`);
-    });
-
-  users
-    .command('reset-second-factor')
-    .description('remove the passkeys, the authenticator app and the recovery codes of somebody who has lost them')
-    .argument('<email>', 'as users list shows it', email)
-    .addOption(json())
-    .action(async (address: string, options) => {
-      const user = await context.withDatabase((knex) => resetSecondFactors(knex, address, whoami()));
-      if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
-      context.print(
-        options,
-        { email: user.email },
-        () => `${user.email} has no second factor any more, and all sessions have ended. Their password still works.`,
-      );
-    });
-
-  users
-    .command('remove')
-    .description(
-      'end the access of a user at once, with all sessions and links; withdraw the invitation of somebody else',
-    )
-    .argument('<email>', 'their e-mail address', email)
-    .option('--account <account>', 'only the access to this account (id or exact name)')
-    .addOption(json())
-    .action(async (address: string, options) => {
-      const removed = await context.withDatabase((knex) => remove(knex, address, options.account));
-      if (removed === 'withdrawn')
-        return context.print(
-          options,
-          { email: address, invitation_withdrawn: true },
-          () => `${address} is not a user yet; the invitation is withdrawn.`,
-        );
-      const effect =
-        options.account === undefined ? 'removed; all sessions have ended' : 'no longer a member of the account';
-      context.print(options, removed, () => `${removed.email} is ${effect}.`);
-    });
-
-  addUnlinkCommand(users, context);
-}
+const EMAIL = argument('<email>', 'as users list shows it', email);
+const ANY_EMAIL = argument('<email>', 'their e-mail address', email);
 
 interface InviteOptions {
   account?: string;
   role?: MemberRole;
   operator?: boolean;
   expires: number;
+}
+
+/** Changes to operators need no approval here. */
+export const users: Group = {
+  about: 'who may sign in to the portal',
+  commands: {
+    invite: {
+      about: 'make a one-time link that lets somebody set a password and sign in; print it, this once',
+      arguments: [ANY_EMAIL],
+      options: [
+        option('--account <account>', 'as member of this account (id or exact name)'),
+        option('--role <role>', 'what they may do in the account (default: owner)', MEMBER_ROLES),
+        option('--operator', 'as operator, who sees all accounts'),
+        option('--expires <time>', 'how long the link works', span('--expires'), 7 * 86_400_000, '7d'),
+      ],
+      help: 'Roles: viewer (reads), reviewer (also reviews orders), developer (reads, also changes the integrations), owner (all of these, and the members).\nFor a member of the account, for an operator, and for any user with neither option, the link sets a new password.',
+      examples: [
+        'orders users invite aisha@example.com --account "Corner Bakery" --role reviewer',
+        'orders users invite omar@example.com --operator --expires 24h',
+      ],
+      async run({ config, withDatabase }, address: string, options: InviteOptions) {
+        if (options.account !== undefined && options.operator)
+          throw new UsageError('Give either --account or --operator.');
+        if (options.role !== undefined && options.account === undefined)
+          throw new UsageError('--role is a role in an account: give --account, too.');
+        if (options.expires === 0)
+          throw new UsageError('--expires takes a time span such as 30m, 24h or 7d, at most 365d.');
+        const { PORTAL_URL } = await config();
+        if (!PORTAL_URL)
+          throw new ConfigurationError("Configuration: set PORTAL_URL to the portal's address for browsers.");
+        const invitation = await withDatabase((knex) => invite(knex, address, options));
+        const link = `${PORTAL_URL}/invitation#${invitation.token}`;
+        const expires = new Date(Date.now() + options.expires);
+        return [invitationJson(invitation, link, expires), describe(invitation, link, expires)];
+      },
+    },
+    list: {
+      about: 'users of the portal',
+      arguments: [argument('[account]', 'of this account (id or exact name)')],
+      async run({ withDatabase }, reference: string | undefined) {
+        const all = await withDatabase(async (knex) => {
+          const account = reference === undefined ? undefined : await requireAccount(knex, reference);
+          return listUsers(knex, { accountId: account?.account_id });
+        });
+        return rows(all, tabulate, 'There are no users.');
+      },
+    },
+    role: {
+      about: 'change what a member may do in an account',
+      arguments: [
+        EMAIL,
+        argument('<account>', 'the account (id or exact name)'),
+        argument('<role>', 'the new role', MEMBER_ROLES),
+      ],
+      async run({ withDatabase }, address: string, reference: string, role: MemberRole) {
+        const changed = await withDatabase((knex) =>
+          withMember(knex, address, reference, (member) => changeMemberRole(knex, { ...member, role })),
+        );
+        return [changed, `${changed.email} is ${changed.role} now.`];
+      },
+    },
+    'reset-second-factor': {
+      about: 'remove the passkeys, the authenticator app and the recovery codes of somebody who has lost them',
+      arguments: [EMAIL],
+      async run({ withDatabase }, address: string) {
+        const user = await withDatabase((knex) => resetSecondFactors(knex, address, whoami()));
+        if (!user) throw noSuchUser(address);
+        return [
+          { email: user.email },
+          `${user.email} has no second factor any more, and all sessions have ended. Their password still works.`,
+        ];
+      },
+    },
+    remove: {
+      about: 'end the access of a user at once, with all sessions and links; withdraw the invitation of somebody else',
+      arguments: [ANY_EMAIL],
+      options: [option('--account <account>', 'only the access to this account (id or exact name)')],
+      async run({ withDatabase }, address: string, { account }: { account?: string }) {
+        const removed = await withDatabase((knex) => remove(knex, address, account));
+        if (removed === 'withdrawn')
+          return [
+            { email: address, invitation_withdrawn: true },
+            `${address} is not a user yet; the invitation is withdrawn.`,
+          ];
+        const effect = account === undefined ? 'removed; all sessions have ended' : 'no longer a member of the account';
+        return [removed, `${removed.email} is ${effect}.`];
+      },
+    },
+    unlink: {
+      about: 'let a user sign in by another account of the identity provider; end their sessions',
+      arguments: [EMAIL],
+      help: 'The first sign-in by the identity provider links a user to that account there. After this command, the next one does so again.',
+      async run({ withDatabase }, address: string) {
+        const found = await withDatabase((knex) => unbindUser(knex, address, whoami()));
+        if (!found) throw noSuchUser(address);
+        const { user, wasBound } = found;
+        const text = wasBound
+          ? `${user.email} is unlinked; all sessions have ended.`
+          : `${user.email} was not linked to an account of an identity provider.`;
+        return [{ email: user.email, unlinked: wasBound }, text];
+      },
+    },
+  },
+};
+
+function noSuchUser(address: string): Failure {
+  return new Failure(`There is no user ${address}; orders users list shows all.`);
 }
 
 async function invite(knex: Knex, address: string, options: InviteOptions): Promise<CreatedInvitation> {
@@ -154,7 +158,7 @@ async function invite(knex: Knex, address: string, options: InviteOptions): Prom
 async function remove(knex: Knex, address: string, account: string | undefined): Promise<User | Member | 'withdrawn'> {
   if (account === undefined) {
     const user = await removeUser(knex, address, whoami());
-    if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
+    if (!user) throw noSuchUser(address);
     return user;
   }
   const { account_id } = await requireAccount(knex, account);

@@ -1,40 +1,30 @@
 import { lockAccount } from '@orders/database/accounts/accounts.ts';
 import { type EventLogState, readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordAccountAction } from '../audit.ts';
+import type { Output } from '../command.ts';
 import type { Context } from '../context.ts';
 import { requireAccount } from '../require.ts';
 import { count, details } from '../table.ts';
 
-interface Options {
-  json?: boolean;
-}
-
 /** Enables or disables an account's events, and shows their state. Without a change there is no audit entry. */
-export async function changeEvents(
-  context: Context,
-  reference: string,
-  isEnabled: boolean,
-  options: Options,
-): Promise<void> {
-  const state = await context.withDatabase(async (knex) => {
-    const { account_id } = await requireAccount(knex, reference);
-    return knex.transaction(async (trx) => {
-      await lockAccount(trx, account_id);
-      const hasChanged = await setEvents(trx, account_id, isEnabled);
-      if (hasChanged) await recordAccountAction(trx, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
-      return { account_id, ...(await readEventLog(trx, account_id)) };
-    });
+export async function changeEvents(context: Context, reference: string, isEnabled: boolean): Promise<Output> {
+  const state = await context.inTransaction(async (trx) => {
+    const { account_id } = await requireAccount(trx, reference);
+    await lockAccount(trx, account_id);
+    const hasChanged = await setEvents(trx, account_id, isEnabled);
+    if (hasChanged) await recordAccountAction(trx, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
+    return { account_id, ...(await readEventLog(trx, account_id)) };
   });
-  context.print(options, state, () => describe(state));
+  return [state, describe(state)];
 }
 
 /** Shows the state of an account's events. */
-export async function showEvents(context: Context, reference: string, options: Options): Promise<void> {
+export async function showEvents(context: Context, reference: string): Promise<Output> {
   const state = await context.withDatabase(async (knex) => {
     const { account_id } = await requireAccount(knex, reference);
     return { account_id, ...(await readEventLog(knex, account_id)) };
   });
-  context.print(options, state, () => describe(state));
+  return [state, describe(state)];
 }
 
 function describe(state: EventLogState & { account_id: number }): string {

@@ -32,7 +32,7 @@ const TOO_LARGE: Rejection = {
 /** Checks the orders by the rules of the service. */
 export async function dryRun(
   orders: AsyncIterable<SourceOrder>,
-  { strict, mapping }: { strict: boolean; mapping: OrderMapping | null },
+  { strict = false, mapping }: { strict?: boolean; mapping: OrderMapping | null },
   failed: FailedOrders,
 ) {
   // A field of the mapping without a value in any order: its pointer is probably wrong.
@@ -53,7 +53,7 @@ export async function dryRun(
     /** Orders with the source_order_id of an earlier one, which would end as duplicate. */
     repeated,
     /** Orders that would be rejected; with strict handling also those that would need corrections. */
-    rejected: failed.numbers().rejected,
+    rejected: failed.counts.rejected,
     /** Orders that would be accepted with corrections or guesses. */
     with_warnings: corrected,
     warnings_by_code: Object.fromEntries(findings),
@@ -62,14 +62,8 @@ export async function dryRun(
 }
 
 /** The result of a dry run as text. */
-export function renderDryRun({
-  read,
-  repeated,
-  rejected,
-  with_warnings,
-  warnings_by_code,
-  empty_fields,
-}: DryRun): string {
+export function renderDryRun(result: DryRun): string {
+  const { read, repeated, rejected, with_warnings, warnings_by_code, empty_fields } = result;
   const warnings = Object.entries(warnings_by_code)
     .toSorted(([, a], [, b]) => b.orders - a.orders)
     .map(([code, { orders, first_position, first_line, pointer, detail }]) => {

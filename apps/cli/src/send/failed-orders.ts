@@ -1,5 +1,9 @@
+import { appendFileSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { UsageError } from '../errors.ts';
 import type { FollowedOrder } from './follow-up.ts';
-import { openSpool } from './spool.ts';
+import { openSpool, writing } from './spool.ts';
 
 /** An order that needs attention, and why; without its content. */
 export interface FailedOrder {
@@ -24,25 +28,26 @@ const MAX_SHOWN_POINTERS = 5;
 /** The failed orders of a run, in input order, with their text for the file of failures. */
 export type FailedOrders = ReturnType<typeof createFailedOrders>;
 
-export function createFailedOrders(directory: string) {
-  const spool = openSpool<{ failure: FailedOrder; text: string }>(directory);
+/** @param path of the file of failures; null if there is none. */
+export function createFailedOrders(path: string | null) {
+  const spool = openSpool<{ failure: FailedOrder; text: string }>(path);
   // A map, as the service may send any code, such as `constructor`.
   const byCode = new Map<string, number>();
-  const numbers = { rejected: 0, dead: 0, differs: 0, repeated: 0 };
-  let [failed, sendable] = [0, 0];
+  /** `sendable`: those that the file of failures has. */
+  const counts = { failed: 0, sendable: 0, rejected: 0, dead: 0, differs: 0, repeated: 0 };
   return {
+    counts: counts as Readonly<typeof counts>,
+    byCode: byCode as ReadonlyMap<string, number>,
     /** Adds an order if it failed. */
     add(order: FollowedOrder): void {
       const failure = failureOf(order);
       if (!failure) return;
       spool.add([{ failure, text: order.text }]);
-      failed += 1;
-      if (order.text !== '') sendable += 1;
-      numbers[failure.status] += 1;
+      counts.failed += 1;
+      if (order.text !== '') counts.sendable += 1;
+      counts[failure.status] += 1;
       byCode.set(failure.code, (byCode.get(failure.code) ?? 0) + 1);
     },
-    numbers: (): Readonly<typeof numbers> => numbers,
-    counts: () => ({ failed, failed_by_code: Object.fromEntries(byCode), sendable }),
     async *failures(): AsyncGenerator<FailedOrder> {
       for await (const { failure } of spool.read()) yield failure;
     },
@@ -83,4 +88,61 @@ function reasonOf(order: FollowedOrder): Pick<FailedOrder, 'status' | 'code' | '
   if (firstPosition === null) return null;
   const detail = `Order ${firstPosition} has this source_order_id, too. One id makes one order.`;
   return { status: 'repeated', code: 'repeated_id', detail };
+}
+
+/** Every file of failures has such a name, and only those are overwritten. */
+const NAME = /\.failed(?:-(\d+))?\.ndjson$/;
+
+/** How often the orders of a file failed before, by its name: 0 for a file that is not one of failures. */
+export function roundOf(path: string): number {
+  const found = NAME.exec(path);
+  return found ? Number(found[1] ?? 1) : 0;
+}
+
+/** The file of the failures of an input, which is another one for those of a file of failures. */
+export function failedPathOf(input: string): string {
+  const round = roundOf(input);
+  return round === 0 ? `${input}.failed.ndjson` : input.replace(NAME, `.failed-${round + 1}.ndjson`);
+}
+
+/**
+ * Ensures that a run may write a file of failures.
+ *
+ * @param inputs paths by their purpose, which must be other files, also by links; null if not used.
+ * @throws {UsageError}
+ */
+export async function requireFailedFile(path: string, inputs: Readonly<Record<string, string | null>>): Promise<void> {
+  if (roundOf(path) === 0)
+    throw new UsageError('--failed takes a name that ends in .failed.ndjson, as it is overwritten: name another file.');
+  if (existsSync(path) && !statSync(path).isFile()) throw new UsageError(`${path} is not a regular file.`);
+  for (const output of [path, temporaryPathOf(path)])
+    for (const [role, input] of Object.entries(inputs))
+      if (input !== null && (await identityOf(input)) === (await identityOf(output)))
+        throw new UsageError(`${role} and the file of failures must be two files: ${output} is both.`);
+}
+
+/** Replaces the file of the run before, once the new one is complete; removes it if no order is to be sent again. */
+export async function writeFailedFile(path: string, orders: FailedOrders): Promise<void> {
+  if (orders.counts.sendable === 0) return writing(path, () => rmSync(path, { force: true }));
+  const temporaryPath = temporaryPathOf(path);
+  writing(temporaryPath, () => rmSync(temporaryPath, { force: true }));
+  const file = writing(temporaryPath, () => openSync(temporaryPath, 'wx', 0o600));
+  try {
+    for await (const text of orders.texts()) writing(temporaryPath, () => appendFileSync(file, `${text}\n`));
+    writing(path, () => renameSync(temporaryPath, path));
+  } finally {
+    closeSync(file);
+    rmSync(temporaryPath, { force: true });
+  }
+}
+
+function temporaryPathOf(path: string): string {
+  return `${path}.new`;
+}
+
+/** Device and inode, so that links are resolved; the real path if the file does not exist yet. */
+async function identityOf(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => null);
+  if (found) return `${found.dev}:${found.ino}`;
+  return join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
 }

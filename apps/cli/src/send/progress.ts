@@ -40,24 +40,28 @@ export function showProgress({ size }: Input, stderr: CliContext['stderr']) {
     const now = sample();
     samples.push(now);
     while (samples.length > 2 && (samples[1]?.at ?? 0) <= now.at - WINDOW_MS) samples.shift();
-    const line = lineOf(now);
+    const line =
+      known === null
+        ? sendingLine(now)
+        : `${count(now.orders)} sent; ${count(known)} of ${plural(counts.read - counts.rejected, 'outcome')} known${waiting()}`;
     // One column shorter than the terminal, so that the cursor stays on the line.
     stderr.write(isTTY ? `\r${line.slice(0, (stderr.columns || 80) - 1)}\x1b[K` : `${line}\n`);
   }
 
-  function lineOf(now: Sample): string {
-    const waits = wait ? Math.ceil((wait.until - performance.now()) / 1000) : 0;
-    const waiting = wait ? `; waits${waits > 0 ? ` ${waits} s` : ''}: ${wait.why}` : '';
-    const accepted = counts.read - counts.rejected;
-    if (known !== null)
-      return `${count(now.orders)} sent; ${count(known)} of ${plural(accepted, 'outcome')} known${waiting}`;
-    const { fraction } = now;
-    const { perSecond, secondsLeft } = speedOf(samples[0] as Sample, now);
-    const bar = isTTY && fraction !== null ? `${barOf(fraction)} ` : '';
-    const percent = fraction === null ? '' : `${Math.floor(fraction * 100)} % `;
-    const left = secondsLeft === null || wait ? '' : `, ${timeOf(secondsLeft)} left`;
-    const speed = `${count(Math.round(perSecond))}/s${left}`;
-    return `${bar}${percent}${plural(now.orders, 'order')}, ${speed}, ${count(counts.rejected)} rejected${waiting}`;
+  function waiting(): string {
+    if (!wait) return '';
+    const seconds = Math.ceil((wait.until - performance.now()) / 1000);
+    return `; waits${seconds > 0 ? ` ${seconds} s` : ''}: ${wait.why}`;
+  }
+
+  function sendingLine({ at, orders, fraction }: Sample): string {
+    const [from] = samples as [Sample];
+    const seconds = Math.max(0.001, (at - from.at) / 1000);
+    const perSecond = ((fraction ?? 0) - (from.fraction ?? 0)) / seconds;
+    const left = fraction !== null && perSecond > 0 && !wait ? `, ${timeOf((1 - fraction) / perSecond)} left` : '';
+    const done = fraction === null ? '' : `${isTTY ? `${barOf(fraction)} ` : ''}${Math.floor(fraction * 100)} % `;
+    const speed = `${count(Math.round((orders - from.orders) / seconds))}/s${left}`;
+    return `${done}${plural(orders, 'order')}, ${speed}, ${count(counts.rejected)} rejected${waiting()}`;
   }
 
   const timer = setInterval(show, isTTY ? TERMINAL_INTERVAL_MS : LINE_INTERVAL_MS);
@@ -95,17 +99,8 @@ export function showProgress({ size }: Input, stderr: CliContext['stderr']) {
   };
 }
 
-function speedOf(from: Sample, to: Sample): { perSecond: number; secondsLeft: number | null } {
-  const seconds = Math.max(0.001, (to.at - from.at) / 1000);
-  const fractionPerSecond = ((to.fraction ?? 0) - (from.fraction ?? 0)) / seconds;
-  return {
-    perSecond: (to.orders - from.orders) / seconds,
-    secondsLeft: to.fraction !== null && fractionPerSecond > 0 ? (1 - to.fraction) / fractionPerSecond : null,
-  };
-}
-
 function barOf(fraction: number): string {
-  const full = Math.round(Math.min(1, fraction) * BAR_WIDTH);
+  const full = Math.round(fraction * BAR_WIDTH);
   return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`;
 }
 

@@ -3,14 +3,13 @@ import { pipeline } from 'node:stream/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, UsageError } from '../errors.ts';
-import { type IgnoredColumns, mapColumns } from './map-columns.ts';
-import { mapRows } from './map-rows.ts';
-import { type ReadOrder, unsendable } from './source-order.ts';
+import { type IgnoredColumns, mapColumns, mapRows } from './map-table.ts';
+import { type Location, type ReadOrder, unsendable } from './source-order.ts';
 
 export interface CsvOptions extends IgnoredColumns {
-  /** Null to take that of a first line such as `sep=;`, else the default. */
-  delimiter: string | null;
-  defaultDelimiter: string;
+  /** Undefined to take that of a first line such as `sep=;`, else a comma, or a tab for `isTabs`. */
+  delimiter: string | undefined;
+  isTabs: boolean;
   /** Null if the headings are fields. */
   mapping: OrderMapping | null;
 }
@@ -18,10 +17,15 @@ export interface CsvOptions extends IgnoredColumns {
 /** A longer row is probably an unclosed quote. */
 const MAX_ROW_CHARACTERS = 2 ** 20;
 
+interface Parsed {
+  record: string[];
+  info: { lines: number; bytes: number };
+}
+
 /** Reads one order per row below the headings; skips empty rows. */
 export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<ReadOrder> {
   const { separator, text } = await readSeparator(decoded(chunks));
-  const delimiter = options.delimiter ?? separator ?? options.defaultDelimiter;
+  const delimiter = options.delimiter ?? separator ?? (options.isTabs ? '\t' : ',');
   const parser = parse({
     delimiter,
     info: true,
@@ -35,10 +39,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
   let line = 1;
   let isSeparatorLine = separator !== null;
   try {
-    for await (const { record, info } of parser as AsyncIterable<{
-      record: string[];
-      info: { lines: number; bytes: number };
-    }>) {
+    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (isSeparatorLine) isSeparatorLine = false;
       else if (!toOrder) toOrder = rowReader(record, delimiter, options);
       else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, toOrder, { line, end: info.bytes });
@@ -102,12 +103,13 @@ function rowReader(record: readonly string[], delimiter: string, options: CsvOpt
   });
 }
 
-function orderOf(record: readonly string[], toOrder: RowReader, place: Pick<ReadOrder, 'line' | 'end'>): ReadOrder {
+function orderOf(record: readonly string[], toOrder: RowReader, location: Location): ReadOrder {
   const { order, strayCell } = toOrder(record);
   const { source_order_id: id } = order;
   const sourceOrderId = typeof id === 'string' ? id : null;
-  if (strayCell > 0) return unsendable(place, `Cell ${strayCell} of the row has no heading above it.`, sourceOrderId);
-  return { ...place, text: JSON.stringify(order), sourceOrderId };
+  if (strayCell > 0)
+    return unsendable(location, `Cell ${strayCell} of the row has no heading above it.`, sourceOrderId);
+  return { ...location, text: JSON.stringify(order), sourceOrderId };
 }
 
 function describeCsvError({ code }: CsvError): string {

@@ -18,7 +18,7 @@ export async function* readNdjson(chunks: AsyncIterable<Buffer>): AsyncGenerator
 /** Lines without their line breaks; the last one may have none. */
 export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes = MAX_ORDER_BYTES): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
-  let held = 0;
+  let pending = 0;
   let line = 1;
   for await (const chunk of chunks) {
     let start = 0;
@@ -26,16 +26,16 @@ export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes = MAX_ORD
       const piece = chunk.subarray(start, end);
       yield pieces.length === 0 ? piece : Buffer.concat([...pieces, piece]);
       pieces = [];
-      held = 0;
+      pending = 0;
       line += 1;
       start = end + 1;
     }
     if (start === chunk.length) continue;
     pieces.push(chunk.subarray(start));
-    held += chunk.length - start;
-    if (held > maxBytes) throw new Failure(`line ${line} is longer than 16 MiB: is this NDJSON, one order a line?`);
+    pending += chunk.length - start;
+    if (pending > maxBytes) throw new Failure(`line ${line} is longer than 16 MiB: is this NDJSON, one order a line?`);
   }
-  if (held > 0) yield Buffer.concat(pieces);
+  if (pending > 0) yield Buffer.concat(pieces);
 }
 
 function isBlank(bytes: Buffer): boolean {
@@ -55,7 +55,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
   let base: 0 | 1 | null = null;
   let hasEnded = false;
   let pieces: Buffer[] = [];
-  let held = 0;
+  let pending = 0;
   let startLine = 0;
   // Bytes of the chunks before.
   let before = 0;
@@ -63,7 +63,7 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
   function take(last: Buffer, end: number): ReadOrder {
     const bytes = Buffer.concat([...pieces, last]);
     pieces = [];
-    held = 0;
+    pending = 0;
     const order = sourceOrder(onOneLine(bytes), { line: startLine, end });
     startLine = 0;
     return order;
@@ -114,8 +114,8 @@ export async function* readJson(chunks: AsyncIterable<Buffer>): AsyncGenerator<R
     before += chunk.length;
     if (startLine === 0) continue;
     pieces.push(chunk.subarray(start));
-    held += chunk.length - start;
-    if (held > MAX_ORDER_BYTES)
+    pending += chunk.length - start;
+    if (pending > MAX_ORDER_BYTES)
       throw new Failure(`the order at line ${startLine} is longer than 16 MiB: a quote or a bracket is missing there.`);
   }
   if (startLine > 0) yield take(Buffer.alloc(0), before);

@@ -39,19 +39,20 @@ const WRITTEN_CHARACTERS = 2 ** 18;
 /** Prints counts, and the failed orders: with `--json` all, of which only one is in memory. */
 export async function printResult(
   { cliContext: { stdout } }: Context,
-  isJson: boolean,
+  { json }: { json?: boolean },
   { orders, path }: { orders: FailedOrders; path: string | null },
   result: object,
   render: () => string,
 ): Promise<void> {
-  const { sendable, ...counts } = orders.counts();
-  const file = sendable > 0 ? path : null;
-  if (!isJson) {
-    const lines = counts.failed > 0 ? await renderFailures(orders, file) : [];
+  const { failed, sendable } = orders.counts;
+  const failed_file = sendable > 0 ? path : null;
+  if (!json) {
+    const lines = failed > 0 ? await renderFailures(orders, failed_file) : [];
     stdout.write(`${[render(), ...lines].join('\n')}\n`);
     return;
   }
-  const head = JSON.stringify({ ...result, ...counts, failed_file: file }, null, 2);
+  const failed_by_code = Object.fromEntries(orders.byCode);
+  const head = JSON.stringify({ ...result, failed, failed_by_code, failed_file }, null, 2);
   stdout.write(`${head.slice(0, -2)},\n  "failures": [`);
   let [separator, lines] = ['\n    ', ''];
   for await (const failure of orders.failures()) {
@@ -64,7 +65,7 @@ export async function printResult(
     while (stdout.writableNeedDrain) await sleep(10);
   }
   stdout.write(lines);
-  stdout.write(`${counts.failed > 0 ? '\n  ' : ''}]\n}\n`);
+  stdout.write(`${failed > 0 ? '\n  ' : ''}]\n}\n`);
 }
 
 /** Why a run is not complete, as a sentence; null if nothing is left to do. */
@@ -106,8 +107,8 @@ function renderNotAsked({ not_asked: reason, statuses }: Report): string[] {
 }
 
 async function renderFailures(orders: FailedOrders, file: string | null): Promise<string[]> {
-  const { failed, failed_by_code, sendable } = orders.counts();
-  const codes = Object.entries(failed_by_code).map(([code, number]) => `${count(number)} × ${code}`);
+  const { failed, sendable } = orders.counts;
+  const codes = [...orders.byCode].map(([code, number]) => `${count(number)} × ${code}`);
   const shown: string[] = [];
   for await (const failure of orders.failures()) {
     if (shown.length === MAX_SHOWN) break;
@@ -125,15 +126,8 @@ async function renderFailures(orders: FailedOrders, file: string | null): Promis
 }
 
 /** An order that needs attention, on one line. */
-function renderFailure({
-  position,
-  line,
-  source_order_id: id,
-  code,
-  detail,
-  repeats,
-  errors = [],
-}: FailedOrder): string {
+function renderFailure(failure: FailedOrder): string {
+  const { position, line, source_order_id: id, code, detail, repeats, errors = [] } = failure;
   const [first] = errors;
   const more = errors.length > 1 ? ` And ${plural(errors.length - 1, 'more error')}.` : '';
   const reason = first ? ` at ${first.pointer}: ${first.detail}${more}` : `: ${detail}`;

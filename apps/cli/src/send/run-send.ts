@@ -1,17 +1,15 @@
-import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
 import { OrdersClient } from '@orders/client';
 import type { CliContext } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { createRetryGate, endOfRun, type Session } from '../retry-gate.ts';
 import type { SenderConfig } from '../sender-config.ts';
-import { writeFailedFile } from './failed-file.ts';
-import type { FailedOrders } from './failed-orders.ts';
+import { type FailedOrders, writeFailedFile } from './failed-orders.ts';
 import { createFollowUp, type FollowedOrder } from './follow-up.ts';
 import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import { type Report, STATUSES, type Status } from './report.ts';
 import { createSend, cutBatches, type SentOrder, sendInOrder, type Way } from './send-batches.ts';
+import type { SourceOrder } from './source-order.ts';
 import { openSpool, type Spool } from './spool.ts';
 
 /** What to send, and how. */
@@ -41,7 +39,7 @@ export async function runSend(
   failed: FailedOrders,
 ): Promise<Report> {
   const { input, way, batchSize, concurrency, giveUpAfter, wait, failedPath } = plan;
-  const sent = openSpool<SentOrder>(directoryOf(failedPath));
+  const sent = openSpool<SentOrder>(failedPath);
   onInterrupt?.(() => `\n${NEXT_STEP}\n`);
   const progress = showProgress(input, stderr);
   const ending = new AbortController();
@@ -56,22 +54,18 @@ export async function runSend(
   const send = createSend(sessionOf(giveUpAfter), way);
   try {
     const batches = cutBatches(input.orders(), { orders: way.webhook ? 1 : batchSize, bytes: BATCH_BYTES });
-    const sending = sendInOrder(
-      batches,
-      (batch) => {
-        hasSent = true;
-        return send(batch);
-      },
-      concurrency,
-    );
-    for await (const orders of sending) {
+    const sendNext = (batch: SourceOrder[]) => {
+      hasSent = true;
+      return send(batch);
+    };
+    for await (const orders of sendInOrder(batches, sendNext, concurrency)) {
       sent.add(orders);
       progress.replied(orders);
     }
     const followUp = wait === false ? null : createFollowUp(sessionOf(wait), wait);
-    const outcomes = await collectOutcomes(sent, followUp, progress, failed);
+    const statuses = await collectOutcomes(sent, followUp, progress, failed);
     if (failedPath !== null) await writeFailedFile(failedPath, failed);
-    return { ...progress.counts(), ...outcomes, not_asked: followUp?.lostBecause() ?? null };
+    return { ...progress.counts(), statuses, not_asked: followUp?.lostBecause() ?? null };
   } catch (error) {
     const reason = endOfRun(error);
     throw hasSent && reason instanceof Failure ? new Failure(`${reason.message} ${NEXT_STEP}`) : reason;
@@ -82,17 +76,12 @@ export async function runSend(
   }
 }
 
-/** Where temporary files are: beside the file of failures, since temporary directories may be small or in memory. */
-export function directoryOf(failedPath: string | null): string {
-  return failedPath === null ? tmpdir() : dirname(failedPath);
-}
-
 async function collectOutcomes(
   sent: Spool<SentOrder>,
   followUp: ReturnType<typeof createFollowUp> | null,
   progress: Progress,
   failed: FailedOrders,
-): Promise<{ statuses: Record<Status, number> }> {
+): Promise<Record<Status, number>> {
   const statuses = Object.fromEntries(STATUSES.map((status) => [status, 0])) as Record<Status, number>;
   for await (const batch of cutBatches(sent.read(), FOLLOWED)) {
     const orders = batch.map((order): FollowedOrder => ({ ...order, status: 'not_asked' }));
@@ -105,7 +94,7 @@ async function collectOutcomes(
       failed.add(order);
     }
   }
-  return { statuses };
+  return statuses;
 }
 
 function statusOf({ status }: FollowedOrder): Status {

@@ -34,22 +34,22 @@ export interface ReadOrder {
   rejection?: Rejection;
 }
 
-type Place = Pick<ReadOrder, 'line' | 'end'>;
+export type Location = Pick<ReadOrder, 'line' | 'end'>;
 
 /** Anything longer is a mistake, such as a file without line breaks; the service accepts far less. */
 export const MAX_ORDER_BYTES = 16 * 2 ** 20;
 
 /** Creates an order from the bytes of its JSON, which the service validates. */
-export function sourceOrder(bytes: Buffer, { line, end }: Place): ReadOrder {
+export function sourceOrder(bytes: Buffer, location: Location): ReadOrder {
   // Decoding would replace invalid bytes, so two different ids could become equal.
-  if (!isUtf8(bytes)) return unsendable({ line, end }, 'The order is not UTF-8.');
+  if (!isUtf8(bytes)) return unsendable(location, 'The order is not UTF-8.');
   const text = bytes.toString('utf8');
-  return { line, end, text, sourceOrderId: sourceOrderIdOf(text) };
+  return { ...location, text, sourceOrderId: sourceOrderIdOf(text) };
 }
 
 /** Creates an order that cannot be sent but keeps its position. */
-export function unsendable(place: Place, detail: string, sourceOrderId: string | null = null): ReadOrder {
-  return { ...place, text: '', sourceOrderId, rejection: { status: 400, code: 'malformed_body', detail } };
+export function unsendable(location: Location, detail: string, sourceOrderId: string | null = null): ReadOrder {
+  return { ...location, text: '', sourceOrderId, rejection: { status: 400, code: 'malformed_body', detail } };
 }
 
 /** The order that a mapping makes of an object. What is not one JSON object stays as it is, so that the service rejects it. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, closeSync, openSync, readSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Failure } from '../errors.ts';
 import { linesOf } from './read-json.ts';
 
@@ -17,8 +18,13 @@ export interface Spool<Value> {
   close(): void;
 }
 
-/** The file has no name, so that nothing of an order is left behind, however the process ends. */
-export function openSpool<Value>(directory: string): Spool<Value> {
+/**
+ * The file has no name, so that nothing of an order is left behind, however the process ends.
+ *
+ * @param beside the file of failures, as directories for temporary files may be small or in memory; null if there is none.
+ */
+export function openSpool<Value>(beside: string | null): Spool<Value> {
+  const directory = beside === null ? tmpdir() : dirname(beside);
   const path = join(directory, `.orders-send-${randomUUID()}`);
   const what = `A temporary file in ${directory}`;
   const file = writing(what, () => openSync(path, 'wx+', 0o600));

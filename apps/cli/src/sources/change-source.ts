@@ -14,7 +14,6 @@ export interface RotateOptions {
   secretFile?: string;
   /** Milliseconds. */
   overlap: number;
-  json?: boolean;
 }
 
 export async function replaceUrl(knex: Knex, account: string, reference: string): Promise<Source> {

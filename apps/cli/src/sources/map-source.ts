@@ -9,6 +9,7 @@ import { printMapping } from '@orders/domain/sources/read-mapping.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import { validateOrder } from '@orders/domain/validate-order.ts';
 import { whoami } from '../audit.ts';
+import type { Output } from '../command.ts';
 import type { Context } from '../context.ts';
 import { orderEntries, warningLines } from '../describe-order.ts';
 import { Failure, UsageError } from '../errors.ts';
@@ -55,11 +56,10 @@ function describeChecked({ order, warnings }: Checked): string {
   ]);
 }
 
-export interface MapOptions {
+interface MapOptions {
   file?: string;
   preset?: SourcePreset;
   check?: string;
-  json?: boolean;
 }
 
 /** Prints a mapping, checks it with a delivery, or stores that of `--file`. */
@@ -67,18 +67,17 @@ export async function mapSource(
   context: Context,
   account: string | undefined,
   reference: string | undefined,
-  options: MapOptions,
-): Promise<void> {
-  const { file, preset, check } = options;
+  { file, preset, check }: MapOptions,
+): Promise<Output> {
   if (preset !== undefined ? account !== undefined || file !== undefined : reference === undefined)
     throw new UsageError('Give an account and a source, or only --preset.');
   const given = file === undefined ? undefined : readMappingOf('--file', await readJsonFile(file, '--file'));
   const find = (knex: Knex) => requireSource(knex, account as string, reference as string);
   if (given === undefined || check !== undefined) {
     const mapping = preset ? PRESETS[preset].mapping : (given ?? (await context.withDatabase(find)).mapping);
-    if (check === undefined) return context.print(options, inSequence(mapping), () => printMapping(mapping));
+    if (check === undefined) return [inSequence(mapping), printMapping(mapping)];
     const checked = await checkMapping(check, mapping);
-    return context.print(options, checked, () => describeChecked(checked));
+    return [checked, describeChecked(checked)];
   }
   const source = await context.withDatabase(async (knex) => {
     const { account_id, source_number } = await find(knex);
@@ -90,12 +89,10 @@ export async function mapSource(
     });
   });
   const { mapping_version: version, source_number, account_id } = source;
-  context.print(
-    options,
+  return [
     { account_id, source_number, mapping_version: version, mapping: inSequence(source.mapping) },
-    () =>
-      `Source ${source_number} has version ${version} of its mapping; intake uses it within 5 seconds. Deliveries that ended dead, mapping_failed, are mapped again by orders receipts redrive.`,
-  );
+    `Source ${source_number} has version ${version} of its mapping; intake uses it within 5 seconds. Deliveries that ended dead, mapping_failed, are mapped again by orders receipts redrive.`,
+  ];
 }
 
 /** The mapping with its members in the sequence of the documents. */
