@@ -9,10 +9,11 @@ export interface Cancellation {
 }
 
 /**
- * The outcome of a cancellation (contract, section 2). `cancelled`: it will not be dispatched. `requested`: dispatching has seen it, so
+ * The outcomes of a cancellation (contract, section 2). `cancelled`: it will not be dispatched. `requested`: dispatching has seen it, so
  * that a person decides. `held`: there is no such order yet, and it is cancelled when it arrives.
  */
-export type CancellationOutcome = 'cancelled' | 'requested' | 'held';
+export const CANCELLATION_OUTCOMES = ['cancelled', 'requested', 'held'] as const;
+export type CancellationOutcome = (typeof CANCELLATION_OUTCOMES)[number];
 
 /** Stable code and detail for each error in the form of a request. */
 export const CANCELLATION_ERRORS = {

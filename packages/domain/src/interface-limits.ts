@@ -1,3 +1,6 @@
+/** Max length of a `source_order_id`, in code points. */
+export const MAX_SOURCE_ORDER_ID = 255;
+
 export const MAX_BATCH_ORDERS = 1000;
 
 /** Max errors per order in the response to a batch: with strict handling they could exceed the batch in size. */

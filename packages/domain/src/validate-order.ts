@@ -1,10 +1,8 @@
 import Joi from 'joi';
-import { MAX_SOURCE_ORDER_IDS } from './interface-limits.ts';
+import { MAX_SOURCE_ORDER_ID, MAX_SOURCE_ORDER_IDS } from './interface-limits.ts';
 import { toFieldErrors } from './normalize/warnings.ts';
 import { normalizeOrder } from './normalize-order.ts';
 import { type FieldError, Problem } from './problems.ts';
-
-const MAX_CODE_POINTS = 255;
 
 /** Stable code and detail for each of joi's errors about a `source_order_id`. */
 export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
@@ -18,7 +16,7 @@ export const SOURCE_ORDER_ID_ERRORS: Readonly<Record<string, { code: string; det
   },
   'string.empty': { code: 'blank', detail: 'source_order_id must not be empty.' },
   blank: { code: 'blank', detail: 'source_order_id must not be white space only.' },
-  too_long: { code: 'too_long', detail: `source_order_id must be at most ${MAX_CODE_POINTS} characters long.` },
+  too_long: { code: 'too_long', detail: `source_order_id must be at most ${MAX_SOURCE_ORDER_ID} characters long.` },
   control_character: {
     code: 'control_character',
     detail: 'source_order_id must not contain control characters such as line breaks, tabs or U+0000.',
@@ -109,6 +107,6 @@ function rejectIf(type: string, isBroken: (id: string) => boolean): Joi.CustomVa
 }
 
 function isTooLong(id: string): boolean {
-  if (id.length <= MAX_CODE_POINTS) return false;
-  return id.length > 2 * MAX_CODE_POINTS || [...id].length > MAX_CODE_POINTS;
+  if (id.length <= MAX_SOURCE_ORDER_ID) return false;
+  return id.length > 2 * MAX_SOURCE_ORDER_ID || [...id].length > MAX_SOURCE_ORDER_ID;
 }

@@ -2,7 +2,7 @@ import { MAX_BATCH_ERRORS, MAX_BATCH_ORDERS } from '@orders/domain/interface-lim
 import type { ProblemCode } from '@orders/domain/problems.ts';
 import { batchArrayExamples, batchLinesExamples, requestOrderSchemas } from './order-schemas.ts';
 import { acceptedSchema } from './receipt-schemas.ts';
-import { grouped, ref, text } from './schema.ts';
+import { grouped, ref, strictly, text } from './schema.ts';
 
 /** Any other element of a batch: a gateway that rejected the batch for it would lose the orders beside it. */
 const otherElementSchema = {
@@ -52,32 +52,29 @@ const batchOrderProblemSchema = {
   },
 };
 
+const { receipt_id, kept_as } = acceptedSchema.properties;
+
 /** The outcome of one order of a batch. */
 export const batchResultSchema = {
   oneOf: [
-    {
-      type: 'object',
-      required: ['receipt_id'],
-      additionalProperties: false,
-      properties: {
-        receipt_id: acceptedSchema.properties.receipt_id,
+    strictly(
+      {
+        receipt_id,
         duplicate: { const: true, description: 'Only in a batch whose Idempotency-Key was used before' },
         payload_mismatch: {
           const: true,
           description:
             'The key was used before with other content at this position of the batch. This content is stored under its own receipt',
         },
-        kept_as: acceptedSchema.properties.kept_as,
+        kept_as,
       },
-    },
-    {
-      type: 'object',
-      required: ['error'],
-      additionalProperties: false,
-      properties: { error: batchOrderProblemSchema },
-    },
+      ['duplicate', 'payload_mismatch', 'kept_as'],
+    ),
+    strictly({ error: batchOrderProblemSchema }),
   ],
 };
+
+const countOf = (description: string) => ({ type: 'integer', minimum: 0, description });
 
 /** The reply to a batch. */
 export const batchReplySchema = {
@@ -86,21 +83,13 @@ export const batchReplySchema = {
   description: '`accepted`, `refused` and `mismatched` add up to the number of orders.',
   additionalProperties: false,
   properties: {
-    accepted: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Orders that are stored under the `receipt_id` of their result, by this request or an earlier one',
-    },
-    refused: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Orders that are not stored; their results contain `error`',
-    },
-    mismatched: {
-      type: 'integer',
-      minimum: 0,
-      description: 'Orders whose key was first used with other content; each is stored under `kept_as` of its result',
-    },
+    accepted: countOf(
+      'Orders that are stored under the `receipt_id` of their result, by this request or an earlier one',
+    ),
+    refused: countOf('Orders that are not stored; their results contain `error`'),
+    mismatched: countOf(
+      'Orders whose key was first used with other content; each is stored under `kept_as` of its result',
+    ),
     results: {
       type: 'array',
       minItems: 1,

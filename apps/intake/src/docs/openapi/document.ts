@@ -4,14 +4,8 @@ import { PROBLEMS } from '@orders/domain/problems.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { VERSION } from '@orders/runtime/version.ts';
 import { batchReplySchema, batchResultSchema } from './batch-schemas.ts';
-import {
-  cancellationListSchema,
-  cancellationSchema,
-  cancelReplySchema,
-  cancelResultSchema,
-} from './cancellation-schemas.ts';
-import { eventPageSchema, eventSchema, eventsOperation } from './event-schemas.ts';
-import { eventWebhooks } from './event-webhooks.ts';
+import { cancellationSchemas } from './cancellation-schemas.ts';
+import { eventPageSchema, eventSchema, eventsOperation, eventWebhooks } from './events.ts';
 import {
   batchOperation,
   cancelOperation,
@@ -24,7 +18,7 @@ import {
 } from './operations.ts';
 import { orderSchema } from './order-schemas.ts';
 import { acceptedSchema, previewSchema, receiptSchema, reconcileSchema } from './receipt-schemas.ts';
-import { ref, text } from './schema.ts';
+import { json, ref, strictly, text } from './schema.ts';
 import { deliveryReplySchema, sourceOperation } from './source-operation.ts';
 
 const listOf = (codes: [code: string, meaning: string][]) =>
@@ -42,16 +36,12 @@ const errorList = listOf([
   ...Object.entries(WARNINGS).map(([code, [problem]]): [string, string] => [code, `${problem}.`]),
 ]);
 
-const findingSchema = (codes: string) => ({
-  type: 'object',
-  required: ['pointer', 'code', 'detail'],
-  additionalProperties: false,
-  properties: {
+const findingSchema = (codes: string) =>
+  strictly({
     pointer: { type: 'string', description: 'RFC 6901, into the payload as sent' },
     code: { type: 'string', description: `Stable. One of\n\n${codes}` },
     detail: text,
-  },
-});
+  });
 
 /** A correction at one position of the payload. */
 const warningSchema = findingSchema(warningList);
@@ -115,9 +105,7 @@ export function openApiDocument(basePath: string): object {
           summary: 'This document',
           description: 'In OpenAPI 3.1, for generators of clients and collections.',
           security: [],
-          responses: {
-            200: { description: 'The document', content: { 'application/json': { schema: { type: 'object' } } } },
-          },
+          responses: { 200: { description: 'The document', content: json({ type: 'object' }) } },
         },
       },
     },
@@ -131,10 +119,7 @@ export function openApiDocument(basePath: string): object {
         Accepted: acceptedSchema,
         BatchReply: batchReplySchema,
         BatchResult: batchResultSchema,
-        Cancellation: cancellationSchema,
-        CancellationList: cancellationListSchema,
-        CancelResult: cancelResultSchema,
-        CancelReply: cancelReplySchema,
+        ...cancellationSchemas,
         DeliveryReply: deliveryReplySchema,
         Event: eventSchema,
         EventPage: eventPageSchema,

@@ -14,8 +14,8 @@ import { SIGNATURE_HEADER } from '@orders/http/read-headers.ts';
 import { batchContent } from './batch-schemas.ts';
 import { cancelContent, cancelReplyContent } from './cancellation-schemas.ts';
 import { orderContent } from './order-schemas.ts';
-import { BODY, header, RATE_HEADERS, refusals, STATUS_RATE_HEADERS, success, successWith } from './responses.ts';
-import { grouped, text } from './schema.ts';
+import { BODY, header, problems, RATE_HEADERS, STATUS_RATE_HEADERS, success, successWith } from './responses.ts';
+import { grouped, json, prefer, sourceOrderId, uuid } from './schema.ts';
 
 const PREFERENCE_APPLIED = { 'Preference-Applied': header('The preferences that were applied') };
 
@@ -34,13 +34,13 @@ const SIGNATURE_PARAMETER = {
   description: 'HMAC-SHA256 of the exact body bytes, keyed with the signing secret, in hex; the prefix is recommended.',
   schema: { type: 'string', pattern: '^([sS][hH][aA]256=)?[0-9a-fA-F]{64}$' },
 };
-const SIGNATURE_PROBLEMS: ProblemCode[] = ['signing_unavailable', 'missing_signature', 'invalid_signature'];
+const SIGNATURE_CODES: ProblemCode[] = ['signing_unavailable', 'missing_signature', 'invalid_signature'];
 
 export const webhookOperation = acceptOperation(
   'deliverWebhook',
   'Deliver an order as a signed webhook',
   [SIGNATURE_PARAMETER],
-  SIGNATURE_PROBLEMS,
+  SIGNATURE_CODES,
 );
 
 export const cancelOperation = cancelOperationOf(
@@ -54,7 +54,7 @@ export const webhookCancelOperation = cancelOperationOf(
   'deliverCancellation',
   'Cancel one order or several by a signed webhook',
   [SIGNATURE_PARAMETER],
-  SIGNATURE_PROBLEMS,
+  SIGNATURE_CODES,
 );
 
 export const batchOperation = {
@@ -63,12 +63,9 @@ export const batchOperation = {
   summary: `Send up to ${grouped(MAX_BATCH_ORDERS)} orders together`,
   description: `Each order is checked as if it had been sent alone, and an error in one does not affect the others. The whole batch is rejected only for: more than ${grouped(MAX_BATCH_ORDERS)} orders, none at all, more than ${grouped(DEFAULT_MAX_BATCH_BYTES)} bytes unless the operator set another limit, or an array that is not JSON. It counts as one request for each of its orders. An accepted batch is accepted as a whole, even if it exceeds the rate limit; later requests then wait longer. After a 503, some of the orders may be stored: send the batch again with the same \`Idempotency-Key\`.\n\n${keyDescription('one key per batch; each order has the key with its position. When the batch is sent again, stored orders return their receipts and all others are stored, so rejected orders can be corrected at their position.')}`,
   parameters: [
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: `\`handling=strict\` rejects each order that would otherwise be corrected, with its first ${MAX_BATCH_ERRORS} errors.`,
-      schema: text,
-    },
+    prefer(
+      `\`handling=strict\` rejects each order that would otherwise be corrected, with its first ${MAX_BATCH_ERRORS} errors.`,
+    ),
   ],
   requestBody: { required: true, content: batchContent },
   responses: {
@@ -77,7 +74,7 @@ export const batchOperation = {
       'BatchReply',
       { ...RATE_HEADERS, ...PREFERENCE_APPLIED },
     ),
-    ...refusals([...without('validation_failed', BODY), 'signature_required'], {
+    ...problems([...without('validation_failed', BODY), 'signature_required'], {
       unsupported_media_type: BATCH_TYPES,
       payload_too_large: 'The body is larger than this service accepts, or contains too many orders.',
       malformed_body: 'The body contains no order, or was sent as a JSON array and is not one.',
@@ -94,7 +91,7 @@ export const previewOperation = {
   requestBody: { required: true, content: orderContent },
   responses: {
     200: success('The order as it would be written', 'Preview'),
-    ...refusals(without('invalid_idempotency_key', BODY)),
+    ...problems(without('invalid_idempotency_key', BODY)),
   },
 };
 
@@ -106,29 +103,20 @@ export const reconcileOperation = {
     'Shows which of your orders arrived and which never did, as long as their receipts are stored. Ids are compared exactly. The body is at most 1 MiB, which fits 1,000 ids of the maximum length in UTF-8.',
   requestBody: {
     required: true,
-    content: {
-      'application/json': {
-        schema: {
-          type: 'object',
-          required: ['source_order_ids'],
-          properties: {
-            source_order_ids: {
-              type: 'array',
-              minItems: 1,
-              maxItems: MAX_SOURCE_ORDER_IDS,
-              items: { type: 'string', minLength: 1, maxLength: 255 },
-            },
-          },
-        },
-        examples: {
-          ids: { summary: 'Two orders', value: { source_order_ids: ['SHOP-10001', 'SHOP-10002'] } },
+    content: json(
+      {
+        type: 'object',
+        required: ['source_order_ids'],
+        properties: {
+          source_order_ids: { type: 'array', minItems: 1, maxItems: MAX_SOURCE_ORDER_IDS, items: sourceOrderId },
         },
       },
-    },
+      { ids: ['Two orders', { source_order_ids: ['SHOP-10001', 'SHOP-10002'] }] },
+    ),
   },
   responses: {
     200: success('The outcome of each id', 'ReconcileReply'),
-    ...refusals(without('invalid_idempotency_key', BODY), { validation_failed: SOURCE_ORDER_IDS_INVALID }),
+    ...problems(without('invalid_idempotency_key', BODY), { validation_failed: SOURCE_ORDER_IDS_INVALID }),
   },
 };
 
@@ -139,22 +127,16 @@ export const statusOperation = {
   description:
     'The status is final once it is `written`, `duplicate` or `dead`. Look-ups have a rate limit of their own.',
   parameters: [
-    { name: 'receipt_id', in: 'path', required: true, schema: { type: 'string', format: 'uuid' } },
-    {
-      name: 'Prefer',
-      in: 'header',
-      description: '`wait=N`: reply when the state is final, or after N seconds.',
-      schema: text,
-      example: 'wait=10',
-    },
+    { name: 'receipt_id', in: 'path', required: true, schema: uuid },
+    prefer('`wait=N`: reply when the state is final, or after N seconds.', 'wait=10'),
   ],
   responses: {
     200: success('The receipt', 'Receipt', { ...STATUS_RATE_HEADERS, ...PREFERENCE_APPLIED }),
-    ...refusals(['receipt_not_found', 'overloaded'], {}, STATUS_RATE_HEADERS),
+    ...problems(['receipt_not_found', 'overloaded'], {}, STATUS_RATE_HEADERS),
   },
 };
 
-function acceptOperation(operationId: string, summary: string, parameters: object[], problems: ProblemCode[]) {
+function acceptOperation(operationId: string, summary: string, parameters: object[], codes: ProblemCode[]) {
   return {
     operationId,
     summary,
@@ -162,14 +144,10 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
     description: `Only \`source_order_id\` is required. Any other member that is missing or malformed becomes a warning.\n\n${keyDescription('one key per order. A repeated key returns the original receipt, for at least 7 days unless the operator set another time.')}`,
     parameters: [
       ...parameters,
-      {
-        name: 'Prefer',
-        in: 'header',
-        description:
-          '`wait=N` delays the reply up to N seconds (at most 30) until the outcome is known; `handling=strict` rejects an order that would otherwise be corrected.',
-        schema: text,
-        example: 'wait=10',
-      },
+      prefer(
+        '`wait=N` delays the reply up to N seconds (at most 30) until the outcome is known; `handling=strict` rejects an order that would otherwise be corrected.',
+        'wait=10',
+      ),
     ],
     requestBody: { required: true, content: orderContent },
     responses: {
@@ -179,12 +157,12 @@ function acceptOperation(operationId: string, summary: string, parameters: objec
         'Idempotent-Replayed': header('`true` if the idempotency key was used before'),
         ...PREFERENCE_APPLIED,
       }),
-      ...refusals([...BODY, ...problems]),
+      ...problems([...BODY, ...codes]),
     },
   };
 }
 
-function cancelOperationOf(operationId: string, summary: string, parameters: object[], problems: ProblemCode[]) {
+function cancelOperationOf(operationId: string, summary: string, parameters: object[], codes: ProblemCode[]) {
   return {
     operationId,
     summary,
@@ -194,7 +172,7 @@ function cancelOperationOf(operationId: string, summary: string, parameters: obj
     requestBody: { required: true, content: cancelContent },
     responses: {
       200: successWith('The outcomes, which are stored', cancelReplyContent),
-      ...refusals([...without('invalid_idempotency_key', BODY), ...problems], {
+      ...problems([...without('invalid_idempotency_key', BODY), ...codes], {
         validation_failed: CANCELLATION_INVALID,
         payload_too_large: `The body is larger than ${grouped(MAX_CANCEL_BYTES)} bytes.`,
         overloaded:

@@ -1,6 +1,6 @@
 import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
 import { ofTextFields, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
-import { ref } from './schema.ts';
+import { json, ref, sourceOrderId, strictly, text } from './schema.ts';
 
 /** An order as most shops send it. */
 const ORDER_EXAMPLE = {
@@ -28,13 +28,6 @@ const ARABIC_ORDER_EXAMPLE = {
   ...ofTextFields((name) => TEXT_FIELDS[name].example),
 };
 
-/** Examples of a request with one order. */
-const orderExamples = {
-  typical: { summary: 'An order from Dubai', value: ORDER_EXAMPLE },
-  arabic: { summary: 'Every field, partly in Arabic', value: ARABIC_ORDER_EXAMPLE },
-  minimal: { summary: 'Only what is required', value: { source_order_id: 'SHOP-10003' } },
-};
-
 const BATCH_EXAMPLE = [ORDER_EXAMPLE, ARABIC_ORDER_EXAMPLE];
 
 /** Examples of a batch as a JSON array. */
@@ -48,9 +41,7 @@ export const batchLinesExamples = {
 const textOf = (description: string) => ({ type: ['string', 'null'], description });
 
 const sourceOrderIdSchema = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 255,
+  ...sourceOrderId,
   description: 'Your own unique id of the order, compared exactly; reuse it on every resend.',
 };
 
@@ -108,18 +99,16 @@ const acceptedOrderSchema = {
 export const requestOrderSchemas = [ref('Order'), acceptedOrderSchema];
 
 /** The content of a request with one order. */
-export const orderContent = {
-  'application/json': { schema: { anyOf: requestOrderSchemas }, examples: orderExamples },
-};
+export const orderContent = json(
+  { anyOf: requestOrderSchemas },
+  {
+    typical: ['An order from Dubai', ORDER_EXAMPLE],
+    arabic: ['Every field, partly in Arabic', ARABIC_ORDER_EXAMPLE],
+    minimal: ['Only what is required', { source_order_id: 'SHOP-10003' }],
+  },
+);
 
 const textOrNull = { type: ['string', 'null'] };
-const strictly = (properties: Record<string, object>) => ({
-  type: 'object',
-  required: Object.keys(properties),
-  additionalProperties: false,
-  properties,
-});
-
 /** A stored item. */
 export const normalizedItemSchema = strictly({
   name: textOrNull,
@@ -129,8 +118,8 @@ export const normalizedItemSchema = strictly({
 
 /** A stored order: every member is present, `null` if it was absent or unreadable. */
 export const normalizedOrderSchema = strictly({
-  source_order_id: { type: 'string' },
-  order_number: { type: 'string' },
+  source_order_id: text,
+  order_number: text,
   customer: strictly({
     name: textOrNull,
     phone: textOf('E.164, followed by ` ext. N` if there is an extension; as sent if it is not a phone number'),

@@ -1,5 +1,5 @@
 import { PROBLEMS, type ProblemCode } from '@orders/domain/problems.ts';
-import { ref } from './schema.ts';
+import { json, ref } from './schema.ts';
 
 export const header = (description: string) => ({ description, schema: { type: 'string' } });
 
@@ -17,7 +17,7 @@ export const STATUS_RATE_HEADERS = {
   RateLimit: header('The remaining quota: `"status";r=…;t=…`, `r` look-ups within `t` seconds'),
 };
 const RETRY_AFTER = { 'Retry-After': header('Seconds') };
-const REFUSAL_HEADERS: Record<number, object> = {
+const ERROR_HEADERS: Record<number, object> = {
   401: { 'WWW-Authenticate': header('The authentication scheme, if the key was rejected') },
   403: { 'WWW-Authenticate': header('The scope that the key lacks') },
   422: { 'Preference-Applied': header('`handling=strict`, if it was requested') },
@@ -47,7 +47,7 @@ export const BODY: ProblemCode[] = [
 
 /** A successful response. @param headers in addition to those of all responses. */
 export function success(description: string, schema: string, headers?: object): object {
-  return successWith(description, { 'application/json': { schema: ref(schema) } }, headers);
+  return successWith(description, json(ref(schema)), headers);
 }
 
 /** A successful response with this content. */
@@ -63,7 +63,7 @@ export function successWith(description: string, content: object, headers: objec
  * @param headers may come with any of them.
  * @param authentication the codes of the sender's authentication; by default those of an API key.
  */
-export function refusals(
+export function problems(
   codes: ProblemCode[],
   details: Partial<Record<ProblemCode, string>> = {},
   headers: object = RATE_HEADERS,
@@ -75,7 +75,7 @@ export function refusals(
       status,
       {
         description: group.map((code) => `\`${code}\`: ${details[code] ?? PROBLEMS[code].detail}`).join('\n\n'),
-        headers: { ...COMMON_HEADERS, ...headers, ...REFUSAL_HEADERS[status] },
+        headers: { ...COMMON_HEADERS, ...headers, ...ERROR_HEADERS[status] },
         content: {
           'application/problem+json': {
             schema: { allOf: [ref('Problem'), { properties: { code: { enum: group }, status: { const: status } } }] },

@@ -1,23 +1,17 @@
-import { refusals, SENDER_LIMITS, successWith } from './responses.ts';
-import { ref } from './schema.ts';
+import { CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
+import { problems, SENDER_LIMITS, successWith } from './responses.ts';
+import { json, ref, strictly } from './schema.ts';
 
 /** A reply to a delivery that created no receipt. */
-export const deliveryReplySchema = {
-  type: 'object',
-  required: ['outcome'],
-  additionalProperties: false,
-  properties: {
-    outcome: {
-      enum: ['ignored', 'ping', 'cancelled', 'requested', 'held'],
-      description:
-        '`ignored`: an event that is about no order. `ping`: a check of the URL. The others are the outcomes of a cancellation.',
-    },
+export const deliveryReplySchema = strictly({
+  outcome: {
+    enum: ['ignored', 'ping', ...CANCELLATION_OUTCOMES],
+    description:
+      '`ignored`: an event that is about no order. `ping`: a check of the URL. The others are the outcomes of a cancellation.',
   },
-};
-
-const json = (schema: string, value: object) => ({
-  'application/json': { schema: ref(schema), examples: { delivery: { summary: 'A delivery', value } } },
 });
+
+const reply = (schema: string, value: object) => json(ref(schema), { delivery: ['A delivery', value] });
 
 export const sourceOperation = {
   operationId: 'deliverToSource',
@@ -42,12 +36,12 @@ export const sourceOperation = {
     content: {
       // A platform's own media type is accepted too.
       '*/*': { schema: {} },
-      'application/json': {
-        schema: {},
-        examples: {
-          shopify: {
-            summary: 'Shopify, shortened',
-            value: {
+      ...json(
+        {},
+        {
+          shopify: [
+            'Shopify, shortened',
+            {
               id: 5310001234567,
               name: '#1001',
               currency: 'AED',
@@ -61,21 +55,21 @@ export const sourceOperation = {
               },
               line_items: [{ name: 'Desk lamp', quantity: 1, sku: 'LAMP-1' }],
             },
-          },
+          ],
         },
-      },
+      ),
     },
   },
   responses: {
     200: successWith(
       'A cancellation was carried out, or nothing is to be done.',
-      json('DeliveryReply', { outcome: 'ignored' }),
+      reply('DeliveryReply', { outcome: 'ignored' }),
     ),
     202: successWith(
       'The delivery is stored and will be processed.',
-      json('Accepted', { receipt_id: '019aa3c5-5a00-7000-8000-000000000001' }),
+      reply('Accepted', { receipt_id: '019aa3c5-5a00-7000-8000-000000000001' }),
     ),
-    ...refusals(
+    ...problems(
       ['missing_signature', 'invalid_signature', 'not_found', 'malformed_body', 'payload_too_large', 'overloaded'],
       {
         missing_signature: 'The header with the signature is missing.',
