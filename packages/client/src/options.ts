@@ -125,7 +125,3 @@ export function preferWait(wait: number | undefined): string[] {
 export function assertVia(via: unknown): asserts via is 'rest' | 'webhook' {
   if (via !== 'rest' && via !== 'webhook') throw new TypeError('via must be "rest" or "webhook".');
 }
-
-export function assertSigningSecret(signingSecret: string | undefined): asserts signingSecret is string {
-  if (!signingSecret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
-}

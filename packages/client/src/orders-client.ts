@@ -1,10 +1,8 @@
-import { toLines } from './batch.ts';
-import { bytesOf } from './bytes.ts';
-import { type Call, call } from './call.ts';
+import { bytesOf, bytesOfPayload, toLines } from './bodies.ts';
+import { call } from './call.ts';
 import { type CancelOptions, cancellationOf, cancellationsOf } from './cancel.ts';
 import { followEvents, requestEvents } from './events.ts';
 import {
-  assertSigningSecret,
   assertVia,
   type CallOptions,
   type ClientOptions,
@@ -12,12 +10,12 @@ import {
   type EventPageOptions,
   type EventsOptions,
   headersOf,
-  preferWait,
   readConnection,
   readLimits,
   type SubmitOptions,
 } from './options.ts';
-import { signBody } from './signature.ts';
+import { requestReceipt, waitForReceipt } from './receipts.ts';
+import { assertSigningSecret, signatureHeader } from './signature.ts';
 import { type SubmitManyOptions, type Submitted, submitMany } from './submit-many.ts';
 import {
   type ReadSuccess,
@@ -26,7 +24,6 @@ import {
   readCancelled,
   readCancelledList,
   readPreview,
-  readReceipt,
   readReconciled,
 } from './successes.ts';
 import type {
@@ -42,7 +39,6 @@ import type {
   Receipt,
   ReconcileReply,
 } from './types.ts';
-import { waitForReceipt } from './wait-for-receipt.ts';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 /** Longer, because a batch may have many megabytes. */
@@ -87,10 +83,8 @@ export class OrdersClient {
     order: Payload,
     { signingSecret = this.#signingSecret, ...options }: SubmitOptions & { signingSecret?: string | undefined } = {},
   ): Promise<Accepted> {
-    assertSigningSecret(signingSecret);
     const body = bytesOfPayload(order);
-    const headers = { 'x-service-signature': await signBody(body, signingSecret) };
-    return this.#accept('/ingest/webhook', body, headers, options);
+    return this.#accept('/ingest/webhook', body, await signatureHeader(body, signingSecret), options);
   }
 
   /**
@@ -142,8 +136,8 @@ export class OrdersClient {
   async getReceipt(receiptId: string, options: CallOptions & { wait?: number | undefined } = {}): Promise<Receipt> {
     const { timeoutMs, maxRetries } = readLimits(options, this.#limits);
     const { wait = 0, signal } = options;
-    preferWait(wait);
-    return this.#receipt(receiptId, { wait, timeoutMs: timeoutMs + wait * 1000, maxRetries, signal });
+    const waited = { wait, timeoutMs: timeoutMs + wait * 1000, maxRetries, signal };
+    return requestReceipt(this.#connection, receiptId, waited);
   }
 
   /**
@@ -158,7 +152,7 @@ export class OrdersClient {
     { timeoutMs = 60_000, signal }: Omit<CallOptions, 'maxRetries'> = {},
   ): Promise<Receipt> {
     readLimits({ timeoutMs }, this.#limits);
-    return waitForReceipt((options) => this.#receipt(receiptId, options), timeoutMs, signal);
+    return waitForReceipt((options) => requestReceipt(this.#connection, receiptId, options), timeoutMs, signal);
   }
 
   /** Returns the order as it would be stored, with its warnings. Nothing is stored. */
@@ -232,14 +226,12 @@ export class OrdersClient {
     assertVia(via);
     const body = bytesOf(JSON.stringify(payload));
     if (via === 'rest') return this.#post('/ingest/orders/cancel', JSON_TYPE, body, readSuccess, options);
-    assertSigningSecret(signingSecret);
-    const headers = { ...JSON_TYPE, 'x-service-signature': await signBody(body, signingSecret) };
+    const headers = { ...JSON_TYPE, ...(await signatureHeader(body, signingSecret)) };
     return this.#post('/ingest/webhook/cancel', headers, body, readSuccess, options);
   }
 
   #accept(path: string, body: Uint8Array<ArrayBuffer>, headers: Record<string, string>, options: SubmitOptions) {
-    const all = { ...JSON_TYPE, ...headers, ...headersOf(options) };
-    return this.#post(path, all, body, readAccepted, options);
+    return this.#post(path, { ...JSON_TYPE, ...headers, ...headersOf(options) }, body, readAccepted, options);
   }
 
   #post<Reply>(
@@ -254,22 +246,4 @@ export class OrdersClient {
     const limits = { timeoutMs: timeoutMs + waitSeconds * 1000, maxRetries, waitSeconds, signal };
     return call(this.#connection, { method: 'POST', path, headers, body, readSuccess, ...limits });
   }
-
-  #receipt(
-    receiptId: string,
-    options: Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number },
-  ): Promise<Receipt> {
-    if (typeof receiptId !== 'string' || !/^[\w-]{1,64}$/.test(receiptId)) {
-      throw new TypeError('receiptId must be the receipt_id of an accepted order.');
-    }
-    const { wait, ...limits } = options;
-    const headers: Record<string, string> = wait > 0 ? { Prefer: preferWait(wait).join() } : {};
-    const path = `/ingest/status/${receiptId}`;
-    const request = { method: 'GET', path, headers, readSuccess: readReceipt, waitSeconds: wait, ...limits } as const;
-    return call(this.#connection, request);
-  }
-}
-
-function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
-  return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
 }

@@ -1,4 +1,4 @@
-import { bytesOf } from './bytes.ts';
+import { bytesOf } from './bodies.ts';
 
 const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 const encoder = new TextEncoder();
@@ -14,6 +14,16 @@ const encoder = new TextEncoder();
 export async function signBody(body: string | Uint8Array, secret: string): Promise<string> {
   const signature = await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), bytesOf(body));
   return `sha256=${[...new Uint8Array(signature)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+export function assertSigningSecret(secret: string | undefined): asserts secret is string {
+  if (!secret) throw new TypeError('A webhook needs the signingSecret of your account ("oss_…").');
+}
+
+/** The header of a signed request. @throws {TypeError} without a secret. */
+export async function signatureHeader(body: Uint8Array, secret: string | undefined): Promise<Record<string, string>> {
+  assertSigningSecret(secret);
+  return { 'x-service-signature': await signBody(body, secret) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { bytesOf } from './bytes.ts';
+import { bytesOf } from './bodies.ts';
 import { VerificationError } from './errors.ts';
 import { isEvent } from './successes.ts';
 import type { OrdersEvent } from './types.ts';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, jest, test } from '@jest/globals';
-import { toLines } from '../src/batch.ts';
+import { toLines } from '../src/bodies.ts';
 import { AuthenticationError, type Order, type Submitted } from '../src/index.ts';
 import {
   type Arrived,

@@ -1,5 +1,27 @@
-import { mustBeWellFormed } from './bytes.ts';
 import type { Payload } from './types.ts';
+
+const encoder = new TextEncoder();
+
+/**
+ * Copies bytes, so that later changes by the caller have no effect. A string is encoded as UTF-8.
+ *
+ * @throws {TypeError} for half of a surrogate pair, which has no bytes in UTF-8. Encoders would replace it silently.
+ */
+export function bytesOf(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  if (typeof body !== 'string') return new Uint8Array(body);
+  mustBeWellFormed(body, 'The text');
+  return encoder.encode(body);
+}
+
+function mustBeWellFormed(text: string, what: string): void {
+  if (/\p{Surrogate}/u.test(text))
+    throw new TypeError(`${what} contains half of a surrogate pair, which is not a character.`);
+}
+
+/** @throws {TypeError} like `bytesOf`. */
+export function bytesOfPayload(order: Payload): Uint8Array<ArrayBuffer> {
+  return bytesOf(typeof order === 'string' || order instanceof Uint8Array ? order : JSON.stringify(order));
+}
 
 /**
  * Formats orders as NDJSON, one order per line.

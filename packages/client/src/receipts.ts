@@ -1,10 +1,24 @@
 import { backoffMs, pause } from './abort.ts';
-import type { Call } from './call.ts';
+import { type Call, call } from './call.ts';
 import { OrdersError, ProblemError, TimeoutError } from './errors.ts';
+import { type Connection, preferWait } from './options.ts';
+import { readReceipt } from './successes.ts';
 import type { Receipt } from './types.ts';
 
-/** Asks for a receipt, which the service may hold back for `wait` seconds. */
-type Ask = (options: Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number }) => Promise<Receipt>;
+/** `wait`: seconds for which the service may hold its reply. */
+type Options = Pick<Call<Receipt>, 'timeoutMs' | 'maxRetries' | 'signal'> & { wait: number };
+
+/** Asks for a receipt. @throws {TypeError} for an invalid id or wait; as `call`. */
+export function requestReceipt(connection: Connection, receiptId: string, options: Options): Promise<Receipt> {
+  if (typeof receiptId !== 'string' || !/^[\w-]{1,64}$/.test(receiptId)) {
+    throw new TypeError('receiptId must be the receipt_id of an accepted order.');
+  }
+  const { wait, ...limits } = options;
+  const [Prefer = ''] = preferWait(wait);
+  const headers: Record<string, string> = wait > 0 ? { Prefer } : {};
+  const path = `/ingest/status/${receiptId}`;
+  return call(connection, { method: 'GET', path, headers, readSuccess: readReceipt, waitSeconds: wait, ...limits });
+}
 
 const FINAL: ReadonlySet<Receipt['status']> = new Set(['written', 'duplicate', 'dead']);
 const MAX_WAIT_SECONDS = 30;
@@ -12,7 +26,11 @@ const MAX_WAIT_SECONDS = 30;
 const WAIT_SHARE = 0.8;
 
 /** Asks until the receipt is final. @throws {TimeoutError} after the timeout; its `receipt` is the last known state. */
-export async function waitForReceipt(ask: Ask, timeoutMs: number, signal: AbortSignal | undefined): Promise<Receipt> {
+export async function waitForReceipt(
+  ask: (options: Options) => Promise<Receipt>,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Receipt> {
   const startedAt = performance.now();
   const deadline = startedAt + timeoutMs;
   const waited = () => `${Math.round(performance.now() - startedAt)} ms`;
