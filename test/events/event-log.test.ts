@@ -8,7 +8,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
-import { publishEvents } from '@orders/worker/publish-events-sql.ts';
+import { publishEvents } from '@orders/worker/publish-events.ts';
 import {
   type RunningIntake,
   type RunningWorker,

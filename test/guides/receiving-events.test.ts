@@ -9,7 +9,7 @@ import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { retryDelay } from '@orders/domain/endpoints.ts';
 import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
-import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { Webhook } from 'standardwebhooks';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { expectAccessible, openPage } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';

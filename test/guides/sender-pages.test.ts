@@ -8,7 +8,7 @@ import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
-import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { startReply } from '../harness/api.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';

@@ -22,7 +22,7 @@ import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/rece
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { readConfig } from '@orders/intake/config.ts';
-import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
 
 const grouped = (value: number) => value.toLocaleString('en-US');

@@ -27,7 +27,7 @@ import { findEventLog, findNewestEvents, readEvents } from '@orders/intake/route
 import { reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { findResends } from '@orders/portal/review/find-resends.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
-import { publishEvents } from '@orders/worker/publish-events-sql.ts';
+import { publishEvents } from '@orders/worker/publish-events.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';

@@ -31,15 +31,13 @@ import {
   WEBHOOK_CANCEL_PATH,
   WEBHOOK_PATH,
 } from './paths.ts';
-import type { Authenticator } from './pipeline/authenticate.ts';
-import { checkAccess } from './pipeline/check-access.ts';
+import { type Authenticator, checkAccess } from './pipeline/authenticate.ts';
 import type { SourceFinder } from './pipeline/find-source.ts';
 import { createRateLimits } from './pipeline/limit-rate.ts';
 import { problemHandler } from './pipeline/problem-handler.ts';
 import { readBody, requireJson, requireJsonOrLines } from './pipeline/read-body.ts';
-import { replyToPing } from './pipeline/reply-to-ping.ts';
 import { requestLifecycle } from './pipeline/request-lifecycle.ts';
-import { verifyDelivery } from './pipeline/verify-delivery.ts';
+import { replyToPing, verifyDelivery } from './pipeline/verify-delivery.ts';
 import { verifySignature } from './pipeline/verify-signature.ts';
 import type { ReceiptReader } from './receipts/receipt-reader.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';

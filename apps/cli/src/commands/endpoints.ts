@@ -6,9 +6,11 @@ import { argument, type CommandSpec, type Group, option, rows } from '../command
 import {
   addEndpoint,
   deleteEndpoint,
+  describeTried,
   replaceEndpointSecret,
   resendRange,
   switchEndpoint,
+  tryEndpoint,
 } from '../endpoints/change-endpoint.ts';
 import {
   attemptJson,
@@ -17,7 +19,6 @@ import {
   tabulateAttempts,
   tabulateEndpoints,
 } from '../endpoints/describe-endpoint.ts';
-import { describeTried, tryEndpoint } from '../endpoints/try-endpoint.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount, requireEndpoint } from '../require.ts';
 import { plural } from '../table.ts';

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import {
   createEndpoint,
   type Endpoint,
   enableEndpoint,
+  listAttempts,
   pauseEndpoint,
   removeEndpoint,
+  requestTest,
   resendEvents,
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
@@ -14,10 +17,9 @@ import { Problem } from '@orders/domain/problems.ts';
 import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount, requireEndpoint } from '../require.ts';
+import { count } from '../table.ts';
 import type { Knex } from '../with-database.ts';
-
-/** An endpoint whose secret is new. */
-export type EndpointWithSecret = Endpoint & { secret: string };
+import { type AttemptJson, attemptJson, type EndpointWithSecret } from './describe-endpoint.ts';
 
 /** @throws {Failure} that says which command enables events, if they are not enabled; {Problem} with 10 endpoints. */
 export async function addEndpoint(
@@ -95,4 +97,40 @@ export function recordEndpointAction(
 ): Promise<void> {
   const subject = `endpoint:${endpoint_number}`;
   return recordAction(trx, { accountId: account_id, action, subject, details: { url: withoutQuery(url), ...more } });
+}
+
+/** Longer than an attempt, which takes at most 15 seconds. */
+const TIMEOUT_MS = 20_000;
+const POLL_INTERVAL_MS = 200;
+/** Attempts of other events that may have been made since, at most. */
+const MAX_ATTEMPTS = 1000;
+
+/**
+ * Has a test event delivered, and waits for the outcome.
+ *
+ * @throws {Failure} if there is none in time.
+ */
+export async function tryEndpoint(knex: Knex, endpointId: string): Promise<AttemptJson> {
+  const endpoint = await requireEndpoint(knex, endpointId);
+  const { eventId } = await knex.transaction(async (trx) => {
+    const requested = await requestTest(trx, endpoint);
+    if (!requested) throw new Failure('The endpoint was removed.');
+    if (requested.isNew) await recordEndpointAction(trx, 'endpoint_tested', endpoint);
+    return requested;
+  });
+  for (const startedAt = performance.now(); performance.now() - startedAt < TIMEOUT_MS; ) {
+    const attempts = await listAttempts(knex, endpoint, { limit: MAX_ATTEMPTS });
+    const attempt = attempts.find(({ event_id }) => event_id === eventId);
+    if (attempt) return attemptJson(attempt);
+    await sleep(POLL_INTERVAL_MS);
+  }
+  throw new Failure(
+    `The test event has no outcome after ${TIMEOUT_MS / 1000} seconds: check that the notifier runs; orders endpoints deliveries shows it once it is delivered.`,
+  );
+}
+
+/** The outcome of a test as a line. */
+export function describeTried({ status, duration_ms, error, detail }: AttemptJson): string {
+  const facts = `${status === null ? 'no status' : `status ${status}`}, ${count(duration_ms)} ms`;
+  return error === null ? `The test event was delivered (${facts}).` : `The test failed (${facts}): ${detail}`;
 }

@@ -2,7 +2,9 @@ import type { DeliveryAttempt, DisabledReason, Endpoint } from '@orders/database
 import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { eventId } from '@orders/domain/events.ts';
 import { count, details, table } from '../table.ts';
-import type { EndpointWithSecret } from './change-endpoint.ts';
+
+/** An endpoint whose secret is new. */
+export type EndpointWithSecret = Endpoint & { secret: string };
 
 /** An attempt as `--json` prints it. */
 export type AttemptJson = ReturnType<typeof attemptJson>;
@@ -11,7 +13,6 @@ export function attemptJson({ attempt_number: _number, event_id, error, ...attem
   return { event_id: eventId(event_id), ...attempt, error, detail: error && DELIVERY_ERRORS[error] };
 }
 
-/** An endpoint whose secret is new. */
 export function describeNewEndpoint(endpoint: EndpointWithSecret): string {
   const { secret, previous_until } = endpoint;
   const shown = details([...entriesOf(endpoint), ['secret', secret]]);

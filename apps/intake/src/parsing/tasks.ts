@@ -3,7 +3,7 @@ import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import { diagnoseBody } from '@orders/domain/rejections/diagnose-body.ts';
+import { diagnoseBody } from '@orders/domain/rejections/diagnose-request.ts';
 import { diagnoseSignature, type WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
 import { type DeliveryKind, type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { readSourceOrderIds, validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Database } from '@orders/database/connect.ts';
 import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
-import { hashApiKey } from '@orders/domain/api-key.ts';
+import { hashApiKey, type KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { readBearerKey } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
-import { contextOf } from '../request-context.ts';
+import { contextOf, keyOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { type AuthenticatedKey, findAuthenticatedKeys, touchKey } from './find-authenticated-keys.ts';
 
@@ -64,5 +64,27 @@ export function createAuthenticator(database: Database): Authenticator {
         return undefined;
       }
     },
+  };
+}
+
+/**
+ * Requires a scope of the API key; only for routes behind `authenticate`.
+ *
+ * @param signedRoute the signed route that an account which accepts signed deliveries only must use in place of this one.
+ * @throws {Problem} `insufficient_scope`, `signature_required`.
+ */
+export function checkAccess(scope: KeyScope, signedRoute?: string): RequestHandler {
+  const scopeOptions = {
+    detail: `This API key does not have the scope "${scope}".`,
+    headers: { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` },
+  };
+  const signedOptions = {
+    detail: `This account accepts signed deliveries only. Send a signed request to ${signedRoute}.`,
+  };
+  return (request, _response, next) => {
+    const { scopes, signedOnly } = keyOf(request);
+    if (!scopes.includes(scope)) throw new Problem('insufficient_scope', scopeOptions);
+    if (signedOnly && signedRoute !== undefined) throw new Problem('signature_required', signedOptions);
+    next();
   };
 }

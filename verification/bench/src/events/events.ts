@@ -2,7 +2,7 @@ import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
-import { publishEvents } from '@orders/worker/publish-events-sql.ts';
+import { publishEvents } from '@orders/worker/publish-events.ts';
 import { OURS, OURS_WITH_EVENTS } from '../contestants.ts';
 import type { Measurement } from '../measure/measure.ts';
 import { median } from '../measure/statistics.ts';

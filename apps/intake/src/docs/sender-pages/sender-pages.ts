@@ -1,10 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type DocPage, readPages } from '@orders/doc-pages/read-pages.ts';
 import { type DocSite, renderPage, STYLESHEET } from '@orders/doc-pages/render-page.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { pageSecurity } from '../page-security.ts';
-import { readSenderPages } from './read-pages.ts';
+
+/** The container image has them at the same relative path. */
+const DIRECTORY = resolve(import.meta.dirname, '../../../../../docs/senders');
+
+/** The pages of docs/senders: the index, then the others in the order of its links. */
+export function readSenderPages(): DocPage[] {
+  return readPages(DIRECTORY);
+}
 
 const security = pageSecurity({ formAction: ["'none'"] });
 

@@ -1,6 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { diagnoseBody } from '../src/rejections/diagnose-body.ts';
-import { diagnoseMediaType, hasOtherSignatureHeader } from '../src/rejections/diagnose-headers.ts';
+import { diagnoseBody, diagnoseMediaType, hasOtherSignatureHeader } from '../src/rejections/diagnose-request.ts';
 
 test.each([
   ['', 'empty'],
