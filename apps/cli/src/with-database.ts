@@ -6,8 +6,8 @@ import { Failure } from './errors.ts';
 /** Knex, as the functions of @orders/database expect it. */
 export type Knex = ReturnType<typeof openKnex>;
 
-// What to do if Postgres refuses the connection.
-const REFUSALS: Record<string, string> = {
+// What to do if Postgres rejects the connection.
+const ADVICE: Record<string, string> = {
   [SQLSTATE.invalidAuthorization]: 'it refuses this role; correct DATABASE_URL',
   [SQLSTATE.invalidPassword]: 'it refuses this role or password; correct DATABASE_URL',
   [SQLSTATE.undefinedDatabase]: 'it has no such database; create it, or correct DATABASE_URL',
@@ -43,7 +43,7 @@ export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex)
 function connectFailure(error: unknown, { isLocal }: CliConfig): Failure {
   const code = codeOf(error);
   if (isLocal) return new Failure(`The database of npm start is unreachable (${code}): run npm start.`);
-  const advice = REFUSALS[code] ?? 'check that it runs and that the address is right';
+  const advice = ADVICE[code] ?? 'check that it runs and that the address is right';
   return new Failure(`No connection to the Postgres of DATABASE_URL (${code}): ${advice}.`);
 }
 

@@ -8,9 +8,9 @@ test('a reply to a request from before the wait does not hide the wait', async (
   const gate = createRetryGate({ giveUpAfterMs: 60_000, signal: new AbortController().signal }, (wait) =>
     shown.push(wait?.why ?? null),
   );
-  let refusals = 1;
+  let rejections = 1;
   const limited = gate.run(async () => {
-    if (refusals-- > 0) throw rateLimited();
+    if (rejections-- > 0) throw rateLimited();
     return 'accepted after the wait';
   });
   const earlier = await gate.run(() => sleep(1, 'sent before the wait'));

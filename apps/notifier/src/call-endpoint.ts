@@ -7,7 +7,7 @@ import { isExemptHost } from '@orders/domain/endpoints.ts';
 import { VERSION } from '@orders/runtime/version.ts';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import type { NotifierConfig } from './config.ts';
-import { AddressRefused, createAddressFilter } from './filter-addresses.ts';
+import { AddressRejected, createAddressFilter } from './filter-addresses.ts';
 import { createProxyAgent, ProxyFailed } from './proxy-agent.ts';
 
 /** What an endpoint replied. Its body is discarded. */
@@ -40,7 +40,7 @@ const TLS = { ...KEEP_ALIVE, ciphers: `${DEFAULT_CIPHERS}:!DHE` };
 
 /**
  * Calls endpoints by https at public addresses, which are checked when connecting. Hosts in `CALLBACK_ALLOW` may be private and use http.
- * With `CALLBACK_PROXY`, the proxy connects to all other hosts, and must refuse private addresses itself.
+ * With `CALLBACK_PROXY`, the proxy connects to all other hosts, and must reject private addresses itself.
  */
 export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
   const { lookup, isBlocked } = createAddressFilter({ servers: config.CALLBACK_DNS, denied: config.CALLBACK_DENY });
@@ -54,11 +54,11 @@ export function createEndpointCaller(config: NotifierConfig): EndpointCaller {
       return { agent: url.protocol === 'http:' ? unfilteredAgents['http:'] : unfilteredAgents['https:'] };
     }
     // An endpoint may have been allowed when it was created.
-    if (url.protocol !== 'https:') throw new AddressRefused('not https');
+    if (url.protocol !== 'https:') throw new AddressRejected('not https');
     const host = hostOf(url);
-    if (isBlocked(host)) throw new AddressRefused('blocked address');
+    if (isBlocked(host)) throw new AddressRejected('blocked address');
     if (config.CALLBACK_PROXY && isIP(host) !== 0)
-      throw new AddressRefused('an IP address cannot be called through the proxy');
+      throw new AddressRejected('an IP address cannot be called through the proxy');
     return { agent: filteringAgent, lookup };
   }
 
@@ -157,7 +157,7 @@ function errorOf(error: unknown, endpointUrl: string): DeliveryError {
   const { code = '', name, message = '' } = error as { code?: string; name?: string; message?: string };
   if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'timeout';
   if (error instanceof ProxyFailed) return 'proxy_failed';
-  if (error instanceof AddressRefused) return 'address_refused';
+  if (error instanceof AddressRejected) return 'address_refused';
   if (/is not allowed/.test(message))
     return isIP(hostOf(new URL(endpointUrl))) === 0 ? 'host_not_found' : 'address_refused';
   if (HOST_NOT_FOUND.test(code)) return 'host_not_found';

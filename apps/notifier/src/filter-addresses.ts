@@ -2,7 +2,7 @@ import dns from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { createAddressMatcher } from '@orders/domain/address-ranges.ts';
 
-/** Addresses to refuse that request-filtering-agent accepts as public. */
+/** Addresses to reject that request-filtering-agent accepts as public. */
 const BLOCKED = [
   // IPv4-compatible and local-use NAT64 addresses, which a gateway may translate to private ones (RFC 4291, RFC 8215).
   '::/96',
@@ -14,13 +14,13 @@ const BLOCKED = [
 ];
 
 /** The URL cannot be called, whatever its host resolves to. */
-export class AddressRefused extends Error {
+export class AddressRejected extends Error {
   readonly code = 'EADDRREFUSED';
 }
 
 const TIMEOUT_MS = 3000;
 
-/** Blocks addresses in addition to the private ones, which request-filtering-agent refuses when it connects. */
+/** Blocks addresses in addition to the private ones, which request-filtering-agent rejects when it connects. */
 export interface AddressFilter {
   isBlocked(address: string): boolean;
   /** Resolves a host. One with a blocked address is not found. */

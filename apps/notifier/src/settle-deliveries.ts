@@ -45,7 +45,7 @@ const SETTLE = {
   name: 'settle-deliveries',
   // While an endpoint fails, it gets one attempt at a time. The interval is a quarter of the time since it began to fail, at least 5 seconds
   // and at most 5 minutes. After the first success, the waiting deliveries with the earliest due_at become due now. This happens once for
-  // each delivery, so an event that the receiver always refuses stays on its retry schedule. A round without attempts changes no state.
+  // each delivery, so an event that the receiver always rejects stays on its retry schedule. A round without attempts changes no state.
   text: `
 with attempts as materialized (
   select * from unnest($4::uuid[], $5::text[], $6::bigint[], $7::smallint[], $8::timestamptz[], $9::int[], $10::smallint[], $11::text[], $12::bigint[])

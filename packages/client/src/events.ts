@@ -54,8 +54,8 @@ export async function* followEvents(
     }
     cursor = next;
     // A service that drains, or has too many waits, replies early.
-    const wasHeld = performance.now() - requestedAt >= MAX_WAIT_SECONDS * 1000 * WAIT_SHARE;
-    if (events.length > 0 || wasHeld) early = 0;
+    const hasWaited = performance.now() - requestedAt >= MAX_WAIT_SECONDS * 1000 * WAIT_SHARE;
+    if (events.length > 0 || hasWaited) early = 0;
     else await pause(backoffMs(early++), signal);
   }
 }

@@ -89,8 +89,8 @@ function isBatchResult(result: unknown): boolean {
   if (error === undefined) return typeof receipt_id === 'string';
   if (!isObject(error) || receipt_id !== undefined) return false;
   const { status, code, detail, errors } = error;
-  const isRefusal = typeof status === 'number' && typeof code === 'string' && typeof detail === 'string';
-  return isRefusal && (errors === undefined || Array.isArray(errors));
+  const isRejection = typeof status === 'number' && typeof code === 'string' && typeof detail === 'string';
+  return isRejection && (errors === undefined || Array.isArray(errors));
 }
 
 export function isObject(value: unknown): value is Json {

@@ -9,7 +9,7 @@ import type { Item, NormalizedOrder, Order } from './order.ts';
 import type { FieldError } from './problems.ts';
 
 /** Warnings about a value that is lost or not understood. A reviewer who typed it can correct it at once. */
-const REFUSED: ReadonlySet<WarningCode> = new Set<WarningCode>([
+const REJECTED: ReadonlySet<WarningCode> = new Set<WarningCode>([
   'not_text',
   'inexact_number',
   'out_of_range',
@@ -30,10 +30,10 @@ const REFUSED: ReadonlySet<WarningCode> = new Set<WarningCode>([
   'currency_ambiguous',
 ]);
 
-/** Errors for those warnings of an edit that are a reason to refuse it. */
-function toRefusals(warnings: readonly Warning[]): FieldError[] {
+/** Errors for those warnings of an edit that are a reason to reject it. */
+function toRejections(warnings: readonly Warning[]): FieldError[] {
   return warnings
-    .filter(({ code }) => REFUSED.has(code))
+    .filter(({ code }) => REJECTED.has(code))
     .map(({ pointer, code }) => ({ pointer, code, detail: `${WARNINGS[code][0]}.` }));
 }
 
@@ -46,7 +46,7 @@ export type EditedOrder = NormalizedOrder & {
   /** The edits that restore the order; warnings about edited fields are not restored. */
   undo: OrderEdits;
   /** Edits with values that were lost or not understood, by the pointers of the edits. */
-  refusals: FieldError[];
+  rejections: FieldError[];
 };
 
 /**
@@ -80,7 +80,7 @@ export function editOrder(stored: NormalizedOrder, edits: OrderEdits): EditedOrd
     warnings: [...kept, ...fresh],
     changes: compareOrders(stored.order, order).map(toChange),
     undo: undoEdits(stored.order, order, origins),
-    refusals: toRefusals(ofEdits).slice(0, MAX_ERRORS),
+    rejections: toRejections(ofEdits).slice(0, MAX_ERRORS),
   };
 }
 

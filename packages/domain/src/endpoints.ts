@@ -54,8 +54,8 @@ const MIN_UNPRIVILEGED_PORT = 1024;
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
-/** Why the URL of an endpoint is refused; `error` says it in English. */
-export interface RefusedUrl {
+/** Why the URL of an endpoint is rejected; `error` says it in English. */
+export interface RejectedUrl {
   code: 'malformed' | 'credentials' | 'fragment' | 'scheme' | 'port' | 'host';
   error: string;
 }
@@ -67,7 +67,7 @@ export interface RefusedUrl {
  * @param exemptHosts hosts that may use http and private addresses, as `CALLBACK_ALLOW` lists them.
  * @returns the normalized URL, or what is wrong with it.
  */
-export function readEndpointUrl(text: string, exemptHosts: readonly string[]): { url: string } | RefusedUrl {
+export function readEndpointUrl(text: string, exemptHosts: readonly string[]): { url: string } | RejectedUrl {
   const url = URL.parse(text);
   if (!url || text.length > MAX_URL)
     return { code: 'malformed', error: `must be a URL of at most ${MAX_URL} characters` };

@@ -22,8 +22,10 @@ export function keepWarning(
   const [, sent, rest = ''] = /^\/items\/(\d+)(\/.*)?$/.exec(warning.pointer) ?? [];
   const [, index] = /^\/items\/(\d+)/.exec(subjects[0] ?? '') ?? [];
   if (sent === undefined || index === undefined || warning.code === 'not_an_item') return [warning];
-  const place = origins?.findIndex((origin) => 'stored' in origin && origin.stored === Number(index)) ?? -1;
-  return [place === -1 ? warning : { ...warning, pointer: `/items/${Number(sent) + place - Number(index)}${rest}` }];
+  const position = origins?.findIndex((origin) => 'stored' in origin && origin.stored === Number(index)) ?? -1;
+  return [
+    position === -1 ? warning : { ...warning, pointer: `/items/${Number(sent) + position - Number(index)}${rest}` },
+  ];
 }
 
 /**

@@ -4,7 +4,8 @@ import { editOrder } from '../src/edit-order.ts';
 import { normalizeOrder } from '../src/normalize-order.ts';
 
 const STORED = normalizeOrder({ source_order_id: 'id', total: '5', items: [{ name: 'Karak', quantity: '1' }] });
-const refusalsOf = (edits: OrderEdits) => editOrder(STORED, edits).refusals.map(({ pointer, code }) => [pointer, code]);
+const rejectionsOf = (edits: OrderEdits) =>
+  editOrder(STORED, edits).rejections.map(({ pointer, code }) => [pointer, code]);
 
 test.each<[string, unknown, string]>([
   ['/total', '12.5o', 'total_unreadable'],
@@ -21,7 +22,7 @@ test.each<[string, unknown, string]>([
   ['/area', { a: 1 }, 'not_text'],
 ])('%s of an edit is refused if it is %j', (pointer, value, code) => {
   const [, member] = /^\/items\/-\/(\w+)$/.exec(pointer) ?? [];
-  expect(refusalsOf(member ? { '/items/-': { [member]: value } } : { [pointer]: value })).toEqual([[pointer, code]]);
+  expect(rejectionsOf(member ? { '/items/-': { [member]: value } } : { [pointer]: value })).toEqual([[pointer, code]]);
 });
 
 test.each<[string, unknown]>([
@@ -33,10 +34,10 @@ test.each<[string, unknown]>([
   ['/address', 'Dibba'],
   ['/items/0/quantity', '3 pcs'],
 ])('%s of an edit is accepted if it is %j', (pointer, value) => {
-  expect(refusalsOf({ [pointer]: value })).toEqual([]);
+  expect(rejectionsOf({ [pointer]: value })).toEqual([]);
 });
 
 test('a value that cannot be read is no reason to refuse the edit of another field', () => {
   const stored = normalizeOrder({ source_order_id: 'id', customer: { phone: 'call me' }, emirate: 'Atlantis' });
-  expect(editOrder(stored, { '/address': 'Apt 4', '/total': '5' }).refusals).toEqual([]);
+  expect(editOrder(stored, { '/address': 'Apt 4', '/total': '5' }).rejections).toEqual([]);
 });

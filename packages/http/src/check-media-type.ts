@@ -15,13 +15,13 @@ export const BATCH_TYPES =
  */
 export function checkJson(request: WithHeaders): void {
   if (mediaTypeOf(request) !== 'application/json') throw new Problem('unsupported_media_type');
-  refuseEncoded(request);
+  rejectEncoded(request);
 }
 
 /** Like `checkJson`, but also accepts NDJSON. */
 export function checkJsonOrLines(request: WithHeaders): void {
   if (!mediaTypeOf(request)) throw new Problem('unsupported_media_type', { detail: BATCH_TYPES });
-  refuseEncoded(request);
+  rejectEncoded(request);
 }
 
 /** `application/json` or `application/x-ndjson`; null for any other type or a charset other than UTF-8. */
@@ -31,7 +31,7 @@ export function mediaTypeOf({ headers }: WithHeaders): string | null {
   return type && !(charset && !UTF_8.test(charset)) ? type.toLowerCase() : null;
 }
 
-function refuseEncoded({ headers }: WithHeaders): void {
+function rejectEncoded({ headers }: WithHeaders): void {
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw new Problem('unsupported_content_encoding');
 }

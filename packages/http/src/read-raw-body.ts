@@ -36,7 +36,7 @@ export function readRawBody(
     if (problem) done(problem);
     else done(null, body);
   };
-  const refuse = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
+  const reject = () => finish(new Problem('payload_too_large', { detail: tooLarge(maxBytes) }));
   const reserve = (bytes: number, next: () => void) => {
     const proceed = (hasRoom: boolean) => {
       if (isFinished) return;
@@ -51,7 +51,7 @@ export function readRawBody(
   const read = () => {
     request.on('data', (chunk: Buffer) => {
       if (isFinished) return;
-      if (size + chunk.length > maxBytes) return refuse();
+      if (size + chunk.length > maxBytes) return reject();
       const add = () => {
         buffer = append(buffer, size, chunk, announced);
         size += chunk.length;
@@ -66,7 +66,7 @@ export function readRawBody(
   });
   // If the connection broke before this point, no `close` event follows.
   if (request.destroyed) finish(new Problem('malformed_body', { detail: CUT_SHORT }));
-  else if (announced > maxBytes) refuse();
+  else if (announced > maxBytes) reject();
   else if (announced > 0) reserve(announced, read);
   else read();
   if (isFinished) request.resume();

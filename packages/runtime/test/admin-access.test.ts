@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { isLoopback, refuseChange } from '../src/lifecycle/admin-server.ts';
+import { isLoopback, rejectChange } from '../src/lifecycle/admin-server.ts';
 
 test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '0:0:0:0:0:ffff:7f00:1'])(
   '%s is a loopback address',
@@ -18,7 +18,7 @@ test.each([undefined, '', '128.0.0.1', '0.0.0.0', '10.0.0.1', '::', '::2', '::ff
 describe('a caller outside the loopback interface', () => {
   const TOKEN = 'a-token-of-tests';
   const ask = (authorization?: string, token?: string) =>
-    refuseChange({ socket: { remoteAddress: '10.0.0.1' }, headers: { authorization } }, token)?.status ?? 'allowed';
+    rejectChange({ socket: { remoteAddress: '10.0.0.1' }, headers: { authorization } }, token)?.status ?? 'allowed';
 
   test('is rejected when no token is set, whatever it sends', () => {
     expect([ask(), ask('Bearer '), ask('Bearer undefined'), ask(`Bearer ${TOKEN}`)]).toEqual([403, 403, 403, 403]);

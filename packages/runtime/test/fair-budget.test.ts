@@ -20,12 +20,12 @@ test('two accounts that take all the time get a third each', () => {
   fill(budget, 1);
   for (let round = 0; round < 2000; round += 1) {
     for (const accountId of [1, 2]) {
-      if (budget.heldBy(accountId) > 0 && round % 2 === 0) budget.release(accountId, 1);
+      if (budget.takenBy(accountId) > 0 && round % 2 === 0) budget.release(accountId, 1);
       budget.take(accountId, 1);
     }
   }
-  expect(Math.abs(budget.heldBy(1) - 300)).toBeLessThan(5);
-  expect(Math.abs(budget.heldBy(2) - 300)).toBeLessThan(5);
+  expect(Math.abs(budget.takenBy(1) - 300)).toBeLessThan(5);
+  expect(Math.abs(budget.takenBy(2) - 300)).toBeLessThan(5);
 });
 
 test('a budget of one still serves one account', () => {
@@ -47,7 +47,7 @@ test('the budget never grants more than its maximum, and everything can be relea
       expect(budget.taken).toBe(granted.reduce((sum, { amount }) => sum + amount, 0));
       expect(budget.taken).toBeLessThanOrEqual(100);
       for (const { accountId, amount } of granted) budget.release(accountId, amount);
-      expect([budget.taken, budget.heldBy(1)]).toEqual([0, 0]);
+      expect([budget.taken, budget.takenBy(1)]).toEqual([0, 0]);
     }),
   );
 });

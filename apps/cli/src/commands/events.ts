@@ -42,8 +42,8 @@ interface FollowOptions {
 
 const TIMEOUT_MS = 15_000;
 const PAGE = { limit: 1000, wait: 30 };
-/** A reply without events before this time was not held. */
-const HELD_MS = 24_000;
+/** A reply without events before this time came early. */
+const FULL_WAIT_MS = 24_000;
 const BACKOFF = { base: 250, cap: 5_000 };
 
 /**
@@ -73,7 +73,7 @@ async function followEvents(
       for (const event of events) stdout.write(`${json ? JSON.stringify(event) : describeEvent(event)}\n`);
       cursor = next;
       // A service that drains, or has too many waits, replies early.
-      if (events.length > 0 || performance.now() - requestedAt > HELD_MS) early = 0;
+      if (events.length > 0 || performance.now() - requestedAt > FULL_WAIT_MS) early = 0;
       else await sleep(backoff(early++, BACKOFF), undefined, { signal });
     }
   } catch (error) {

@@ -38,7 +38,7 @@ export function shedLoad(
   ]);
   let rejected = 0;
 
-  function refuse(request: IncomingMessage, response: ServerResponse): void {
+  function reject(request: IncomingMessage, response: ServerResponse): void {
     const requestId = requestIdOf(request);
     const headers = ['X-Request-Id', requestId, 'Cache-Control', 'no-store'];
     writeProblem(request, response, OVERLOADED, requestId, { type, headers });
@@ -62,7 +62,7 @@ export function shedLoad(
     void admission.waitForRoom(kind, accountId).then((hasRoom) => {
       if (request.destroyed || response.destroyed) return;
       if (hasRoom) serve(request, response);
-      else refuse(request, response);
+      else reject(request, response);
     });
   };
 }

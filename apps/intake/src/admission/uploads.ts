@@ -43,10 +43,10 @@ export function createUploads(deps: { bytes: FairBudget; maxUploads: number; slo
   /** Cuts off one slow body for the account. @returns false if there is none. */
   function preempt(budget: FairBudget, accountId: number): boolean {
     const slowSince = performance.now() - slow.afterMs;
-    const held = budget.heldBy(accountId);
+    const taken = budget.takenBy(accountId);
     for (const upload of incomplete) {
       if (upload.startedAt > slowSince) return false;
-      if (upload.accountId !== accountId && budget.heldBy(upload.accountId) < held) continue;
+      if (upload.accountId !== accountId && budget.takenBy(upload.accountId) < taken) continue;
       upload.release();
       slow.cutOff(upload.request);
       return true;

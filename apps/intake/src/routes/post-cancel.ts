@@ -19,13 +19,13 @@ const MAX_CONCURRENT = 2;
 export function createCanceller(database: Database, metrics: Pick<IntakeMetrics, 'cancellations'>): Canceller {
   const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
   return async (request) => {
-    const outcomes = await runFairly(request.accountId, () => cancelOrders(database, request)).catch(refuseBusy);
+    const outcomes = await runFairly(request.accountId, () => cancelOrders(database, request)).catch(rejectBusy);
     for (const { outcome } of outcomes.values()) metrics.cancellations.inc({ outcome });
     return outcomes;
   };
 }
 
-function refuseBusy(error: unknown): never {
+function rejectBusy(error: unknown): never {
   if (!(error instanceof OrdersBusy)) throw error;
   throw new Problem('overloaded', {
     detail:

@@ -24,14 +24,14 @@ export function postReconcile(deps: { database: Database; parser: Parser; rateLi
     const { ids, newest } = await contextOf(request).slot.holdUntil(async () => {
       const ids = await parser.run(callerOf(request), 'readIds', request.body);
       await rateLimits.charge(request, response, Math.ceil(ids.length / IDS_PER_REQUEST));
-      const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(refuseLongBacklog);
+      const lookUp = () => reconcileReceipts(database, accountId, [...new Set(ids)]).catch(rejectLongBacklog);
       return { ids, newest: await runFairly(accountId, lookUp) };
     });
     response.json({ results: ids.map((id) => resultOf(id, newest.get(id))) });
   };
 }
 
-function refuseLongBacklog(error: unknown): never {
+function rejectLongBacklog(error: unknown): never {
   if (!(error instanceof BacklogTooLong)) throw error;
   throw new Problem('overloaded', {
     detail:

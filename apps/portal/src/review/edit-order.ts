@@ -34,8 +34,8 @@ export async function editStoredOrder(
     const order = await lockEditable(trx, accountId, orderId);
     if (order === null || order === 'conflict') return order;
     if (!isAsExpected(order, expected)) return 'conflict';
-    const { refusals, ...edited } = editOrder({ order: toOrder(order), warnings: order.warnings }, edits);
-    const errors = await withoutFormerValues(trx, order, edits, refusals);
+    const { rejections, ...edited } = editOrder({ order: toOrder(order), warnings: order.warnings }, edits);
+    const errors = await withoutFormerValues(trx, order, edits, rejections);
     if (errors.length > 0) throw new Problem('invalid_request', { errors });
     await storeEdited(trx, order, edited);
     await recordAudit(trx, {
@@ -66,21 +66,21 @@ function isAsExpected(order: OrderJson, expected: OrderEdits): boolean {
 const MAX_ERRORS = 100;
 
 /**
- * The refusals of values that the order never had. An unreadable value that it has, or had before an edit, can be stored again: otherwise
+ * The rejections of values that the order never had. An unreadable value that it has, or had before an edit, can be stored again: otherwise
  * edits of what senders sent could not be undone.
  */
 async function withoutFormerValues(
   trx: Knex.Transaction,
   order: OrderJson,
   edits: OrderEdits,
-  refusals: readonly FieldError[],
+  rejections: readonly FieldError[],
 ): Promise<FieldError[]> {
   const errors: FieldError[] = [];
-  for (const refusal of refusals) {
-    const { pointer } = refusal;
+  for (const rejection of rejections) {
+    const { pointer } = rejection;
     const value = edits[pointer];
     if (value !== undefined && isDeepStrictEqual(fieldAt(order, pointer), value)) continue;
-    if (value === undefined || !(await hadValue(trx, order, pointer, value))) errors.push(refusal);
+    if (value === undefined || !(await hadValue(trx, order, pointer, value))) errors.push(rejection);
   }
   return errors;
 }

@@ -1,4 +1,4 @@
-/** A correction by best effort: its place in the payload as sent (RFC 6901), a code and a sentence. */
+/** A correction by best effort: its position in the payload as sent (RFC 6901), a code and a sentence. */
 export type Warning = { pointer: string; code: WarningCode; detail: string };
 
 /**

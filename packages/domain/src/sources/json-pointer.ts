@@ -1,4 +1,4 @@
-/** Deeper than any mapping or settings; what is nested deeper is refused by their rules. */
+/** Deeper than any mapping or settings; what is nested deeper is rejected by their rules. */
 const MAX_DEPTH = 10;
 
 /** Pointers to own members with the name `__proto__`. Joi ignores them, and its clone has them as prototypes. */

@@ -3,7 +3,7 @@ export interface FairBudget<Key = number> {
   readonly max: number;
   /** Taken by all keys. */
   readonly taken: number;
-  heldBy(key: Key): number;
+  takenBy(key: Key): number;
   /** Whether `take` would succeed. */
   hasRoom(key: Key, amount: number): boolean;
   /** @returns false, and takes nothing, when it would exceed the key's share. */
@@ -16,29 +16,29 @@ export interface FairBudget<Key = number> {
  * single key gets half, two get a third each, and there is always room for another key.
  */
 export function createFairBudget<Key = number>(max: number): FairBudget<Key> {
-  const held = new Map<Key, number>();
+  const amounts = new Map<Key, number>();
   let taken = 0;
-  const heldBy = (key: Key) => held.get(key) ?? 0;
-  const hasRoom = (key: Key, amount: number) => heldBy(key) + amount <= max - taken;
+  const takenBy = (key: Key) => amounts.get(key) ?? 0;
+  const hasRoom = (key: Key, amount: number) => takenBy(key) + amount <= max - taken;
 
   return {
     max,
     get taken() {
       return taken;
     },
-    heldBy,
+    takenBy,
     hasRoom,
     take(key, amount) {
       if (!hasRoom(key, amount)) return false;
-      held.set(key, heldBy(key) + amount);
+      amounts.set(key, takenBy(key) + amount);
       taken += amount;
       return true;
     },
     release(key, amount) {
       taken -= amount;
-      const left = heldBy(key) - amount;
-      if (left > 0) held.set(key, left);
-      else held.delete(key);
+      const left = takenBy(key) - amount;
+      if (left > 0) amounts.set(key, left);
+      else amounts.delete(key);
     },
   };
 }

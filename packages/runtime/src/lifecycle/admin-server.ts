@@ -21,9 +21,9 @@ export function isLoopback(address: string | undefined): boolean {
  * Only callers on the loopback interface and callers with the token may change a running process. The socket's address decides; headers
  * such as `X-Forwarded-For` are ignored.
  *
- * @returns status and body of the refusal, or null when the change is allowed.
+ * @returns status and body of the rejection, or null when the change is allowed.
  */
-export function refuseChange(
+export function rejectChange(
   { socket, headers }: Pick<IncomingMessage, 'headers'> & { socket: { remoteAddress?: string | undefined } },
   token: string | undefined,
 ): { status: 401 | 403; text: string } | null {
@@ -67,10 +67,10 @@ export function createAdminServer(
     const handle = async () => {
       const [path, query] = request.url?.split('?') ?? [];
       if (path === '/log-level' && request.method === 'PUT') {
-        const denied = refuseChange(request, token);
+        const denied = rejectChange(request, token);
         if (denied) return reply(denied.status, 'text/plain', denied.text);
-        const refusal = await changeLevel(request, new URLSearchParams(query).get('for'), logLevel);
-        return refusal === null ? json(200, logLevel.now()) : reply(400, 'text/plain', `${refusal}\n`);
+        const wrong = await changeLevel(request, new URLSearchParams(query).get('for'), logLevel);
+        return wrong === null ? json(200, logLevel.now()) : reply(400, 'text/plain', `${wrong}\n`);
       }
       if (request.method !== 'GET' && request.method !== 'HEAD') return reply(405, 'text/plain', 'GET only\n');
       if (path === '/health/live') return json(200, { live: true });
