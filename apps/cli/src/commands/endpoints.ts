@@ -56,7 +56,12 @@ export const endpoints: Group = {
         'orders endpoints create "Corner Bakery" https://shop.example.com/events',
         'orders endpoints create 12 https://shop.example.com/events --types order.confirmed,order.rejected',
       ],
-      async run({ config, withSecrets }, account: string, address: string, { types = null }: { types?: EventType[] }) {
+      async run(
+        { config, withSecrets },
+        account: string,
+        address: string,
+        { types = null }: { types?: EventType[] | null },
+      ) {
         const { CALLBACK_ALLOW } = await config();
         const read = readEndpointUrl(address, CALLBACK_ALLOW);
         if ('error' in read) throw new UsageError(`The URL ${read.error}.`);

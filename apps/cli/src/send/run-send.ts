@@ -54,7 +54,7 @@ export async function runSend(
   const send = createSend(sessionOf(giveUpAfter), way);
   try {
     const batches = cutBatches(input.orders(), { orders: way.webhook ? 1 : batchSize, bytes: BATCH_BYTES });
-    const sendNext = (batch: SourceOrder[]) => {
+    const sendNext = (batch: readonly SourceOrder[]) => {
       hasSent = true;
       return send(batch);
     };
