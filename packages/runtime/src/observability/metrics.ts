@@ -2,7 +2,7 @@ import client from 'prom-client';
 import { VERSION } from '../version.ts';
 
 export type Registry = client.Registry;
-export type { Counter, Gauge, Histogram } from 'prom-client';
+export type { Counter, Histogram } from 'prom-client';
 
 /** One registry per process (or test), with Node's default metrics. */
 export function createRegistry(): Registry {
