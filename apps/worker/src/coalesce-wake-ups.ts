@@ -1,12 +1,6 @@
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
-
-interface Waiting {
-  wakeUps: WakeUp[];
-  resolve: () => void;
-  reject: (error: unknown) => void;
-}
+import { batchCalls } from '@orders/runtime/concurrency/micro-batcher.ts';
 
 /** Max receipts per batch. Per receipt, a statement for 300 costs half as much as one for 50. */
 export const MAX_RECEIPTS = 300;
@@ -19,20 +13,15 @@ const WHEN_SLOW = { afterMs: 25, maxConcurrent: 4 };
 export function coalesceWakeUps(
   processWakeUps: (wakeUps: WakeUp[]) => Promise<void>,
 ): (wakeUps: WakeUp[]) => Promise<void> {
-  const add = createMicroBatcher<Waiting>({
+  return batchCalls<WakeUp[], void>({
     maxConcurrent: MAX_CONCURRENT_BATCHES,
     whenSlow: WHEN_SLOW,
-    nextBatchSize: (waiting) => chunkLength(waiting, ({ wakeUps }) => countReceipts(wakeUps), { size: MAX_RECEIPTS }),
+    nextBatchSize: (waiting) => chunkLength(waiting, countReceipts, { size: MAX_RECEIPTS }),
     async work(batch) {
-      try {
-        await processWakeUps(batch.flatMap(({ wakeUps }) => wakeUps));
-        for (const { resolve } of batch) resolve();
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
+      await processWakeUps(batch.flat());
+      return [];
     },
   });
-  return (wakeUps) => new Promise((resolve, reject) => add({ wakeUps, resolve, reject }));
 }
 
 export function countReceipts(wakeUps: readonly WakeUp[]): number {

@@ -15,8 +15,6 @@ export interface FollowedOrder extends SentOrder {
 
 type AcceptedOrder = FollowedOrder & { receiptId: string };
 
-/** Max bytes of the ids in one request, well below the service's limit. */
-const MAX_ID_BYTES = 150_000;
 const MAX_CONCURRENT_LOOKUPS = 8;
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 2_000;
@@ -72,15 +70,13 @@ export function createFollowUp({ client, gate, signal }: Session, waitMs: number
   }
 
   return {
-    /** Sets the outcome of each accepted order, of at most 1,000. */
+    /** Sets the outcome of each accepted order, of at most 1,000, whose texts fit into one request: so do their ids. */
     async follow(orders: readonly FollowedOrder[]): Promise<void> {
-      for (const chunk of chunkBySize(orders.filter(isAccepted), sizeOfId, { size: MAX_ID_BYTES })) {
-        try {
-          if (lostBecause === null) await settle(chunk);
-        } catch (error) {
-          lostBecause = lossReason(error);
-          if (lostBecause === null) throw error;
-        }
+      try {
+        if (lostBecause === null) await settle(orders.filter(isAccepted));
+      } catch (error) {
+        lostBecause = lossReason(error);
+        if (lostBecause === null) throw error;
       }
     },
     /** Why it stopped asking, as a sentence; null if it did not. */
@@ -96,8 +92,4 @@ function lossReason(error: unknown): string | null {
 
 function isAccepted(order: FollowedOrder): order is AcceptedOrder {
   return order.receiptId !== undefined;
-}
-
-function sizeOfId({ sourceOrderId }: FollowedOrder): number {
-  return Buffer.byteLength(JSON.stringify(sourceOrderId)) + 1;
 }

@@ -1,5 +1,5 @@
 import { Problem } from '@orders/domain/problems.ts';
-import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
+import { batchCalls } from '@orders/runtime/concurrency/micro-batcher.ts';
 import { LRUCache } from 'lru-cache';
 
 /** Looks up values by credentials that anybody can invent, such as API keys, and caches what it finds for three seconds. */
@@ -41,10 +41,17 @@ export function createCachedLookUp<Value extends object>(deps: {
     ignoreFetchAbort: true,
     fetchMethod: (credential) => lookUp(deps.idOf(credential)),
   });
+  /** Looks up all waiting ids in one statement, so look-ups use at most one connection. */
+  const batchLookUps = () =>
+    batchCalls<string, Value | null>({
+      maxConcurrent: 1,
+      nextBatchSize: (waiting) => Math.min(waiting.length, MAX_IDS),
+      work: deps.find,
+    });
   // Credentials that were valid before have their own look-up queue.
   const knownIds = new LRUCache<string, true>({ max: MAX_CACHED });
-  const lookUpKnown = createBatchedLookUp(deps.find);
-  const lookUpUnknown = createBatchedLookUp(deps.find);
+  const lookUpKnown = batchLookUps();
+  const lookUpUnknown = batchLookUps();
   let unknownInFlight = 0;
 
   async function lookUp(id: string): Promise<Value | undefined> {
@@ -53,11 +60,12 @@ export function createCachedLookUp<Value extends object>(deps: {
     if (!isKnown) unknownInFlight += 1;
     try {
       const value = await (isKnown ? lookUpKnown : lookUpUnknown)(id);
-      if (!value) knownIds.delete(id);
-      else {
-        knownIds.set(id, true);
-        deps.onFound?.(value);
+      if (!value) {
+        knownIds.delete(id);
+        return undefined;
       }
+      knownIds.set(id, true);
+      deps.onFound?.(value);
       return value;
     } finally {
       if (!isKnown) unknownInFlight -= 1;
@@ -71,29 +79,4 @@ export function createCachedLookUp<Value extends object>(deps: {
       return cache.get(credential) ?? (await cache.fetch(credential));
     },
   };
-}
-
-interface Waiting<Value> {
-  id: string;
-  resolve: (value: Value | undefined) => void;
-  reject: (error: unknown) => void;
-}
-
-/** Looks up all waiting ids in one statement, so look-ups use at most one connection. */
-function createBatchedLookUp<Value>(
-  find: (ids: readonly string[]) => Promise<readonly (Value | null)[]>,
-): (id: string) => Promise<Value | undefined> {
-  const add = createMicroBatcher<Waiting<Value>>({
-    maxConcurrent: 1,
-    nextBatchSize: (waiting) => Math.min(waiting.length, MAX_IDS),
-    async work(batch) {
-      try {
-        const found = await find(batch.map(({ id }) => id));
-        for (const [index, { resolve }] of batch.entries()) resolve(found[index] ?? undefined);
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    },
-  });
-  return (id) => new Promise((resolve, reject) => add({ id, resolve, reject }));
 }

@@ -69,3 +69,34 @@ export function createMicroBatcher<Item>({
     schedule();
   };
 }
+
+/** What a batch of calls is made of. */
+interface Call<Item, Result> {
+  item: Item;
+  resolve: (result: Result) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * Makes one call of the calls that wait at the same time, by `createMicroBatcher`.
+ *
+ * @param options.work returns a result for each item, in the same order. Its error rejects each call of the batch.
+ */
+export function batchCalls<Item, Result>(
+  options: Omit<MicroBatcherOptions<Item>, 'work'> & { work: (items: Item[]) => Promise<readonly Result[]> },
+): (item: Item) => Promise<Result> {
+  const itemsOf = (calls: readonly Call<Item, Result>[]) => calls.map(({ item }) => item);
+  const add = createMicroBatcher<Call<Item, Result>>({
+    ...options,
+    nextBatchSize: (waiting) => options.nextBatchSize(itemsOf(waiting)),
+    async work(calls) {
+      try {
+        const results = await options.work(itemsOf(calls));
+        for (const [index, { resolve }] of calls.entries()) resolve(results[index] as Result);
+      } catch (error) {
+        for (const { reject } of calls) reject(error);
+      }
+    },
+  });
+  return (item) => new Promise((resolve, reject) => add({ item, resolve, reject }));
+}
