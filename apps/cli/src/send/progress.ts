@@ -57,8 +57,9 @@ export function showProgress({ size }: Input, stderr: CliContext['stderr']) {
   function sendingLine({ at, orders, fraction }: Sample): string {
     const [from] = samples as [Sample];
     const seconds = Math.max(0.001, (at - from.at) / 1000);
-    const perSecond = ((fraction ?? 0) - (from.fraction ?? 0)) / seconds;
-    const left = fraction !== null && perSecond > 0 && !wait ? `, ${timeOf((1 - fraction) / perSecond)} left` : '';
+    const fractionPerSecond = ((fraction ?? 0) - (from.fraction ?? 0)) / seconds;
+    const left =
+      fraction !== null && fractionPerSecond > 0 && !wait ? `, ${timeOf((1 - fraction) / fractionPerSecond)} left` : '';
     const done = fraction === null ? '' : `${isTTY ? `${barOf(fraction)} ` : ''}${Math.floor(fraction * 100)} % `;
     const speed = `${count(Math.round((orders - from.orders) / seconds))}/s${left}`;
     return `${done}${plural(orders, 'order')}, ${speed}, ${count(counts.rejected)} rejected${waiting()}`;
