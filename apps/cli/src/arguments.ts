@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os';
 import { isAddressRange, MAX_ADDRESS_RANGES } from '@orders/domain/address-ranges.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { parseEmailAddress } from '@orders/domain/email-address.ts';
@@ -5,7 +6,6 @@ import { isEndpointId } from '@orders/domain/endpoints.ts';
 import { type AccountRateLimit, parseAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { parseDuration } from '@orders/runtime/config/environment.ts';
 import type { Argument, Option } from 'commander';
-import { whoami } from './audit.ts';
 import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
 
@@ -148,6 +148,16 @@ export const ACCOUNT: Argument = argument('<account>', 'id or exact name');
 
 /** `--account`, for commands that show what several accounts have. */
 export const OF_ACCOUNT: Option = option('--account <account>', 'of this account (id or exact name)');
+
+/** The actor for the audit trail: the user of the operating system. */
+export function whoami(): string {
+  try {
+    return `operator:${userInfo().username}`;
+  } catch {
+    // A container may run as a user id without a name.
+    return `operator:${process.getuid?.() ?? 'unknown'}`;
+  }
+}
 
 /** `--by`: the actor for the audit trail. */
 export const by = (description: string): Option =>

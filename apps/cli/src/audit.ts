@@ -1,16 +1,6 @@
-import { userInfo } from 'node:os';
 import { type AuditEntry, recordAudit } from '@orders/database/audit.ts';
+import { whoami } from './arguments.ts';
 import type { Knex } from './with-database.ts';
-
-/** The actor for the audit trail: the user of the operating system. */
-export function whoami(): string {
-  try {
-    return `operator:${userInfo().username}`;
-  } catch {
-    // A container may run as a user id without a name.
-    return `operator:${process.getuid?.() ?? 'unknown'}`;
-  }
-}
 
 /** Records an action in the audit trail, in the action's own transaction. */
 export function recordAction(trx: Knex, entry: Omit<AuditEntry, 'actor'>): Promise<void> {

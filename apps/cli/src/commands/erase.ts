@@ -1,6 +1,6 @@
 import { searchCustomer } from '@orders/domain/customer-search.ts';
-import { ACCOUNT, customerIdentity } from '../arguments.ts';
-import { recordAccountAction, whoami } from '../audit.ts';
+import { ACCOUNT, customerIdentity, whoami } from '../arguments.ts';
+import { recordAccountAction } from '../audit.ts';
 import { type CommandSpec, option } from '../command.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
 import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';

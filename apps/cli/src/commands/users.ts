@@ -11,8 +11,7 @@ import { withdrawInvitations } from '@orders/database/users/pending-invitations.
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { findUser, listUsers, removeUser, type User } from '@orders/database/users/users.ts';
 import { ConfigurationError } from '@orders/runtime/config/environment.ts';
-import { email, span } from '../arguments.ts';
-import { whoami } from '../audit.ts';
+import { email, span, whoami } from '../arguments.ts';
 import { argument, type Group, option, rows } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';

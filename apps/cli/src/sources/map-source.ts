@@ -8,7 +8,7 @@ import { parseDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { printMapping } from '@orders/domain/sources/read-mapping.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import { validateOrder } from '@orders/domain/validate-order.ts';
-import { whoami } from '../audit.ts';
+import { whoami } from '../arguments.ts';
 import type { Output } from '../command.ts';
 import type { Context } from '../context.ts';
 import { orderEntries, warningLines } from '../describe-order.ts';
