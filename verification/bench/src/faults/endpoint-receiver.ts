@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { Webhook } from 'standardwebhooks';
+import { type Counts, createCounter } from './counter.ts';
 import type { FeedEvent } from './event-ledger.ts';
 import type { Finding, Findings } from './findings.ts';
 
@@ -24,10 +25,8 @@ interface DeliveryLedger {
    */
   compare(ids: readonly string[], feed: readonly FeedEvent[]): Finding[];
   /** The counts since the last call. A delivery is a request with a 2xx reply; a repeated one is not the first of its event. */
-  takeCounts(): DeliveryCounts;
+  takeCounts(): Counts;
 }
-
-type DeliveryCounts = Record<'requests' | 'delivered' | 'repeated', number>;
 
 /** @param options `secret` signs every delivery. */
 export function createDeliveryLedger(options: {
@@ -40,7 +39,7 @@ export function createDeliveryLedger(options: {
   /** The first body by event id. */
   const received = new Map<string, string>();
   const delivered = new Set<string>();
-  let counts = noCounts();
+  const counter = createCounter();
 
   const findingId = (id: string) => `account ${accountId} ${id}`;
 
@@ -55,9 +54,9 @@ export function createDeliveryLedger(options: {
       const first = received.get(id) ?? text;
       received.set(id, first);
       if (first !== text) findings.add({ name: 'delivery-differs', id: findingId(id), detail: `${first} and ${text}` });
-      counts.requests += 1;
+      counter.add('requests');
       return () => {
-        counts[delivered.has(id) ? 'repeated' : 'delivered'] += 1;
+        counter.add(delivered.has(id) ? 'repeated' : 'delivered');
         delivered.add(id);
       };
     },
@@ -72,15 +71,9 @@ export function createDeliveryLedger(options: {
         return isSame(text, event) ? [] : [{ name: 'delivery-differs', id: findingId(id), detail: text }];
       });
     },
-    takeCounts() {
-      const taken = counts;
-      counts = noCounts();
-      return taken;
-    },
+    takeCounts: counter.take,
   };
 }
-
-const noCounts = (): DeliveryCounts => ({ requests: 0, delivered: 0, repeated: 0 });
 
 function isSame(text: string, event: FeedEvent): boolean {
   if (text === JSON.stringify(event)) return true;

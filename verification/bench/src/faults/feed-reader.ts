@@ -3,10 +3,7 @@ import type { EventLedger, FeedEvent, FeedPage } from './event-ledger.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { pick, type Random } from './random.ts';
-import { askEvents } from './request.ts';
-
-/** Pages and events by what was done with them. */
-export type EventCounts = Record<string, number>;
+import { askEvents, reportRefusal } from './request.ts';
 
 /** Reads feeds page by page, like a client, and enters what it reads. */
 export interface FeedReader {
@@ -39,17 +36,15 @@ export function createFeedReader(options: {
   async function read(sender: Sender, after: number, limit: number): Promise<FeedPage | null> {
     const wait = random() < WAIT_SHARE;
     const enter = events.begin(sender.accountId, after);
-    const { status, body } = await askEvents(pick(random, urls), sender.apiKey, { after, limit, wait });
-    if (status === 200) {
-      const fresh = enter(body);
-      count('read', fresh.length);
-      await verifyConfirmations(sender, fresh);
-      return body;
+    const reply = await askEvents(pick(random, urls), sender.apiKey, { after, limit, wait });
+    if (reply.status !== 200) {
+      reportRefusal(findings, reply);
+      return null;
     }
-    if (status !== 0 && status !== 503) {
-      findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
-    }
-    return null;
+    const fresh = enter(reply.body);
+    count('read', fresh.length);
+    await verifyConfirmations(sender, fresh);
+    return reply.body;
   }
 
   async function verifyConfirmations({ accountId }: Sender, fresh: readonly FeedEvent[]): Promise<void> {

@@ -10,3 +10,13 @@ export function median(values: readonly number[]): number {
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
+
+export interface Quantiles {
+  p50: number;
+  p99: number;
+}
+
+export const quantiles = (values: Iterable<number>): Quantiles => {
+  const all = [...values];
+  return { p50: percentile(all, 0.5), p99: percentile(all, 0.99) };
+};

@@ -2,6 +2,7 @@ import { CEILING, OBVIOUS, OURS, PEER } from '../contestants.ts';
 import { type Measurement, ROLES, type Role } from '../measure/measure.ts';
 import { median } from '../measure/statistics.ts';
 import { COMFORTABLE_LOAD, QUOTED_LOAD } from '../rounds.ts';
+import { digits, type Figure, renderFigures, table } from './tables.ts';
 
 /** Medians over the rounds of one contestant under one load; NaN for missing values. */
 export interface Row extends Omit<Measurement, 'refused' | 'reply' | 'written' | 'deadlocks'> {
@@ -14,19 +15,11 @@ export interface Row extends Omit<Measurement, 'refused' | 'reply' | 'written' |
   writtenP99: number;
 }
 
-/** A metric with a target. If `goal` is above `enough`, larger is better. */
-export interface Target {
-  what: string;
-  value: number;
-  enough: number;
-  goal: number;
-}
-
 export interface Summary {
   rows: Row[];
   /** Ratios of end-to-end orders per second at 128 connections. */
   ratios: Record<string, number>;
-  targets: Target[];
+  targets: Figure[];
 }
 
 /** Summarizes the measurements by contestant and load, in their order. */
@@ -44,7 +37,7 @@ export function summarize(measurements: readonly Measurement[]): Summary {
   };
   const ours = find(OURS.name, QUOTED_LOAD);
   const toObvious = (load: string, figure: (row: Row) => number) => ratio(OURS.name, OBVIOUS.name, load, figure);
-  const targets: Target[] = [
+  const targets: Figure[] = [
     { what: 'orders/s, ours ÷ obvious', value: ratios['ours/obvious'], enough: 11, goal: 13 },
     { what: 'orders/s, ours ÷ pg-boss', value: ratios['ours/peer'], enough: 3, goal: 5 },
     {
@@ -114,4 +107,65 @@ function rowOf(group: readonly Measurement[]): Row {
     walPageImageBytesPerOrder: middle((one) => one.walPageImageBytesPerOrder),
     redisCommandsPerOrder: middle((one) => one.redisCommandsPerOrder),
   };
+}
+
+const SOURCES: Record<Role, string> = {
+  intake: 'intake',
+  worker: 'worker',
+  postgres: 'Postgres',
+  redis: 'Redis',
+  driver: 'driver',
+};
+
+/** Formats the summary as Markdown tables. */
+export function renderTables({ rows, ratios, targets }: Summary): string {
+  const loads = [...new Set(rows.map(({ load }) => load))];
+  const sections = loads.map((load) =>
+    renderLoad(
+      load,
+      rows.filter((row) => row.load === load),
+    ),
+  );
+  const ratioLine = Object.entries(ratios)
+    .filter(([, value]) => !Number.isNaN(value))
+    .map(([name, value]) => `${name} ${digits(value)}`)
+    .join(' · ');
+  return [...sections, ...(targets.length > 0 ? [renderFigures(targets)] : []), ...(ratioLine ? [ratioLine] : [])].join(
+    '\n\n',
+  );
+}
+
+function renderLoad(load: string, rows: readonly Row[]): string {
+  const title = load.startsWith('open-') ? `Open loop, ${load.slice(5)} orders/s` : `Closed loop, ${load} connections`;
+  const speed = table(
+    ['', 'accepted/s', 'orders/s', 'of rounds', '202 p50', 'p99', 'written p50', 'p99', 'backlog'],
+    rows.map((row) => [
+      row.contestant,
+      digits(row.acceptedPerSecond),
+      row.faults.length > 0 ? `FAILED: ${row.faults[0]}` : digits(row.ordersPerSecond),
+      row.ordersPerSecondSpread.map(digits).join('–'),
+      milliseconds(row.replyP50),
+      milliseconds(row.replyP99),
+      milliseconds(row.writtenP50),
+      milliseconds(row.writtenP99),
+      Number.isNaN(row.backlogSeconds) ? '' : `${digits(row.backlogSeconds)} s`,
+    ]),
+  );
+  const cost = table(
+    ['', ...ROLES.map((role) => `CPU ${SOURCES[role]}`), 'all', 'memory intake', 'worker', 'WAL', 'Redis commands'],
+    rows.map((row) => [
+      row.contestant,
+      ...ROLES.map((role) => digits(row.cpuSecondsPer1000[role])),
+      digits(ROLES.reduce((sum, role) => sum + row.cpuSecondsPer1000[role], 0)),
+      `${digits(row.memoryMiB.intake)} MiB`,
+      `${digits(row.memoryMiB.worker)} MiB`,
+      `${digits(row.walBytesPerOrder)} B`,
+      digits(row.redisCommandsPerOrder),
+    ]),
+  );
+  return `### ${title}\n\n${speed}\n\nCPU-seconds per 1,000 orders, peak memory, and WAL and Redis commands an order:\n\n${cost}`;
+}
+
+function milliseconds(value: number): string {
+  return Number.isNaN(value) ? '' : `${digits(value)} ms`;
 }
