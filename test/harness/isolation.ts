@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import type { Child } from '@orders/test-services/child.ts';
@@ -6,6 +6,7 @@ import { freePort } from '@orders/test-services/ports.ts';
 import type { AttackResult } from '../../verification/bench/src/isolation/attack.ts';
 import type { PoliteLoad, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { type Driver, startDriver } from '../../verification/bench/src/load/start-driver.ts';
+import { usageOf } from '../../verification/bench/src/measure/processes.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
 import { QUEUE_KINDS } from './queue.ts';
@@ -146,7 +147,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     acceptedIds.push(...result.receiptIds);
     const ended = [...running].filter(([, child]) => !child.isRunning).map(([app]) => [app, printed.get(app)]);
     expect(Object.fromEntries(ended)).toEqual({});
-    for (const child of running.values()) expect(await peakMemoryMiB(child)).toBeLessThan(MAX_MEMORY_MIB);
+    for (const child of running.values()) expect((await usageOf(child.pid)).memoryMiB).toBeLessThan(MAX_MEMORY_MIB);
     expect(rejected).toEqual({});
     return result;
   }
@@ -188,10 +189,4 @@ async function fetchSessionCookie(portalUrl: string, { email, password }: TestPe
 /** Resets the kernel's record of a process's peak memory; does nothing without /proc. */
 async function resetPeakMemory({ pid }: Child): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {});
-}
-
-/** Peak memory of a process in MiB; 0 without /proc or if the process has ended. */
-async function peakMemoryMiB({ pid }: Child): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
 }

@@ -75,3 +75,27 @@ test('a connection that the server closed while it was idle is opened again', as
   await sleep(100);
   expect((await runLoad(connections, load, 0.1, orders('m5'))).refused).toEqual({});
 });
+
+test('a connection reads replies of any kind, and goes to the address of each request', async () => {
+  server = createServer((request, response) => {
+    if (request.url === '/broken') request.socket.destroy();
+    if (request.url === '/last') response.setHeader('connection', 'close');
+    if (request.url === '/chunks') response.write('first, ');
+    response.end(`${request.method} ${request.url}`);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const connection = openConnection(url);
+  connections = [connection];
+  const replies = [];
+  for (const path of ['/chunks', '/last', '/broken', '/query?a=1'])
+    replies.push(await connection.exchange({ url: url + path, ...(path === '/last' && { body: Buffer.from('{}') }) }));
+  expect(replies).toMatchObject([
+    { status: 200, text: expect.stringMatching(/first, .*GET \/chunks/s) },
+    { status: 200, text: 'POST /last' },
+    { status: 0, text: '', failure: 'ECONNRESET' },
+    { status: 200, text: 'GET /query?a=1' },
+  ]);
+  connection.close();
+  expect(await connection.exchange({ url: `${url}/after` })).toMatchObject({ status: 200 });
+});

@@ -12,7 +12,7 @@ export interface LoadRequest {
 export interface Reply {
   /** The HTTP status; 0 if the connection failed. */
   status: number;
-  /** The body. */
+  /** The body; with the lengths of its chunks, if it has any. */
   text: string;
   /** The time of the complete reply, from `performance.now()`. */
   at: number;
@@ -30,10 +30,12 @@ export interface Connection {
 
 const HEAD_END = '\r\n\r\n';
 const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
+const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
+const LAST_CHUNK = '\r\n0\r\n\r\n';
 const CLOSES = /\r\nconnection: *close/i;
 
 /**
- * A minimal HTTP/1.1 client for replies with a Content-Length. The load shares its CPUs with the measured processes, and a full HTTP client
+ * A minimal HTTP/1.1 client. The load shares its CPUs with the measured processes, and a full HTTP client
  * would cost two to three times as much per order.
  *
  * @param url of requests that name none; it is connected to at once.
@@ -67,12 +69,15 @@ export function openConnection(url: string, defaults: Record<string, string> = {
       if (headEnd < 0) return;
       const head = received.slice(0, headEnd);
       const bodyStart = headEnd + HEAD_END.length;
-      if (received.length < bodyStart + Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0)) return;
+      const isComplete = CHUNKED.test(head)
+        ? received.endsWith(LAST_CHUNK)
+        : received.length >= bodyStart + Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0);
+      if (!isComplete) return;
       if (CLOSES.test(head)) socket.destroy();
       answer({ status: Number(head.slice(9, 12)), text: received.slice(bodyStart) });
     });
     opened.on('error', (error: NodeJS.ErrnoException) => {
-      failure = error.code ?? error.message;
+      if (opened === socket) failure = error.code ?? error.message;
     });
     opened.on('close', () => {
       if (opened === socket) answer({ status: 0, text: '', failure });

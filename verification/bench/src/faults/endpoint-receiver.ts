@@ -7,33 +7,10 @@ import type { FeedEvent } from './event-ledger.ts';
 import type { Finding, Findings } from './findings.ts';
 
 /** The requests that an endpoint received. Like the ledger of orders, it shares no code with the service. */
-interface DeliveryLedger {
-  /**
-   * Enters a complete request, however the endpoint replies.
-   *
-   * @returns a function that enters the delivery; call it with a 2xx reply.
-   */
-  enter(headers: Record<string, string>, text: string): () => void;
-  /** The ids of all events that were received so far. */
-  receivedIds(): string[];
-  /** The events that were not delivered. */
-  findMissing(events: readonly FeedEvent[]): FeedEvent[];
-  /**
-   * Compares what was received with the feed of the account.
-   *
-   * @param ids compares only these.
-   */
-  compare(ids: readonly string[], feed: readonly FeedEvent[]): Finding[];
-  /** The counts since the last call. A delivery is a request with a 2xx reply; a repeated one is not the first of its event. */
-  takeCounts(): Counts;
-}
+type DeliveryLedger = ReturnType<typeof createDeliveryLedger>;
 
 /** @param options `secret` signs every delivery. */
-export function createDeliveryLedger(options: {
-  accountId: number;
-  secret: string;
-  findings: Findings;
-}): DeliveryLedger {
+export function createDeliveryLedger(options: { accountId: number; secret: string; findings: Findings }) {
   const { accountId, secret, findings } = options;
   const webhook = new Webhook(secret);
   /** The first body by event id. */
@@ -44,7 +21,12 @@ export function createDeliveryLedger(options: {
   const findingId = (id: string) => `account ${accountId} ${id}`;
 
   return {
-    enter(headers, text) {
+    /**
+     * Enters a complete request, however the endpoint replies.
+     *
+     * @returns a function that enters the delivery; call it with a 2xx reply.
+     */
+    enter(headers: Record<string, string>, text: string): () => void {
       const id = headers['webhook-id'] ?? '';
       try {
         webhook.verify(text, headers, { jsonParse: false });
@@ -60,9 +42,16 @@ export function createDeliveryLedger(options: {
         delivered.add(id);
       };
     },
-    receivedIds: () => [...received.keys()],
-    findMissing: (events) => events.filter(({ id }) => !delivered.has(id)),
-    compare(ids, feed) {
+    /** The ids of all events that were received so far. */
+    receivedIds: (): string[] => [...received.keys()],
+    /** The events that were not delivered. */
+    findMissing: (events: readonly FeedEvent[]): FeedEvent[] => events.filter(({ id }) => !delivered.has(id)),
+    /**
+     * Compares what was received with the feed of the account.
+     *
+     * @param ids compares only these.
+     */
+    compare(ids: readonly string[], feed: readonly FeedEvent[]): Finding[] {
       const events = new Map(feed.map((event) => [event.id, event]));
       return ids.flatMap((id): Finding[] => {
         const text = received.get(id) ?? '';
@@ -71,6 +60,7 @@ export function createDeliveryLedger(options: {
         return isSame(text, event) ? [] : [{ name: 'delivery-differs', id: findingId(id), detail: text }];
       });
     },
+    /** The counts since the last call. A delivery is a request with a 2xx reply; a repeated one is not the first of its event. */
     takeCounts: counter.take,
   };
 }

@@ -60,7 +60,7 @@ export async function startDriver(): Promise<Driver> {
         const failed = result.then(() => new Promise<never>(() => {}));
         await Promise.race([meanwhile(untilAnswered), failed]);
       } finally {
-        child.process.send('stop');
+        if (child.process.connected) child.process.send('stop');
       }
       return result;
     },
