@@ -1,11 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
-import { type Child, startChild } from '@orders/test-services/child.ts';
+import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import type { AttackResult } from '../../verification/bench/src/isolation/attack.ts';
-import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
+import type { PoliteLoad, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
+import { type Driver, startDriver } from '../../verification/bench/src/load/start-driver.ts';
+import { usageOf } from '../../verification/bench/src/measure/processes.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
 import { QUEUE_KINDS } from './queue.ts';
@@ -20,8 +21,6 @@ const MAX_MEMORY_MIB = 900;
 const PER_SECOND = 50;
 /** An attack goes on until the polite account has had this many replies meanwhile. */
 const ANSWERED_DURING_ATTACK = 75;
-
-const POLITE_SENDER = join(import.meta.dirname, '../../verification/bench/src/isolation/polite-sender.ts');
 
 /** Max characters kept from the end of a process's output. */
 const MAX_PRINTED = 4000;
@@ -56,7 +55,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   const running = new Map<'intake' | 'worker' | 'portal', Child>();
   const printed = new Map<string, string>();
   const acceptedIds: string[] = [];
-  let politeSender: Child | undefined;
+  let driver: Driver | undefined;
   let env: Record<string, Record<string, string>> = {};
   let portal: PoliteLoad['portal'];
   const isolation = {
@@ -67,7 +66,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
 
   async function ensureRunning(): Promise<void> {
     for (const app of ['intake', 'worker', 'portal'] as const) {
-      if (isAlive(running.get(app))) continue;
+      if (running.get(app)?.isRunning) continue;
       const child = await startApp(app, env[app] as Record<string, string>, { output: 'pipe' });
       keepOutputTail(app, child);
       running.set(app, child);
@@ -107,27 +106,23 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
       stack.account({ signing: true }),
     ]);
     Object.assign(isolation, { stack, intakeUrl, portalUrl, polite, hostile, accomplice });
-    politeSender = await startChild(process.execPath, [POLITE_SENDER], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    });
+    driver = await startDriver();
     await ensureRunning();
     const cookieOf = async (account: TestAccount) =>
       fetchSessionCookie(portalUrl, await createPerson(stack, account.id));
     isolation.hostileCookie = await cookieOf(hostile);
     portal = { listUrl: `${portalUrl}/api/accounts/${polite.id}/orders`, cookie: await cookieOf(polite) };
     // A first run without an attack.
-    await sendPolitely((answered) => answered);
+    await sendPolitely((answered) => answered(ANSWERED_DURING_ATTACK));
   });
 
   afterAll(async () => {
-    if (politeSender?.process.connected) politeSender.process.disconnect();
-    await Promise.all([...running.values(), politeSender].map((child) => child?.stop()));
+    await Promise.all([...running.values(), driver?.child].map((child) => child?.stop()));
   });
 
   let runs = 0;
-  /** Lets the polite account send during other work. @param meanwhile gets a promise for enough replies. */
-  async function sendPolitely(meanwhile: (answered: Promise<void>) => Promise<unknown>): Promise<PoliteRun> {
+  /** Lets the polite account send during other work. */
+  async function sendPolitely(meanwhile: Parameters<Driver['sendPolitely']>[1]): Promise<PoliteRun> {
     const load: PoliteLoad = {
       url: isolation.intakeUrl,
       key: isolation.polite.key,
@@ -135,21 +130,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
       prefix: `polite-${runs++}`,
       ...(portal && { portal }),
     };
-    const [enough, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<PoliteRun>()];
-    const onMessage = (message: PoliteMessage) => {
-      if ('run' in message) ended.resolve(message.run);
-      else if (message.answered >= ANSWERED_DURING_ATTACK) enough.resolve();
-    };
-    const { process: sender } = politeSender as Child;
-    sender.on('message', onMessage);
-    sender.send(load);
-    try {
-      await meanwhile(enough.promise);
-    } finally {
-      sender.send('stop');
-    }
-    const run = await ended.promise;
-    sender.off('message', onMessage);
+    const run = await (driver as Driver).sendPolitely(load, meanwhile);
     acceptedIds.push(...run.receiptIds);
     return run;
   }
@@ -160,13 +141,13 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
     let result: AttackResult = { replies: {}, receiptIds: [] };
     const { rejected } = await sendPolitely(async (answered) => {
       const ending = new AbortController();
-      void answered.then(() => ending.abort());
+      void answered(ANSWERED_DURING_ATTACK).then(() => ending.abort());
       result = await attack(ending.signal);
     });
     acceptedIds.push(...result.receiptIds);
-    const ended = [...running].filter(([, child]) => !isAlive(child)).map(([app]) => [app, printed.get(app)]);
+    const ended = [...running].filter(([, child]) => !child.isRunning).map(([app]) => [app, printed.get(app)]);
     expect(Object.fromEntries(ended)).toEqual({});
-    for (const child of running.values()) expect(await peakMemoryMiB(child)).toBeLessThan(MAX_MEMORY_MIB);
+    for (const child of running.values()) expect((await usageOf(child.pid)).memoryMiB).toBeLessThan(MAX_MEMORY_MIB);
     expect(rejected).toEqual({});
     return result;
   }
@@ -205,17 +186,7 @@ async function fetchSessionCookie(portalUrl: string, { email, password }: TestPe
     .join('; ');
 }
 
-function isAlive(child: Child | undefined): boolean {
-  return child !== undefined && child.process.exitCode === null && child.process.signalCode === null;
-}
-
 /** Resets the kernel's record of a process's peak memory; does nothing without /proc. */
 async function resetPeakMemory({ pid }: Child): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5').catch(() => {});
-}
-
-/** Peak memory of a process in MiB; 0 without /proc or if the process has ended. */
-async function peakMemoryMiB({ pid }: Child): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024);
 }

@@ -1,15 +1,13 @@
 import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
+import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { MANIFESTS, type Manifest, render } from './manifests.ts';
 import { image } from './pods.ts';
-import { untilReady } from './processes.ts';
 import { type Call, type Result, standInPrograms } from './stand-in-kubectl.ts';
-
-const APPS = resolve(import.meta.dirname, '../../apps');
 
 interface Secret {
   data: Record<string, string>;
@@ -74,11 +72,7 @@ export async function startStandInCluster(own: Record<string, string>): Promise<
   async function startPod(name: string): Promise<void> {
     const [port, adminPort] = [await freePort(), await freePort()];
     const env = { ...environment(containerOf(name)), PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const main = join(APPS, name, 'src/main.ts');
-    const child =
-      name === 'operator'
-        ? null
-        : await startChild(process.execPath, [main], { env: { ...baseEnvironment(), ...env }, stdio: 'ignore' });
+    const child = name === 'operator' ? null : await startProgram(mainOf(name), env, { output: 'ignore' });
     if (child) await untilReady(adminPort);
     const earlier = pods.get(name)?.child;
     pods.set(name, { env, child, port });

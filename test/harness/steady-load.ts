@@ -1,6 +1,5 @@
-import { Agent, request } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openConnection } from '@orders/test-services/load/connection.ts';
 import { until } from './until.ts';
 
 /** Sends an order with this `source_order_id` and returns the reply; `body` is null if it is not JSON. */
@@ -65,22 +64,16 @@ const WAITS_EVERY = 10;
 
 /** A sender with one connection, which it reuses until the server closes it. */
 export function onOneConnection(url: string, account: { key: string }): Send {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const headers = { Authorization: `Bearer ${account.key}`, 'Content-Type': 'application/json' };
+  const connection = openConnection(`${url}/ingest/orders`, headers);
   let sent = 0;
-  return (sourceOrderId) => {
-    const headers = {
-      Authorization: `Bearer ${account.key}`,
-      'Content-Type': 'application/json',
-      ...(sent++ % WAITS_EVERY === 0 && { Prefer: 'wait=5' }),
-    };
-    return new Promise((resolve, reject) => {
-      request(`${url}/ingest/orders`, { method: 'POST', agent, headers }, (response) => {
-        // haproxy's own replies are HTML.
-        const reading = json(response).catch(() => null) as Promise<{ receipt_id: string } | null>;
-        reading.then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
-      })
-        .on('error', reject)
-        .end(JSON.stringify({ source_order_id: sourceOrderId, customer: { name: 'Rolling' }, total: '12.50' }));
+  return async (sourceOrderId) => {
+    const { status, text, failure } = await connection.exchange({
+      headers: sent++ % WAITS_EVERY === 0 ? { Prefer: 'wait=5' } : {},
+      body: JSON.stringify({ source_order_id: sourceOrderId, customer: { name: 'Rolling' }, total: '12.50' }),
     });
+    if (failure) throw new Error(failure);
+    // haproxy's own replies are HTML.
+    return { status, body: text.startsWith('{') ? JSON.parse(text) : null };
   };
 }

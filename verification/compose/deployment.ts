@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePort } from '@orders/test-services/ports.ts';
-import { until } from '../../test/harness/until.ts';
+import { until } from '@orders/test-services/until.ts';
 import { run } from './run.ts';
 
 /** Ends when it has migrated, so it is never healthy. */

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../test/harness/until.ts';
+import { createInFlight, offerAtRate } from '@orders/test-services/load/offer.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeOrder } from './orders.ts';
 import type { Sender } from './sender.ts';
 
@@ -13,7 +13,6 @@ export interface Load {
 
 /** Max orders in flight; none is sent above this. */
 const MAX_UNDER_WAY = 500;
-const TICK_MS = 20;
 const TIMEOUT_S = 120;
 
 /**
@@ -21,28 +20,17 @@ const TIMEOUT_S = 120;
  * @param first the number of the first order, where another load has sent those before it.
  */
 export function startLoad(sender: Sender, rate: number, signal: AbortSignal, first = 0): Load {
-  const underWay = new Set<Promise<void>>();
+  const inFlight = createInFlight();
   const failed = Promise.withResolvers<never>();
   failed.promise.catch(() => {});
-  let isOffering = true;
   let offered = 0;
-
-  function offer(): void {
-    const delivery = sender
-      .deliver(makeOrder(first + offered++))
-      .catch(failed.reject)
-      .then(() => void underWay.delete(delivery));
-    underWay.add(delivery);
+  const offering = offerAtRate({ perSecond: rate, max: MAX_UNDER_WAY, inFlight }, async () => {
+    await sender.deliver(makeOrder(first + offered++)).catch(fail);
+  });
+  function fail(error: unknown): void {
+    failed.reject(error);
+    void offering.stop();
   }
-
-  async function offerAtRate(): Promise<void> {
-    for (let due = 0; isOffering; await sleep(TICK_MS, undefined, { signal })) {
-      due += (TICK_MS / 1000) * rate;
-      for (; due >= 1; due -= 1) if (underWay.size < MAX_UNDER_WAY) offer();
-    }
-  }
-  const offering = offerAtRate();
-  offering.catch(failed.reject);
 
   return {
     async untilAccepted(more) {
@@ -53,12 +41,8 @@ export function startLoad(sender: Sender, rate: number, signal: AbortSignal, fir
       await Promise.race([failed.promise, waiting]);
     },
     async stop() {
-      isOffering = false;
-      await offering;
-      const drain = async () => {
-        while (underWay.size > 0) await Promise.all(underWay);
-      };
-      await Promise.race([failed.promise, drain()]);
+      await offering.stop();
+      await Promise.race([failed.promise, inFlight.settle()]);
       return offered;
     },
   };

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { startChild } from '@orders/test-services/child.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -16,10 +16,10 @@ export async function run(
   { env, signal, show }: { env?: NodeJS.ProcessEnv; signal?: AbortSignal; show?: boolean } = {},
 ): Promise<string> {
   signal?.throwIfAborted();
-  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true, env });
+  const child = await startChild(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+    child.process[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
       if (show) process.stderr.write(text);
     });
@@ -29,7 +29,7 @@ export async function run(
     setTimeout(() => endGroup(child.pid, 'SIGKILL'), TIMEOUT_MS).unref();
   };
   signal?.addEventListener('abort', end, { once: true });
-  const [code] = await once(child, 'close').finally(() => signal?.removeEventListener('abort', end));
+  const [code] = await once(child.process, 'close').finally(() => signal?.removeEventListener('abort', end));
   signal?.throwIfAborted();
   if (code === 0) return output.stdout;
   const what = [command, ...args].filter((word) => !/^--|\//.test(word)).slice(0, 6);
@@ -38,8 +38,8 @@ export async function run(
 }
 
 /** The process and those that it started, as far as they still run. */
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+function endGroup(pid: number, signal: NodeJS.Signals): void {
   try {
-    if (pid !== undefined) process.kill(-pid, signal);
+    process.kill(-pid, signal);
   } catch {}
 }

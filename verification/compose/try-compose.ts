@@ -1,4 +1,4 @@
-import { until } from '../../test/harness/until.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type Deployment, prepareDeployment } from './deployment.ts';
 import { APPS, inspectExits, inspectHardening, inspectLogs, inspectRoles } from './inspect.ts';
 import { startLoad } from './load.ts';

@@ -3,15 +3,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../test/harness/until.ts';
+import { until } from '@orders/test-services/until.ts';
 import { checkOut } from '../upgrade/check-out.ts';
 import { type Clone, makeClone, NEXT_POSTGRES_IMAGE, readBlocks, requireFreeMachine } from './clone.ts';
+import { compareSchemas, expectAll, expectArchiving, expectTls, hasImages, nowOf } from './expect.ts';
 import { startLoad } from './load.ts';
 import { makeOrder } from './orders.ts';
 import { line, type Report, type RunContext } from './report.ts';
 import { run } from './run.ts';
 import { createSender, type Sender } from './sender.ts';
-import { untilSettled, verify } from './verify.ts';
+import { untilSettled } from './verify.ts';
 
 const INTAKE_URL = 'http://127.0.0.1:8080';
 /** Receipts that must be named before, and again after, each procedure. */
@@ -201,24 +202,6 @@ async function upgrade(clone: Clone, { signal, say }: RunContext, report: Report
   await expectAll(clone, sender, 'upgrade, way back', report);
 }
 
-/** What an upgraded system has is what a fresh one gets. */
-async function compareSchemas(clone: Clone, violations: string[]): Promise<void> {
-  await clone.bash(`psql -qc 'create database fresh'
-    docker compose run --rm --no-deps -T -e DATABASE_URL=postgres://orders@postgres:5432/fresh migrate`);
-  // \restrict carries a random word.
-  const dump = (database: string) =>
-    clone.bash(
-      `docker compose exec -T postgres pg_dump -U orders --schema-only ${database} | grep -v '^.\\(un\\)\\?restrict'`,
-    );
-  const [upgraded, fresh] = [await dump('orders'), await dump('fresh')];
-  if (upgraded === fresh) return;
-  const known = new Set(fresh.split('\n'));
-  const differences = upgraded.split('\n').filter((text) => !known.has(text));
-  violations.push(
-    `the upgraded schema differs from a fresh one: ${differences.slice(0, 5).join(' | ') || 'it lacks something'}`,
-  );
-}
-
 /** On a volume of its own with little room: senders get 503, and nothing accepted is lost. */
 async function fillDisk(clone: Clone, { signal, say }: RunContext, report: Report): Promise<void> {
   const { lines, violations } = report;
@@ -251,43 +234,4 @@ docker compose up --no-build --detach --wait`);
   lines.push(line('full disk', `${sender.ledger.repeated} attempts were refused and repeated`));
   await expectAll(clone, sender, 'full disk', report);
   if (sender.ledger.repeated === 0) violations.push('the full disk refused nothing');
-}
-
-async function expectAll(clone: Clone, sender: Sender, what: string, { lines, violations }: Report): Promise<void> {
-  const found = await verify(clone, sender.ledger);
-  violations.push(...found.violations.map((violation) => `${what}: ${violation}`));
-  lines.push(line(what, `${sender.ledger.accepted.size} receipts told to clients; ${found.orders} orders stored`));
-}
-
-async function expectArchiving(clone: Clone, violations: string[]): Promise<void> {
-  const mode = (await clone.bash("psql -Atc 'show archive_mode'")).trim();
-  if (mode !== 'on') violations.push(`archive_mode is ${mode}`);
-}
-
-async function nowOf(clone: Clone): Promise<string> {
-  return (await clone.bash(`psql -Atc "select clock_timestamp()"`)).trim();
-}
-
-/** What the proxy of deploy/compose/tls.yml does with requests for the two hosts, and without TLS. */
-async function expectTls(clone: Clone, violations: string[]): Promise<void> {
-  const ask = (what: string) =>
-    clone.bash(`curl --silent --output /dev/null --write-out '%{http_code}' --cacert fullchain.pem \\
-      --resolve '*:443:127.0.0.1' --resolve '*:80:127.0.0.1' ${what}`);
-  const statuses: Record<string, string> = {
-    'https://orders.example.com/ingest/orders --data {}': '401',
-    'https://portal.example.com/': '200',
-    'http://portal.example.com/': '308',
-    'http://orders.example.com/ingest/orders --data {}': '403',
-  };
-  for (const [what, expected] of Object.entries(statuses)) {
-    const status = await ask(what);
-    if (status !== expected) violations.push(`the proxy answered ${status} instead of ${expected} to ${what}`);
-  }
-}
-
-/** Whether the images of `docker compose <options>` are on this machine. */
-async function hasImages(clone: Clone, options: string): Promise<boolean> {
-  const missing = `for image in $(docker compose ${options} config --images | sort -u); do
-    docker image inspect "$image" > /dev/null 2>&1 || echo "$image"; done`;
-  return (await clone.bash(missing)).trim() === '';
 }

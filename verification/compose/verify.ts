@@ -1,4 +1,4 @@
-import { until } from '../../test/harness/until.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Compose } from './deployment.ts';
 import type { Ledger } from './sender.ts';
 

@@ -2,18 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { isFinal } from '@orders/domain/receipt-states.ts';
+import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { startRedis } from '@orders/test-services/redis.ts';
-import type { Knex } from 'knex';
+import { until } from '@orders/test-services/until.ts';
 import { compareSchemas } from '../../test/harness/describe-schema.ts';
 import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../../test/harness/haproxy.ts';
-import { startApp, untilReady } from '../../test/harness/processes.ts';
 import { type Ledger, onOneConnection, startSteadyLoad } from '../../test/harness/steady-load.ts';
-import { until } from '../../test/harness/until.ts';
 
 const NEW = resolve(import.meta.dirname, '../..');
 const SERVERS: Server[] = ['intake1', 'intake2'];
@@ -55,8 +54,8 @@ export async function testUpgrade({
     };
     const haproxy = await startHaproxy();
     closes.push(() => haproxy.close());
-    const launch: typeof startApp = async (...app) => {
-      const child = await startApp(...app);
+    const launch: Launch = async (root, app, own = {}) => {
+      const child = await startProgram(mainOf(app, root), { LOG_LEVEL: 'error', ...env, ...own });
       closes.push(() => child.stop());
       return child;
     };
@@ -90,6 +89,9 @@ export async function testUpgrade({
   }
 }
 
+/** Starts an app of a working tree, which is stopped at the end. */
+type Launch = (root: string, app: string, own?: Record<string, string>) => Promise<Child>;
+
 interface Service {
   /** Replaces each worker by one of another working tree, one after the other. */
   replaceWorkers(root: string): Promise<void>;
@@ -105,15 +107,15 @@ async function startService({
   env: Record<string, string>;
   haproxy: Haproxy;
   root: string;
-  launch: typeof startApp;
+  launch: Launch;
 }): Promise<Service> {
   await orders(first, env, 'migrate');
-  const startWorker = (root: string) => launch('worker', env, { root });
+  const startWorker = (root: string) => launch(root, 'worker');
   const startIntake = async (root: string, server: Server) => {
     const { port, adminPort } = haproxy.ports[server];
     const own = { PORT: String(port), ADMIN_PORT: String(adminPort), DRAIN_DELAY: SAFE_DRAIN_DELAY };
-    const child = await launch('intake', { ...env, ...own }, { root });
-    await untilReady(adminPort);
+    const child = await launch(root, 'intake', own);
+    await untilReady(adminPort, { child });
     await haproxy.untilUp(server);
     return child;
   };
@@ -141,7 +143,7 @@ async function endWell(child: Child): Promise<void> {
 
 /** @returns what a command of a version prints. */
 async function orders(root: string, env: Record<string, string>, ...args: string[]): Promise<string> {
-  const child = await startApp('cli', env, { root, args, output: 'pipe' });
+  const child = await startProgram(mainOf('cli', root), { LOG_LEVEL: 'error', ...env }, { args, output: 'pipe' });
   const { stdout, stderr } = child.process;
   if (!stdout || !stderr) throw new Error('no pipes');
   const [printed, complaint] = await Promise.all([text(stdout), text(stderr), child.exited]);
@@ -155,22 +157,20 @@ async function compareWithFresh(env: { DATABASE_URL: string }): Promise<string[]
   url.pathname += '_fresh';
   await ensureDatabase(url.href);
   await orders(NEW, { ...env, DATABASE_URL: url.href }, 'migrate');
-  const [upgraded, fresh] = [env.DATABASE_URL, url.href].map((address) => openKnex({ url: address })) as [Knex, Knex];
-  try {
-    const { missing, unexpected } = await compareSchemas(upgraded, fresh);
-    return [
-      ...missing.map((line) => `the upgraded schema lacks: ${line}`),
-      ...unexpected.map((line) => `only the upgraded schema has: ${line}`),
-    ];
-  } finally {
-    await Promise.all([upgraded.destroy(), fresh.destroy()]);
-  }
+  return withKnex({ url: env.DATABASE_URL }, (upgraded) =>
+    withKnex({ url: url.href }, async (fresh) => {
+      const { missing, unexpected } = await compareSchemas(upgraded, fresh);
+      return [
+        ...missing.map((line) => `the upgraded schema lacks: ${line}`),
+        ...unexpected.map((line) => `only the upgraded schema has: ${line}`),
+      ];
+    }),
+  );
 }
 
 /** Waits until each receipt is final, and compares what is stored with what was accepted. */
 async function findLoss(env: { DATABASE_URL: string }, { accepted }: Ledger, say: Say): Promise<string[]> {
-  const knex = openKnex({ url: env.DATABASE_URL });
-  try {
+  return withKnex({ url: env.DATABASE_URL }, async (knex) => {
     const receipts = await until('each receipt is final', async () => {
       const rows = await knex('receipts').select('receipt_id', 'state');
       return rows.every(({ state }) => isFinal(state)) && rows;
@@ -181,7 +181,5 @@ async function findLoss(env: { DATABASE_URL: string }, { accepted }: Ledger, say
     const doubled = stored.length - new Set(stored).size;
     say(`${accepted.size} accepted, ${stored.length} orders, ${lost.length} lost, ${doubled} doubled`);
     return [...lost.map(([id]) => `lost: ${id}`), ...(doubled > 0 ? [`${doubled} orders doubled`] : [])];
-  } finally {
-    await knex.destroy();
-  }
+  });
 }

@@ -106,6 +106,15 @@ export function openKnex(
   return knex({ client: 'pg', connection, pool: { min: 0, max: options.poolSize ?? 4 }, log });
 }
 
+/** Opens knex for some work, and destroys it afterwards. */
+export async function withKnex<Result>(
+  options: Parameters<typeof openKnex>[0],
+  work: (knex: Knex) => Promise<Result>,
+): Promise<Result> {
+  const knex = openKnex(options);
+  return work(knex).finally(() => knex.destroy());
+}
+
 /**
  * Connects, so that connection errors are told apart from statement errors.
  *

@@ -1,7 +1,7 @@
 import { createAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
 import { createKey, listKeys } from '@orders/database/accounts/api-keys.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 
 /** An account for trying out the service; `signingSecret` is null without signing. */
@@ -27,8 +27,7 @@ export async function ensureDemoAccounts(
   secretsKey: Buffer,
   known: readonly DemoAccount[],
 ): Promise<DemoAccount[]> {
-  const db = openKnex({ url: databaseUrl, applicationName: 'orders demo accounts' });
-  try {
+  return withKnex({ url: databaseUrl, applicationName: 'orders demo accounts' }, async (db) => {
     const accounts: DemoAccount[] = [];
     for (const { name, signing, events } of DEMO_ACCOUNTS) {
       const account = (await findAccountsByName(db, name))[0] ?? (await createAccount(db, name));
@@ -46,7 +45,5 @@ export async function ensureDemoAccounts(
       });
     }
     return accounts;
-  } finally {
-    await db.destroy();
-  }
+  });
 }

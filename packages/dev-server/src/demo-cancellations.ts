@@ -1,4 +1,4 @@
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { DemoAccount } from './demo-accounts.ts';
 
@@ -31,15 +31,12 @@ export async function makeDemoCancellations({ intakeUrl, databaseUrl, accounts }
   await send(intakeUrl, first, CANCELLED);
   await cancel(intakeUrl, first, CANCELLED.source_order_id, 'The customer ordered twice');
   const orderId = await send(intakeUrl, second, DISPATCHED);
-  const db = openKnex({ url: databaseUrl, applicationName: 'orders demo cancellations' });
-  try {
+  await withKnex({ url: databaseUrl, applicationName: 'orders demo cancellations' }, async (db) => {
     await reviewOrders(db, { accountId: second.id, orderIds: [orderId], to: 'confirmed', by: 'operator@example.com' });
     await db('orders')
       .where({ order_id: orderId })
       .update({ reviewed_at: db.raw("now() - ? * interval '1 second'", [DISPATCHED_SECONDS]) });
-  } finally {
-    await db.destroy();
-  }
+  });
   await cancel(intakeUrl, second, DISPATCHED.source_order_id, 'The customer is not at home this week');
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser, type Role } from '@orders/database/users/users.ts';
@@ -26,8 +26,7 @@ export async function ensureDemoSignIns(
   accountId: number,
   known: readonly DemoSignIn[],
 ): Promise<DemoSignIn[]> {
-  const db = openKnex({ url: databaseUrl, applicationName: 'orders demo users' });
-  try {
+  return withKnex({ url: databaseUrl, applicationName: 'orders demo users' }, async (db) => {
     const signIns: DemoSignIn[] = [];
     for (const { email, name, role } of DEMO_USERS) {
       const knownSignIn = known.find((signIn) => signIn.email === email);
@@ -40,7 +39,5 @@ export async function ensureDemoSignIns(
       signIns.push({ email, password, role });
     }
     return signIns;
-  } finally {
-    await db.destroy();
-  }
+  });
 }

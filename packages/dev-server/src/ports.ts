@@ -96,11 +96,11 @@ async function claimRequested(
 }
 
 async function claimFirstFree(
-  ports: Iterable<number>,
+  ports: AsyncIterable<number>,
   claims: Claims,
   isChosen: (port: number) => boolean,
 ): Promise<number> {
-  for (const port of ports) {
+  for await (const port of ports) {
     if (isChosen(port) || claims.otherOwner(port) || !(await isFree(port))) continue;
     claims.add(port);
     return port;
@@ -108,11 +108,10 @@ async function claimFirstFree(
   throw new Error('there is no free port.');
 }
 
-function* candidates(preferred: number | undefined, first: number | null): Generator<number> {
+async function* candidates(preferred: number | undefined, first: number | null): AsyncGenerator<number> {
   if (preferred) yield preferred;
   if (preferred && first) yield* Array.from({ length: STEPS }, (_, step) => first + step * STEP);
-  // Below the ephemeral range, so that no outgoing connection takes one while its server is restarted.
-  for (let tries = 0; tries < 1000; tries += 1) yield 20_000 + Math.floor(Math.random() * 10_000);
+  for (let tries = 0; tries < 1000; tries += 1) yield freePort();
 }
 
 async function isFree(port: number): Promise<boolean> {

@@ -1,13 +1,13 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
-import { processArguments, startChild } from '@orders/test-services/child.ts';
+import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
+import { processArguments } from '@orders/test-services/child.ts';
 import { buildPage, isPageBuilt } from './build-page.ts';
 import { ensureDemoAccounts } from './demo-accounts.ts';
 import { makeDemoCancellations } from './demo-cancellations.ts';
@@ -21,7 +21,6 @@ import { createSteps } from './steps.ts';
 import { type Supervised, supervise } from './supervise.ts';
 import { welcome } from './welcome.ts';
 
-const ROOT = resolve(import.meta.dirname, '../../..');
 const DEV_FILE = join(LOCAL_DIRECTORY, 'dev.json');
 const LOCK_FILE = join(LOCAL_DIRECTORY, 'start.pid');
 
@@ -86,8 +85,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
   stops.push(services.stop);
   const { databaseUrl, queueUrl } = services;
   await step('Bringing the schema up to date', async () => {
-    const knex = openKnex({ url: databaseUrl });
-    await migrate(knex).finally(() => knex.destroy());
+    await withKnex({ url: databaseUrl }, migrate);
     await migrateQueue(queueUrl);
   });
 
@@ -124,7 +122,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
   const adminPorts = [ports.intakeAdmin, ports.workerAdmin, ports.notifierAdmin, ports.portalAdmin];
   await step('Starting intake, a worker, the notifier and the portal', () =>
     Promise.race([
-      Promise.all(adminPorts.map(waitUntilReady)),
+      Promise.all(adminPorts.map((port) => untilReady(port))),
       failed.then((reason) => Promise.reject(new Error(reason))),
       shutdown.promise.then((signal) => Promise.reject(new Error(`${signal} while starting`))),
     ]),
@@ -155,10 +153,8 @@ async function start(): Promise<{ failed: Promise<string> }> {
 }
 
 async function startApp(name: string, settings: Record<string, string>): Promise<Supervised> {
-  const main = join(ROOT, 'apps', name, 'src/main.ts');
-  const env = { ...process.env, ...settings };
   const start = async () => {
-    const child = await startChild(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = await startProgram(mainOf(name), { ...process.env, ...settings }, { output: 'pipe' });
     output.add(child.process.stdout);
     output.add(child.process.stderr);
     return child;
@@ -166,14 +162,6 @@ async function startApp(name: string, settings: Record<string, string>): Promise
   const app = await supervise(`The ${name} app`, start, print);
   stops.push(app.stop);
   return app;
-}
-
-async function waitUntilReady(adminPort: number): Promise<void> {
-  for (const started = Date.now(); Date.now() - started < 60_000; await sleep(50)) {
-    const reply = await fetch(`http://127.0.0.1:${adminPort}/health/ready`).catch(() => null);
-    if (reply?.ok) return;
-  }
-  throw new Error('The apps did not become ready within a minute; see their log above.');
 }
 
 /** Ends with a line if an argument is not known. */

@@ -1,10 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-
-/** A process that may exit on its own. */
-interface ManagedProcess {
-  exited: Promise<unknown>;
-  stop(): Promise<void>;
-}
+import { type Stoppable, startRestartable } from '@orders/test-services/restartable.ts';
 
 export interface Supervised {
   /** Settles with a message when the process does not keep running. */
@@ -23,35 +18,30 @@ const QUICK_EXIT_MS = 5000;
  */
 export async function supervise(
   name: string,
-  start: () => Promise<ManagedProcess>,
+  start: () => Promise<Stoppable>,
   print: (text: string) => void,
 ): Promise<Supervised> {
   const failed = Promise.withResolvers<string>();
-  let stopping = false;
-  let current = await start();
+  let startedAt = Date.now();
+  let quickExits = 0;
+  let isStopping = false;
+  const process = await startRestartable(start, () => void restart());
 
-  async function watch(): Promise<void> {
-    for (let quickExits = 0; ; ) {
-      const startedAt = Date.now();
-      await current.exited;
-      if (stopping) return;
-      quickExits = Date.now() - startedAt < QUICK_EXIT_MS ? quickExits + 1 : 0;
-      if (quickExits >= MAX_QUICK_EXITS) return failed.resolve(`${name} does not keep running; see its log above`);
-      print(`${name} exited; restarting it.`);
-      await sleep(250);
-      if (stopping) return;
-      current = await start();
-      if (stopping) return current.stop();
-    }
+  async function restart(): Promise<void> {
+    quickExits = Date.now() - startedAt < QUICK_EXIT_MS ? quickExits + 1 : 0;
+    if (quickExits >= MAX_QUICK_EXITS) return failed.resolve(`${name} does not keep running; see its log above`);
+    print(`${name} exited; restarting it.`);
+    await sleep(250);
+    if (isStopping) return;
+    startedAt = Date.now();
+    await process.start().catch((error) => failed.resolve(`${name} cannot be restarted: ${error.message}`));
   }
-  const watching = watch().catch((error) => failed.resolve(`${name} cannot be restarted: ${error.message}`));
 
   return {
     failed: failed.promise,
     async stop() {
-      stopping = true;
-      await current.stop();
-      await watching;
+      isStopping = true;
+      await process.close();
     },
   };
 }

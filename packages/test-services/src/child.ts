@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 export interface Child {
   readonly process: ChildProcess;
   readonly pid: number;
+  readonly isRunning: boolean;
   /** Settles when the process has ended. */
   readonly exited: Promise<unknown>;
   /** Sends a signal and waits for the exit; kills the process after `timeoutMs` milliseconds. */
@@ -17,12 +18,16 @@ export async function startChild(command: string, args: string[], options: Spawn
   const child = spawn(command, args, { stdio: 'ignore', detached: true, ...options });
   await once(child, 'spawn');
   const exited = once(child, 'exit');
+  const isRunning = () => child.exitCode === null && child.signalCode === null;
   return {
     process: child,
     pid: child.pid as number,
+    get isRunning() {
+      return isRunning();
+    },
     exited,
     async stop(signal = 'SIGTERM', timeoutMs = 30_000) {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (!isRunning()) return;
       child.kill(signal);
       const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
       await exited;

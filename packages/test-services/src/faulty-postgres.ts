@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { childrenOf, stillRunning } from './child.ts';
 import { type LocalPostgres, startPostgres } from './postgres.ts';
+import { startRestartable } from './restartable.ts';
 
 /** A Postgres that can be killed, shut down, frozen, and restarted with its data and port. */
 export interface FaultyPostgres {
@@ -29,30 +30,28 @@ export async function startFaultyPostgres(options: {
   settings?: string[];
   onUnexpectedExit?: (lastLines: readonly string[]) => void;
 }): Promise<FaultyPostgres> {
-  let closed = false;
-  let isRunning = false;
   let frozen: number[] = [];
-  const expectedExits = new WeakSet<LocalPostgres>();
-
-  async function launch(): Promise<LocalPostgres> {
-    const started = await startPostgres(options);
-    isRunning = true;
-    void started.exited.then(() => {
-      isRunning = false;
-      if (!expectedExits.has(started)) options.onUnexpectedExit?.(started.lastLines);
-    });
-    return started;
-  }
-
-  let starting = launch();
-  let postgres = await starting;
+  const restartable = await startRestartable(
+    () => startPostgres(options),
+    ({ lastLines }) => options.onUnexpectedExit?.(lastLines),
+  );
 
   // The postmaster first, so that it starts no more processes.
-  async function freeze(): Promise<void> {
-    signal(postgres.pid, 'SIGSTOP');
-    const children = await childrenOf(postgres.pid);
+  async function freeze({ pid: postmaster } = restartable.current): Promise<void> {
+    signal(postmaster, 'SIGSTOP');
+    const children = await childrenOf(postmaster);
     for (const pid of children) signal(pid, 'SIGSTOP');
-    frozen = [...children, postgres.pid];
+    frozen = [...children, postmaster];
+  }
+
+  async function kill(postgres: LocalPostgres): Promise<void> {
+    await freeze(postgres);
+    const processes = frozen;
+    frozen = [];
+    for (const pid of processes) signal(pid, 'SIGKILL');
+    await postgres.exited;
+    // Postgres must not be restarted on the data while a process of the old one lives.
+    while ((await stillRunning(processes)).length > 0) await sleep(10);
   }
 
   function thaw(): void {
@@ -61,38 +60,19 @@ export async function startFaultyPostgres(options: {
   }
 
   return {
-    url: postgres.url,
+    url: restartable.current.url,
     get isRunning() {
-      return isRunning;
+      return restartable.current.isRunning;
     },
-    async start() {
-      if (closed) throw new Error('this Postgres was closed');
-      starting = launch();
-      postgres = await starting;
-    },
-    async kill() {
-      expectedExits.add(postgres);
-      await freeze();
-      const processes = frozen;
-      frozen = [];
-      for (const pid of processes) signal(pid, 'SIGKILL');
-      await postgres.exited;
-      // Postgres must not be restarted on the data while a process of the old one lives.
-      while ((await stillRunning(processes)).length > 0) await sleep(10);
-    },
-    async shutDown() {
-      expectedExits.add(postgres);
-      await postgres.stop('SIGINT');
-    },
-    freeze,
+    start: restartable.start,
+    kill: async () => void (await restartable.end(kill)),
+    shutDown: async () => void (await restartable.end('SIGINT')),
+    freeze: () => freeze(),
     thaw,
     async close() {
-      closed = true;
-      const last = await starting.catch(() => postgres);
-      expectedExits.add(last);
       thaw();
       // Immediate shutdown: as fast as a kill, but releases shared memory.
-      await last.stop('SIGQUIT');
+      await restartable.close('SIGQUIT');
     },
   };
 }

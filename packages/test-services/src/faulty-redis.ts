@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRedis } from './redis.ts';
+import { startRestartable } from './restartable.ts';
 
 /** A Redis that can be killed, started empty on the same port, frozen and thawed. */
 export interface FaultyRedis {
@@ -20,29 +21,25 @@ export interface FaultyRedis {
 /** @throws {Error} with one line that says what is missing. */
 export async function startFaultyRedis(preferredPort?: number): Promise<FaultyRedis> {
   const directory = await mkdtemp(join(tmpdir(), 'orders-redis-'));
-  let starts = 0;
-  let closed = false;
-  const start = (port?: number) => {
-    starts += 1;
-    return startRedis({ directory: join(directory, String(starts)), ...(port && { port }) });
-  };
-  let starting = start(preferredPort);
-  let redis = await starting;
-  return {
-    url: redis.url,
-    directory,
-    stop: () => redis.child.stop('SIGKILL'),
-    async startEmpty() {
-      if (closed) throw new Error('this Redis was closed');
-      starting = start(redis.port);
-      redis = await starting;
+  let [starts, port] = [0, preferredPort];
+  const redis = await startRestartable(
+    async () => {
+      starts += 1;
+      const started = await startRedis({ directory: join(directory, String(starts)), ...(port && { port }) });
+      port = started.port;
+      return started.child;
     },
-    freeze: () => void process.kill(redis.child.pid, 'SIGSTOP'),
-    thaw: () => void process.kill(redis.child.pid, 'SIGCONT'),
+    () => {},
+  );
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    directory,
+    stop: async () => void (await redis.end('SIGKILL')),
+    startEmpty: redis.start,
+    freeze: () => void process.kill(redis.current.pid, 'SIGSTOP'),
+    thaw: () => void process.kill(redis.current.pid, 'SIGCONT'),
     async close() {
-      closed = true;
-      const last = await starting.catch(() => redis);
-      await last.child.stop('SIGKILL');
+      await redis.close('SIGKILL');
       await rm(directory, { recursive: true, force: true });
     },
   };

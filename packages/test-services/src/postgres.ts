@@ -15,6 +15,7 @@ export interface LocalPostgres {
   /** The URL of the database `orders`. */
   url: string;
   pid: number;
+  readonly isRunning: boolean;
   /** Settles when it has ended, for any reason. */
   exited: Promise<unknown>;
   /** The last lines of its log. */
@@ -58,7 +59,16 @@ export async function startPostgres(options: {
   const port = options.port ?? (await freePort());
   const { child, lastLines } = await startServer(binaries, directory, port, settings, as);
   const url = `postgres://orders:${encodeURIComponent(password)}@127.0.0.1:${port}/orders`;
-  return { url, pid: child.pid, exited: child.exited, lastLines, stop: (signal = 'SIGINT') => child.stop(signal) };
+  return {
+    url,
+    pid: child.pid,
+    get isRunning() {
+      return child.isRunning;
+    },
+    exited: child.exited,
+    lastLines,
+    stop: (signal = 'SIGINT') => child.stop(signal),
+  };
 }
 
 async function findBinaries(directory: string | undefined): Promise<Binaries> {

@@ -2,9 +2,9 @@ import { accessSync, constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { delimiter, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Child, startChild } from './child.ts';
 import { freePort } from './ports.ts';
+import { until } from './until.ts';
 
 /** A Redis or Valkey on the loopback interface. */
 export interface LocalRedis {
@@ -46,18 +46,11 @@ export async function startRedis(options: {
   };
   const args = Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = await startChild(program, args);
-  await waitUntilListening(port, child);
+  await until(`Redis is ready on port ${port}`, () => {
+    if (!child.isRunning) throw new Error(`Redis did not start on port ${port}.`);
+    return isReady(port);
+  });
   return { url: `redis://127.0.0.1:${port}`, port, program, child };
-}
-
-const START_MS = 120_000;
-
-async function waitUntilListening(port: number, child: Child): Promise<void> {
-  for (const started = Date.now(); Date.now() - started < START_MS; await sleep(20)) {
-    if (child.process.exitCode !== null) break;
-    if (await isReady(port)) return;
-  }
-  throw new Error(`Redis did not start on port ${port}.`);
 }
 
 /** True once it replies PONG or asks for a password; while loading its data it replies with an error. */

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
+import { mainOf } from '@orders/test-services/apps.ts';
+import type { Knex } from 'knex';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
 /** A service to measure: an intake process and worker replicas on the services of the benchmark. */
@@ -29,7 +31,6 @@ interface Prepared {
 }
 
 const CONTESTANTS = resolve(import.meta.dirname, 'contestants');
-const APPS = resolve(import.meta.dirname, '../../../apps');
 /** Several accounts, so that the orders of a run do not all go to one place of an index. */
 const ACCOUNTS = 8;
 
@@ -54,8 +55,8 @@ function ours(
 ): Contestant {
   return {
     name,
-    intake: `${APPS}/intake/src/main.ts`,
-    worker: `${APPS}/worker/src/main.ts`,
+    intake: mainOf('intake'),
+    worker: mainOf('worker'),
     async prepare(databaseUrl, redisUrl) {
       const env = {
         DATABASE_URL: databaseUrl,
@@ -65,20 +66,18 @@ function ours(
         LOG_FORMAT: 'json',
       };
       await migrateQueue(env.QUEUE_URL);
-      const knex = openKnex({ url: databaseUrl });
-      try {
+      const keys = await withKnex({ url: databaseUrl }, async (knex) => {
         await migrate(knex);
-        const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
-        if (hasEvents) for (const { accountId } of keys) await setEvents(knex, accountId, true);
-        return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
-      } finally {
-        await knex.destroy();
-      }
+        const made = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
+        if (hasEvents) for (const { accountId } of made) await setEvents(knex, accountId, true);
+        return made;
+      });
+      return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
     },
   };
 }
 
-async function makeKey(knex: ReturnType<typeof openKnex>): Promise<{ accountId: number; key: string }> {
+async function makeKey(knex: Knex): Promise<{ accountId: number; key: string }> {
   const { account_id: accountId } = await createAccount(knex, 'Bench');
   const { key } = await createKey(knex, accountId, 'bench');
   return { accountId, key };

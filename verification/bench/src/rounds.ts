@@ -1,6 +1,8 @@
+import type { Load } from '@orders/test-services/load/run-load.ts';
+import type { Options } from './bench.ts';
+import { printProgress } from './command-line.ts';
 import { type Contestant, OBVIOUS } from './contestants.ts';
 import type { OrderSize } from './load/large-orders.ts';
-import type { Load } from './load/run-load.ts';
 import { type Measurement, measure } from './measure/measure.ts';
 import { median } from './measure/statistics.ts';
 import type { Services } from './services.ts';
@@ -12,14 +14,7 @@ const SHARE_OF_OBVIOUS = 0.4;
 /** The name of that load, independent of its rate. */
 export const COMFORTABLE_LOAD = 'open-40%';
 
-export interface Timing {
-  rounds: number;
-  seconds: number;
-  /** A directory for CPU profiles. */
-  profileTo?: string | undefined;
-}
-
-export interface Plan extends Timing {
+interface Plan extends Pick<Options, 'rounds' | 'seconds' | 'profile'> {
   contestants: readonly Contestant[];
   /** Like on the command line: a number of connections, `open-<orders a second>` or `open-40%`. */
   loads: readonly string[];
@@ -30,12 +25,8 @@ export interface Plan extends Timing {
  * Measures every contestant under every load, `rounds` times. The contestants alternate within a round, so that a slower
  * machine affects all of them; every second round in reverse, in case it becomes slower or faster within rounds.
  */
-export async function runRounds(
-  services: Services,
-  plan: Plan,
-  printProgress: (text: string) => void,
-): Promise<Measurement[]> {
-  const { contestants, loads, orderSize, rounds, seconds, profileTo } = plan;
+export async function runRounds(services: Services, plan: Plan): Promise<Measurement[]> {
+  const { contestants, loads, orderSize, rounds, seconds, profile } = plan;
   const measurements: Measurement[] = [];
   const total = contestants.length * loads.length * rounds;
   const startedAt = Date.now();
@@ -49,7 +40,7 @@ export async function runRounds(
         printProgress(
           `[${done + 1}/${total}${left}] load ${name}${orderSize ? `, orders of ${orderSize}` : ''}, round ${round}, ${contestant.name} …`,
         );
-        const measurement = await measure(services, { contestant, load, orderSize, seconds, profileTo });
+        const measurement = await measure(services, { contestant, load, orderSize, seconds, profileTo: profile });
         measurements.push({ ...measurement, load: name });
         printProgress(`    ${describe(measurement)}`);
       }

@@ -1,11 +1,10 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { dropDatabase, ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { startRedis } from '@orders/test-services/redis.ts';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 
 /** The settings for every contestant, which are published with the results. */
 export const POSTGRES_SETTINGS = [
@@ -52,15 +51,11 @@ export async function startServices(postgresPrograms?: string): Promise<Services
     redis,
     directory,
     async fresh(name) {
-      const url = new URL(postgres.url);
-      url.pathname = `/${name}`;
-      await ensureDatabase(url.href);
+      const { href } = Object.assign(new URL(postgres.url), { pathname: `/${name}` });
+      await ensureDatabase(href);
       await redis.flushall();
-      const client = new pg.Client({ connectionString: url.href });
-      await client.connect();
-      await client.query('checkpoint');
-      await client.end();
-      return url.href;
+      await withClient(href, (client) => client.query('checkpoint'));
+      return href;
     },
     drop: dropDatabase,
     async stop() {

@@ -1,105 +1,119 @@
-import { once } from 'node:events';
-import { open } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { startProgram, untilListening } from '@orders/test-services/apps.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { withClient } from '@orders/test-services/databases.ts';
+import type { Load, LoadResult } from '@orders/test-services/load/run-load.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import type { Contestant } from './contestants.ts';
+import type pg from 'pg';
+import { type Contestant, OURS } from './contestants.ts';
+import type { OrderSize } from './load/large-orders.ts';
+import { type Driver, withDriver } from './load/start-driver.ts';
 import type { Services } from './services.ts';
 
 /** A running contestant. */
 export interface Running {
-  /** The URL for orders. */
-  url: string;
+  databaseUrl: string;
+  /** A client of its database. */
+  client: pg.Client;
   apiKeys: string[];
   accountIds: number[];
-  intake: Child;
-  /** Further intakes, of a contestant with several. */
-  otherIntakes: { child: Child; url: string }[];
+  intakes: Child[];
   workers: Child[];
-  /** Resolves with a message if one of its processes exits unexpectedly. */
-  died: Promise<string>;
-  stop(): Promise<void>;
+  /** The URLs for orders, of each intake. */
+  urls: string[];
+  /** Starts another worker, which may end. */
+  startWorker(): Promise<Child>;
+  /** @throws {Error} as soon as one of its processes exits unexpectedly. */
+  whileAlive<T>(work: Promise<T>): Promise<T>;
+  /** Sends orders, by default of all accounts and from a driver of its own. */
+  offer(load: Load, seconds: number, prefix: string, options?: OfferOptions): Promise<LoadResult>;
 }
 
-/** Generous: two cores may start six processes at once, under load. */
-const START_MS = 120_000;
+interface OfferOptions {
+  apiKeys?: string[];
+  driver?: Driver;
+  orderSize?: OrderSize | undefined;
+}
 
-/**
- * Starts the processes of a contestant on an empty database, or on one prepared for it. Their output goes to files.
- *
- * @param options `profileTo` is a directory for CPU profiles; `env` is added to the environment of each process.
- */
-export async function startContestant(
-  contestant: Contestant,
+export interface StartOptions {
+  /** An existing database that is kept. By default a new one. */
+  databaseUrl?: string | undefined;
+  /** By default as many as there are intakes. */
+  workers?: number | undefined;
+  /** A directory for CPU profiles. */
+  profileTo?: string | undefined;
+  /** Is added to the environment of each process. */
+  env?: Record<string, string>;
+}
+
+let databases = 0;
+
+/** Runs work with the processes of a contestant, on an empty database or on one prepared for it. Their output goes to files. */
+export async function withContestant<Result>(
   services: Services,
-  databaseUrl: string,
-  options: { workers: number; profileTo?: string | undefined; env?: Record<string, string> },
-): Promise<Running> {
+  contestant: Contestant,
+  options: StartOptions,
+  work: (running: Running) => Promise<Result>,
+): Promise<Result> {
+  const { replicas = 1 } = contestant;
+  databases += 1;
+  const databaseUrl = options.databaseUrl ?? (await services.fresh(`bench_${databases}`));
   const { env, apiKeys, accountIds } = await contestant.prepare(databaseUrl, services.redisUrl);
   const children: Child[] = [];
-  let stopping = false;
-  const deaths: Promise<string>[] = [];
+  const died = Promise.withResolvers<never>();
+  died.promise.catch(() => {});
+  let isStopping = false;
 
   async function start(role: string, program: string, port = 0): Promise<Child> {
-    const log = await open(join(services.directory, `${contestant.name}-${role}.log`), 'w');
-    const profiling = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
-    const child = await startChild(process.execPath, [...profiling, program], {
-      env: { ...baseEnvironment(), NODE_ENV: 'production', ...env, ...options.env, PORT: String(port) },
-      stdio: ['ignore', log.fd, log.fd],
-    });
-    await log.close();
+    const file = join(services.directory, `${contestant.name}-${role}.log`);
+    const all = { NODE_ENV: 'production', ...env, ...options.env, PORT: String(port) };
+    const nodeArgs = options.profileTo ? ['--cpu-prof', `--cpu-prof-dir=${options.profileTo}`] : [];
+    const child = await startProgram(program, all, { nodeArgs, output: { file } });
     children.push(child);
-    deaths.push(
-      child.exited.then(() =>
-        stopping ? new Promise<never>(() => {}) : `${contestant.name}: its ${role} exited unexpectedly`,
-      ),
-    );
     return child;
   }
 
-  /** Resolves when it listens. */
-  async function startIntake(number: number): Promise<{ child: Child; url: string }> {
-    const port = await freePort();
-    const child = await start(`intake-${number}`, contestant.intake, port);
-    const died = Promise.race(deaths).then((what) => Promise.reject(new Error(what)));
-    await Promise.race([untilListening(port), died]);
-    return { child, url: `http://127.0.0.1:${port}/ingest/orders` };
+  async function startWatched(role: string, program: string, port?: number): Promise<Child> {
+    const child = await start(role, program, port);
+    void child.exited.then(() => {
+      if (!isStopping) died.reject(new Error(`${contestant.name}: its ${role} exited unexpectedly`));
+    });
+    return child;
   }
 
-  async function stop(): Promise<void> {
-    stopping = true;
-    await Promise.all(children.map((child) => child.stop()));
+  const whileAlive: Running['whileAlive'] = (run) => Promise.race([run, died.promise]);
+
+  async function offer(...[load, seconds, prefix, options = {}]: Parameters<Running['offer']>): Promise<LoadResult> {
+    const { driver, ...others } = options;
+    const orders = { urls, apiKeys, load, seconds, prefix, ...others };
+    const send = (by: Driver) => by.send(orders);
+    return whileAlive(driver ? send(driver) : withDriver(send));
   }
 
+  const urls: string[] = [];
   try {
-    const { child: intake, url } = await startIntake(1);
-    const otherIntakes: Running['otherIntakes'] = [];
-    for (let number = 2; number <= (contestant.replicas ?? 1); number += 1) {
-      otherIntakes.push(await startIntake(number));
+    const [intakes, workers]: [Child[], Child[]] = [[], []];
+    while (intakes.length < replicas) {
+      const port = await freePort();
+      intakes.push(await startWatched(`intake-${intakes.length + 1}`, contestant.intake, port));
+      await whileAlive(untilListening(port));
+      urls.push(`http://127.0.0.1:${port}/ingest/orders`);
     }
-    const workers: Child[] = [];
-    for (let number = 1; contestant.worker && number <= options.workers; number += 1) {
-      workers.push(await start(`worker-${number}`, contestant.worker));
-    }
-    return { url, apiKeys, accountIds, intake, otherIntakes, workers, died: Promise.race(deaths), stop };
-  } catch (error) {
-    await stop();
-    throw error;
+    while (contestant.worker && workers.length < (options.workers ?? replicas))
+      workers.push(await startWatched(`worker-${workers.length + 1}`, contestant.worker));
+    const startWorker = () => start('worker', contestant.worker as string);
+    const started = { databaseUrl, urls, apiKeys, accountIds, intakes, workers, startWorker, whileAlive, offer };
+    return await withClient(databaseUrl, (client) => work({ ...started, client }));
+  } finally {
+    isStopping = true;
+    await Promise.all(children.map((child) => child.stop()));
+    if (!options.databaseUrl) await services.drop(databaseUrl);
   }
 }
 
-/** @throws {Error} if nothing listens within two minutes. */
-export async function untilListening(port: number): Promise<void> {
-  for (const started = Date.now(); Date.now() - started < START_MS; await sleep(50)) {
-    const socket = connect(port, '127.0.0.1');
-    const listens = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (listens) return;
-  }
-  throw new Error(`nothing listens on port ${port} after ${START_MS / 1000} seconds`);
-}
+/** Runs work with one intake and workers of this service, on an empty database. */
+export const withOurs = <Result>(
+  services: Services,
+  work: (running: Running) => Promise<Result>,
+  options: StartOptions = {},
+): Promise<Result> => withContestant(services, OURS, options, work);

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Measurement } from '../src/measure/measure.ts';
+import { median, percentile } from '../src/measure/statistics.ts';
 import { ratioByRound, renderRatio } from '../src/report/ratios.ts';
 
 const measured = (contestant: string, ordersPerSecond: number, faults: string[] = []) =>
@@ -23,4 +24,15 @@ test('a ratio is of measurements in the same round, whichever of them was first'
 test('a failed measurement gives no ratio', () => {
   const rounds = [measured('one', 100), measured('two', 90, ['1 accepted orders are missing'])];
   expect(ratioByRound(rounds, ['two', 'one'], rate).median).toBeNaN();
+});
+
+test('median and percentiles ignore missing measurements', () => {
+  expect(median([3, Number.NaN, 1, 2])).toBe(2);
+  expect(median([1, 2, 3, 10])).toBe(2.5);
+  expect(median([Number.NaN])).toBeNaN();
+  const oneToHundred = Array.from({ length: 100 }, (_, index) => 100 - index);
+  expect([percentile(oneToHundred, 0.5), percentile(oneToHundred, 0.99), percentile(oneToHundred, 1)]).toEqual([
+    50, 99, 100,
+  ]);
+  expect(percentile([], 0.5)).toBeNaN();
 });

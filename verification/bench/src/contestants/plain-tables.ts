@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { withClient } from '@orders/test-services/databases.ts';
 
 /** The account of every order, because these services have no keys. */
 export const ACCOUNT_ID = 1;
@@ -39,11 +39,5 @@ const TABLES = `
 
 /** Creates the tables of every storing contestant in an empty database. */
 export async function makePlainTables(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(TABLES);
-  } finally {
-    await client.end();
-  }
+  await withClient(databaseUrl, (client) => client.query(TABLES));
 }

@@ -1,6 +1,8 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '@orders/test-services/child.ts';
+import { mainOf, startProgram, untilReady } from '@orders/test-services/apps.ts';
+import type { Child } from '@orders/test-services/child.ts';
+import { startRestartable } from '@orders/test-services/restartable.ts';
 import type { Findings } from './findings.ts';
 
 /** A process of the service that is restarted after an unexpected exit. */
@@ -16,86 +18,56 @@ export interface App {
   close(): Promise<void>;
 }
 
-interface AppOptions {
-  name: string;
-  /** The path of the program. */
-  main: string;
-  env: NodeJS.ProcessEnv;
-  /** The file for its output. */
-  log: string;
-  findings: Findings;
-  untilUp: () => Promise<void>;
-}
-
-const DRAIN_MS = 30_000;
 const RESTART_DELAY_MS = 1000;
 
-/** Starts an app as a process, like in production. */
-export async function startApp(options: AppOptions): Promise<App> {
-  const { name, main, env, log, findings, untilUp } = options;
-  let closed = false;
-  let child: Child;
+/**
+ * Starts an app as a process, like in production.
+ *
+ * @param options `log` is the file for its output. `waitsFor` is the admin port whose readiness a start waits for, if any.
+ */
+export async function startApp(options: {
+  app: string;
+  name: string;
+  env: NodeJS.ProcessEnv;
+  log: string;
+  findings: Findings;
+  waitsFor?: number | undefined;
+}): Promise<App> {
+  const { app, name, env, log, findings, waitsFor } = options;
+  const launch = () => startProgram(mainOf(app), env, { output: { file: log } });
+  const process = await startRestartable(launch, (ended) => void recordExit(ended));
+  const exitOf = ({ process: { exitCode, signalCode } }: Child) => signalCode ?? `exit code ${exitCode}`;
 
-  async function launch(): Promise<Child> {
-    const output = await open(log, 'a');
-    const started = await startChild(process.execPath, [main], { env, stdio: ['ignore', output.fd, output.fd] });
-    await output.close();
-    child = started;
-    void started.exited.then(() => recordExit(started));
-    return started;
-  }
-
-  // Any other exit is a violation.
-  const expectedExits = new WeakSet<Child>();
-
-  async function recordExit(ended: Child): Promise<void> {
-    if (expectedExits.has(ended)) return;
-    const { exitCode, signalCode } = ended.process;
-    const logTail = (await readFile(log, 'utf8')).trim().split('\n').slice(-8).join(' ⏎ ');
-    findings.add({
-      name: 'process-died',
-      id: `${name}, process ${ended.pid}`,
-      detail: `${signalCode ?? `exit code ${exitCode}`}: ${logTail.slice(-800)}`,
-    });
-    await sleep(RESTART_DELAY_MS);
-    // If the restart fails, the next exit is recorded too.
-    if (!closed) await start().catch(() => {});
+  async function untilUp(): Promise<void> {
+    if (waitsFor) await untilReady(waitsFor);
   }
 
   async function start(): Promise<void> {
-    if (closed) throw new Error(`${name} was closed`);
-    starting = launch();
-    await starting;
+    await process.start();
     await untilUp();
   }
 
-  async function end(signal: NodeJS.Signals): Promise<Child> {
-    const ending = child;
-    expectedExits.add(ending);
-    await ending.stop(signal, DRAIN_MS);
-    return ending;
+  // Any exit that no fault caused is a violation.
+  async function recordExit(ended: Child): Promise<void> {
+    const logTail = (await readFile(log, 'utf8')).trim().split('\n').slice(-8).join(' ⏎ ');
+    const detail = `${exitOf(ended)}: ${logTail.slice(-800)}`;
+    findings.add({ name: 'process-died', id: `${name}, process ${ended.pid}`, detail });
+    await sleep(RESTART_DELAY_MS);
+    // If the restart fails, the next exit is recorded too.
+    await start().catch(() => {});
   }
 
-  let starting: Promise<Child> = launch();
-  await starting;
   await untilUp();
   return {
     start,
-    async kill() {
-      await end('SIGKILL');
-    },
+    kill: async () => void (await process.end('SIGKILL')),
     async drain() {
-      const { pid, process: ended } = await end('SIGTERM');
-      if (ended.exitCode === 0) return;
-      const detail = ended.signalCode ?? `exit code ${ended.exitCode}`;
-      findings.add({ name: 'drain-failed', id: `${name}, process ${pid}`, detail });
+      const ended = await process.end('SIGTERM');
+      if (ended.process.exitCode === 0) return;
+      findings.add({ name: 'drain-failed', id: `${name}, process ${ended.pid}`, detail: exitOf(ended) });
     },
-    freeze: () => void child.process.kill('SIGSTOP'),
-    thaw: () => void child.process.kill('SIGCONT'),
-    async close() {
-      closed = true;
-      await starting.catch(() => {});
-      await end('SIGKILL');
-    },
+    freeze: () => void process.current.process.kill('SIGSTOP'),
+    thaw: () => void process.current.process.kill('SIGCONT'),
+    close: () => process.close('SIGKILL'),
   };
 }

@@ -19,22 +19,19 @@ export interface CancellationEntry extends CancelTarget {
 }
 
 /** The replies to all cancellations. Like the ledger of orders, it shares no code with the service. */
-export interface CancellationLedger {
-  /** One per account and `source_order_id`, from the first attempt on. */
-  entries(): CancellationEntry[];
-  /**
-   * Call it before each attempt.
-   *
-   * @returns a function that enters the reply, and returns whether it is the first one.
-   */
-  begin(target: CancelTarget): (reply: CancelReply) => boolean;
-}
+export type CancellationLedger = ReturnType<typeof createCancellationLedger>;
 
-export function createCancellationLedger(findings: Findings): CancellationLedger {
+export function createCancellationLedger(findings: Findings) {
   const entries = new Map<string, CancellationEntry>();
   return {
-    entries: () => [...entries.values()],
-    begin({ sender, sourceOrderId }) {
+    /** One per account and `source_order_id`, from the first attempt on. */
+    entries: (): CancellationEntry[] => [...entries.values()],
+    /**
+     * Call it before each attempt.
+     *
+     * @returns a function that enters the reply, and returns whether it is the first one.
+     */
+    begin({ sender, sourceOrderId }: CancelTarget): (reply: CancelReply) => boolean {
       const key = `${sender.accountId} ${sourceOrderId}`;
       const entry: CancellationEntry = entries.get(key) ?? { sender, sourceOrderId, reply: null };
       entries.set(key, entry);

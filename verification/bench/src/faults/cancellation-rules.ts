@@ -1,7 +1,3 @@
-import type pg from 'pg';
-import type { CancellationLedger } from './cancellation-ledger.ts';
-import type { Dispatcher } from './dispatcher.ts';
-
 /**
  * A query per violation, see `verify.ts`. The table `cancellations` contains every cancelled `source_order_id` with the latest outcome,
  * which is null if no request was answered; `read_requests` contains what the dispatching system read up to `request_cursor`.
@@ -43,34 +39,3 @@ export const CANCELLATION_RULES = {
       and not exists (
         select from cancellations c where c.account_id = o.account_id and c.source_order_id = o.source_order_id)`,
 };
-
-/** Copies the replies to cancellations, and the requests that were read, to temporary tables of the current transaction. */
-export async function copyCancellations(
-  client: pg.Client,
-  cancellations: CancellationLedger,
-  { requestCursor: cursor, readRequests }: Dispatcher,
-): Promise<void> {
-  // The cursor and the requests up to it, from the same moment.
-  const requests = [...readRequests];
-  await client.query('create temp table request_cursor (xid xid8, order_id bigint) on commit drop');
-  await client.query('insert into request_cursor values ($1::text::xid8, $2)', [cursor.xid, cursor.orderId]);
-  await client.query('create temp table read_requests (order_id bigint, is_before_order boolean) on commit drop');
-  await client.query('insert into read_requests select * from unnest($1::bigint[], $2::boolean[])', [
-    requests.map(([orderId]) => orderId),
-    requests.map(([, { isBeforeOrder }]) => isBeforeOrder),
-  ]);
-  const entries = cancellations.entries();
-  await client.query(`create temp table cancellations (
-    account_id int, source_order_id text collate "C", outcome text, order_id bigint
-  ) on commit drop`);
-  await client.query(
-    'insert into cancellations select * from unnest($1::int[], $2::text[], $3::text[], $4::bigint[])',
-    [
-      entries.map(({ sender }) => sender.accountId),
-      entries.map(({ sourceOrderId }) => sourceOrderId),
-      entries.map(({ reply }) => reply?.outcome ?? null),
-      entries.map(({ reply }) => reply?.orderId ?? null),
-    ],
-  );
-  await client.query('analyze read_requests, cancellations');
-}

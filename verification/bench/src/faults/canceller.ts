@@ -1,27 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createInFlight } from '@orders/test-services/load/offer.ts';
 import type { CancellationLedger, CancelTarget } from './cancellation-ledger.ts';
+import { type Counts, createCounter } from './counter.ts';
 import type { Findings } from './findings.ts';
 import { between, pick, type Random } from './random.ts';
-import { makeCancelRequest, sendRequest } from './request.ts';
-
-/** First replies by outcome, and requests without one by status; 0 means no reply. */
-export type CancellationCounts = Record<string, number>;
-
-/** Cancels orders as their senders do. A request without a reply is repeated until it has one. */
-export interface Canceller {
-  /** Sends a cancellation. It resolves after the first attempt. */
-  cancel(target: CancelTarget): Promise<void>;
-  /** Cancels an order some time after its 202. Its worker has most likely written it by then. */
-  cancelWritten(target: CancelTarget): void;
-  /** Cancels some of the orders that a reviewer has just confirmed, before or after dispatching can see them. */
-  cancelConfirmed(targets: readonly CancelTarget[]): void;
-  /** Sends the cancellations that are due. */
-  sendDue(): void;
-  /** Waits for requests in flight. @returns the counts since the last call. */
-  settle(): Promise<CancellationCounts>;
-  /** Sends all cancellations, due or not, and repeats them until each is answered or the deadline passes. */
-  finish(deadline: number): Promise<CancellationCounts>;
-}
+import { makeCancelRequest, reportRefusal, sendRequest } from './request.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** Seconds. A confirmed order can be cancelled for 8 s, and is dispatched after 10 s. */
 const AFTER_WRITTEN = [0.3, 2] as const;
@@ -36,23 +19,26 @@ const MAX_LIST = 10;
 /** A list includes what is due within this time. */
 const LIST_AHEAD_MS = 1000;
 const WEBHOOK_SHARE = 0.5;
-const POLL_INTERVAL_MS = 100;
 
 interface Scheduled {
   at: number;
   target: CancelTarget;
 }
 
+/** Cancels orders as their senders do. A request without a reply is repeated until it has one. */
+export type Canceller = ReturnType<typeof createCanceller>;
+
 export function createCanceller(options: {
   cancellations: CancellationLedger;
   findings: Findings;
   urls: readonly string[];
   random: Random;
-}): Canceller {
+}) {
   const { cancellations, findings, urls, random } = options;
   let scheduled: Scheduled[] = [];
-  const inFlight = new Set<Promise<void>>();
-  let counts: CancellationCounts = {};
+  const inFlight = createInFlight();
+  /** First replies by outcome, and requests without one by status; 0 means no reply. */
+  const counter = createCounter();
 
   function schedule(target: CancelTarget, pause: readonly [number, number]): void {
     scheduled.push({ at: Date.now() + between(random, pause) * 1000, target });
@@ -64,19 +50,14 @@ export function createCanceller(options: {
     return [...taken].map(({ target }) => target);
   }
 
-  function count(name: string | number): void {
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-
   async function send(targets: readonly [CancelTarget, ...CancelTarget[]]): Promise<void> {
     const enter = targets.map((target) => cancellations.begin(target));
     const request = makeCancelRequest(targets, random() < WEBHOOK_SHARE ? 'webhook' : 'rest');
-    const { status, body } = await sendRequest(pick(random, urls), request);
+    const reply = await sendRequest(pick(random, urls), request);
+    const { status, body } = reply;
     if (status !== 200) {
-      count(status);
-      if (status !== 0 && status !== 503) {
-        findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
-      }
+      counter.add(status);
+      reportRefusal(findings, reply);
       if (status === 0 || status >= 500) for (const target of targets) schedule(target, RETRY_PAUSE);
       return;
     }
@@ -85,45 +66,47 @@ export function createCanceller(options: {
       const { outcome, source_order_id, order_id: orderId } = results[index] ?? {};
       if (source_order_id !== target.sourceOrderId) {
         findings.add({ name: 'outcome-changed', id: target.sourceOrderId, detail: `for ${source_order_id}` });
-      } else if (enter[index]?.({ outcome, orderId })) count(outcome);
+      } else if (enter[index]?.({ outcome, orderId })) counter.add(outcome);
       if (random() < REPEATED_SHARE) schedule(target, REPEAT_PAUSE);
     }
   }
 
+  /** Sends a cancellation. It resolves after the first attempt. */
   function cancel(target: CancelTarget): Promise<void> {
     const soon = Date.now() + LIST_AHEAD_MS;
     const joins = (one: Scheduled) => one.target.sender === target.sender && one.at < soon;
     const others = random() < LIST_SHARE ? takeScheduled(MAX_LIST - 1, joins) : [];
-    const sending = send([target, ...others]).finally(() => inFlight.delete(sending));
-    inFlight.add(sending);
-    return sending;
+    return inFlight.track(send([target, ...others]));
   }
 
   function sendUntil(time: number): void {
     for (const target of takeScheduled(Number.POSITIVE_INFINITY, ({ at }) => at <= time)) void cancel(target);
   }
 
-  async function settle(): Promise<CancellationCounts> {
-    while (inFlight.size > 0) await Promise.all(inFlight);
-    const settled = counts;
-    counts = {};
-    return settled;
+  /** Waits for requests in flight. @returns the counts since the last call. */
+  async function settle(): Promise<Counts> {
+    await inFlight.settle();
+    return counter.take();
   }
 
   return {
     cancel,
-    cancelWritten: (target) => schedule(target, AFTER_WRITTEN),
-    cancelConfirmed(targets) {
+    settle,
+    /** Cancels an order some time after its 202. Its worker has most likely written it by then. */
+    cancelWritten: (target: CancelTarget) => schedule(target, AFTER_WRITTEN),
+    /** Cancels some of the orders that a reviewer has just confirmed, before or after dispatching can see them. */
+    cancelConfirmed(targets: readonly CancelTarget[]): void {
       for (const target of targets) if (random() < CONFIRMED_SHARE) schedule(target, AFTER_CONFIRMED);
     },
+    /** Sends the cancellations that are due. */
     sendDue: () => sendUntil(Date.now()),
-    settle,
-    async finish(deadline) {
-      while (scheduled.length > 0 && Date.now() < deadline) {
+    /** Sends all cancellations, due or not, and repeats them until each is answered or the deadline passes. */
+    async finish(deadline: number): Promise<Counts> {
+      await waitUntil(async () => {
         sendUntil(Number.POSITIVE_INFINITY);
-        while (inFlight.size > 0) await Promise.all(inFlight);
-        await sleep(POLL_INTERVAL_MS);
-      }
+        await inFlight.settle();
+        return scheduled.length === 0;
+      }, deadline);
       return settle();
     },
   };

@@ -1,23 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { openKnex } from '@orders/database/connect.ts';
+import { withKnex } from '@orders/database/connect.ts';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { createSource } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
-import { baseEnvironment } from '@orders/test-services/child.ts';
-import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
-import { untilListening } from '../start-contestant.ts';
 import { type App, startApp } from './apps.ts';
 import { type EndpointReceiver, endpointUrl, startEndpointReceiver } from './endpoint-receiver.ts';
 import type { Findings } from './findings.ts';
@@ -56,7 +55,6 @@ const SHORT_TIMES = {
   DRAIN_TIMEOUT: '10s',
 };
 
-const APPS = resolve(import.meta.dirname, '../../../../apps');
 const PROCESSES_PER_APP = 2;
 const SENDERS = 4;
 /** The others verify that an account without events has none. */
@@ -128,42 +126,49 @@ async function start(
   const { senders, endpoints } = await prepare(postgres.url, secretsKey, findings);
   ends.push(...endpoints.map(({ close }) => close));
 
-  async function launch(app: 'intake' | 'worker' | 'notifier', number: number, port?: number): Promise<App> {
+  const env = {
+    NODE_ENV: 'production',
+    LOG_FORMAT: 'json',
+    ...SHORT_TIMES,
+    DATABASE_URL: postgres.url,
+    QUEUE_URL: redis.url,
+    SECRETS_KEY: secretsKey.toString('base64'),
+    CALLBACK_ALLOW: '127.0.0.1:*',
+    CALLBACK_RATE: '100000',
+  };
+  async function launch(app: string, number: number, own: Record<string, string> = {}): Promise<App> {
     const name = `${app}-${number}`;
-    const started = await startApp({
-      name,
-      main: `${APPS}/${app}/src/main.ts`,
-      env: {
-        ...baseEnvironment(),
-        NODE_ENV: 'production',
-        LOG_FORMAT: 'json',
-        ...SHORT_TIMES,
-        DATABASE_URL: postgres.url,
-        QUEUE_URL: redis.url,
-        SECRETS_KEY: secretsKey.toString('base64'),
-        CALLBACK_ALLOW: '127.0.0.1:*',
-        CALLBACK_RATE: '100000',
-        ...(port && { PORT: String(port) }),
-      },
-      log: join(logs, `${name}.log`),
-      findings,
-      untilUp: async () => {
-        if (port) await untilListening(port);
-      },
-    });
+    const waitsFor = Number(own.ADMIN_PORT) || undefined;
+    const log = join(logs, `${name}.log`);
+    const started = await startApp({ app, name, env: { ...env, ...own }, log, findings, waitsFor });
     ends.push(started.close);
     return started;
   }
 
   const [intakes, workers, notifiers, urls]: [App[], App[], App[], string[]] = [[], [], [], []];
   for (let number = 1; number <= PROCESSES_PER_APP; number += 1) {
-    const port = await freePort();
+    const [port, adminPort] = [await freePort(), await freePort()];
     urls.push(`http://127.0.0.1:${port}`);
-    intakes.push(await launch('intake', number, port));
+    intakes.push(await launch('intake', number, { PORT: String(port), ADMIN_PORT: String(adminPort) }));
     workers.push(await launch('worker', number));
     notifiers.push(await launch('notifier', number));
   }
   return { postgres, disk, redis, intakes, workers, notifiers, endpoints, urls, senders };
+}
+
+const RESTART_TIMEOUT_MS = 120_000;
+
+/** Starts Postgres if it is down, also if it exits during this call, and resolves when it accepts queries. */
+export async function restartPostgres({ postgres }: Deployment): Promise<void> {
+  for (const startedAt = Date.now(); ; await sleep(50)) {
+    try {
+      if (!postgres.isRunning) await postgres.start();
+      await withClient(postgres.url, (client) => client.query('select 1'));
+      return;
+    } catch (error) {
+      if (Date.now() - startedAt > RESTART_TIMEOUT_MS) throw error;
+    }
+  }
 }
 
 async function prepare(
@@ -172,8 +177,7 @@ async function prepare(
   findings: Findings,
 ): Promise<Pick<Deployment, 'senders' | 'endpoints'>> {
   await ensureDatabase(databaseUrl);
-  const knex = openKnex({ url: databaseUrl });
-  try {
+  return withKnex({ url: databaseUrl }, async (knex) => {
     await migrate(knex);
     await knex.raw(POISON);
     const senders: Sender[] = [];
@@ -196,7 +200,5 @@ async function prepare(
       senders.push({ accountId, apiKey, signingSecret, sourceId, hasEvents });
     }
     return { senders, endpoints };
-  } finally {
-    await knex.destroy();
-  }
+  });
 }

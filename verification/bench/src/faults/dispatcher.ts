@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database/connect.ts';
 import pg from 'pg';
+import { waitUntil } from './wait-until.ts';
 
 /** The first appearance of an order in `dispatchable_orders`. */
 export interface Dispatched {
@@ -13,25 +14,6 @@ export interface Dispatched {
 interface Cursor {
   xid: string;
   orderId: number;
-}
-
-/** Simulates a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`, each with a cursor. */
-export interface Dispatcher {
-  /** All orders seen so far. */
-  readonly seen: ReadonlyMap<number, Dispatched>;
-  /** No order may appear later at or before this position. */
-  readonly cursor: Cursor;
-  /** All requests for cancellation read so far, by order id. */
-  readonly readRequests: ReadonlyMap<number, { isBeforeOrder: boolean }>;
-  /** No request may appear later at or before this position. */
-  readonly requestCursor: Cursor;
-  /** Starts a new measurement of delays. */
-  startRound(): void;
-  /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
-  longestDelay(): number;
-  /** Waits until all confirmed orders and all requests appear or the deadline passes. */
-  untilShown(deadline: number): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const POLL_INTERVAL_MS = 100;
@@ -48,7 +30,11 @@ const FOLLOW_REQUESTS = `
 select order_id, request_xid::text as xid from dispatch_cancellations
 where (request_xid, order_id) > ($1::text::xid8, $2::bigint) order by request_xid, order_id limit 1000`;
 
-export function startDispatcher(url: string): Dispatcher {
+/** What the dispatching system has read. */
+export type Dispatcher = ReturnType<typeof startDispatcher>;
+
+/** Simulates a dispatching system that reads `dispatchable_orders` and `dispatch_cancellations`, each with a cursor. */
+export function startDispatcher(url: string) {
   // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   const seen = new Map<number, Dispatched>();
@@ -118,21 +104,26 @@ export function startDispatcher(url: string): Dispatcher {
 
   const work = following();
   return {
-    seen,
+    /** All orders seen so far. */
+    seen: seen as ReadonlyMap<number, Dispatched>,
+    /** No order may appear later at or before this position. */
     get cursor() {
       return cursor;
     },
-    readRequests,
+    /** All requests for cancellation read so far, by order id. */
+    readRequests: readRequests as ReadonlyMap<number, { isBeforeOrder: boolean }>,
+    /** No request may appear later at or before this position. */
     get requestCursor() {
       return requestCursor;
     },
-    startRound() {
+    /** Starts a new measurement of delays. */
+    startRound(): void {
       [measuresFrom, longest] = [Date.now(), Number.NaN];
     },
+    /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
     longestDelay: () => longest,
-    async untilShown(deadline) {
-      while (!(await isAllShown().catch(() => false)) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
-    },
+    /** Waits until all confirmed orders and all requests appear or the deadline passes. */
+    untilShown: (deadline: number) => waitUntil(() => isAllShown().catch(() => false), deadline),
     async stop() {
       isFollowing = false;
       await work;

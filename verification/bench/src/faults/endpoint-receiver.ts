@@ -2,50 +2,31 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { Webhook } from 'standardwebhooks';
+import { type Counts, createCounter } from './counter.ts';
 import type { FeedEvent } from './event-ledger.ts';
 import type { Finding, Findings } from './findings.ts';
 
 /** The requests that an endpoint received. Like the ledger of orders, it shares no code with the service. */
-interface DeliveryLedger {
-  /**
-   * Enters a complete request, however the endpoint replies.
-   *
-   * @returns a function that enters the delivery; call it with a 2xx reply.
-   */
-  enter(headers: Record<string, string>, text: string): () => void;
-  /** The ids of all events that were received so far. */
-  receivedIds(): string[];
-  /** The events that were not delivered. */
-  findMissing(events: readonly FeedEvent[]): FeedEvent[];
-  /**
-   * Compares what was received with the feed of the account.
-   *
-   * @param ids compares only these.
-   */
-  compare(ids: readonly string[], feed: readonly FeedEvent[]): Finding[];
-  /** The counts since the last call. A delivery is a request with a 2xx reply; a repeated one is not the first of its event. */
-  takeCounts(): DeliveryCounts;
-}
-
-type DeliveryCounts = Record<'requests' | 'delivered' | 'repeated', number>;
+type DeliveryLedger = ReturnType<typeof createDeliveryLedger>;
 
 /** @param options `secret` signs every delivery. */
-export function createDeliveryLedger(options: {
-  accountId: number;
-  secret: string;
-  findings: Findings;
-}): DeliveryLedger {
+export function createDeliveryLedger(options: { accountId: number; secret: string; findings: Findings }) {
   const { accountId, secret, findings } = options;
   const webhook = new Webhook(secret);
   /** The first body by event id. */
   const received = new Map<string, string>();
   const delivered = new Set<string>();
-  let counts = noCounts();
+  const counter = createCounter();
 
   const findingId = (id: string) => `account ${accountId} ${id}`;
 
   return {
-    enter(headers, text) {
+    /**
+     * Enters a complete request, however the endpoint replies.
+     *
+     * @returns a function that enters the delivery; call it with a 2xx reply.
+     */
+    enter(headers: Record<string, string>, text: string): () => void {
       const id = headers['webhook-id'] ?? '';
       try {
         webhook.verify(text, headers, { jsonParse: false });
@@ -55,15 +36,22 @@ export function createDeliveryLedger(options: {
       const first = received.get(id) ?? text;
       received.set(id, first);
       if (first !== text) findings.add({ name: 'delivery-differs', id: findingId(id), detail: `${first} and ${text}` });
-      counts.requests += 1;
+      counter.add('requests');
       return () => {
-        counts[delivered.has(id) ? 'repeated' : 'delivered'] += 1;
+        counter.add(delivered.has(id) ? 'repeated' : 'delivered');
         delivered.add(id);
       };
     },
-    receivedIds: () => [...received.keys()],
-    findMissing: (events) => events.filter(({ id }) => !delivered.has(id)),
-    compare(ids, feed) {
+    /** The ids of all events that were received so far. */
+    receivedIds: (): string[] => [...received.keys()],
+    /** The events that were not delivered. */
+    findMissing: (events: readonly FeedEvent[]): FeedEvent[] => events.filter(({ id }) => !delivered.has(id)),
+    /**
+     * Compares what was received with the feed of the account.
+     *
+     * @param ids compares only these.
+     */
+    compare(ids: readonly string[], feed: readonly FeedEvent[]): Finding[] {
       const events = new Map(feed.map((event) => [event.id, event]));
       return ids.flatMap((id): Finding[] => {
         const text = received.get(id) ?? '';
@@ -72,15 +60,10 @@ export function createDeliveryLedger(options: {
         return isSame(text, event) ? [] : [{ name: 'delivery-differs', id: findingId(id), detail: text }];
       });
     },
-    takeCounts() {
-      const taken = counts;
-      counts = noCounts();
-      return taken;
-    },
+    /** The counts since the last call. A delivery is a request with a 2xx reply; a repeated one is not the first of its event. */
+    takeCounts: counter.take,
   };
 }
-
-const noCounts = (): DeliveryCounts => ({ requests: 0, delivered: 0, repeated: 0 });
 
 function isSame(text: string, event: FeedEvent): boolean {
   if (text === JSON.stringify(event)) return true;

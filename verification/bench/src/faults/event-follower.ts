@@ -1,23 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database/connect.ts';
+import { createCounter } from './counter.ts';
 import type { EventLedger } from './event-ledger.ts';
-import { createFeedReader, type EventCounts, type FeedReader } from './feed-reader.ts';
+import { createFeedReader, type FeedReader } from './feed-reader.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import type { Random } from './random.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** Clients that follow the feeds of all accounts with events, through all faults. */
-export interface EventFollower {
-  /** Waits until each feed was followed to the sequence of its account, by account id. @returns the accounts that were not. */
-  untilFollowed(sequences: ReadonlyMap<number, number>, deadline: number): Promise<number[]>;
-  /** Reads all feeds again: from where they were at the last call, or from the start. @returns the accounts that were not read to the end. */
-  readAgain(from: 'last call' | 'start', deadline: number): Promise<number[]>;
-  /** Another reader of the same feeds, which enters what it reads elsewhere. */
-  createReader(events: EventLedger, findings: Findings): FeedReader;
-  /** The counts since the last call. */
-  takeCounts(): EventCounts;
-  stop(): Promise<void>;
-}
+export type EventFollower = ReturnType<typeof startEventFollower>;
 
 const POLL_INTERVAL_MS = 100;
 const TIMEOUT_MS = 2000;
@@ -29,12 +21,12 @@ export function startEventFollower(options: {
   events: EventLedger;
   findings: Findings;
   random: Random;
-}): EventFollower {
+}) {
   const { url, urls, events, findings, random } = options;
   const senders = options.senders.filter(({ hasEvents }) => hasEvents);
   const knex = openKnex({ url, poolSize: senders.length, prepared: true, queryTimeout: TIMEOUT_MS });
   const readAgainTo = new Map<number, number>();
-  let counts: EventCounts = {};
+  const counter = createCounter();
   let isFollowing = true;
 
   async function findDispatchable(accountId: number, orderIds: number[]): Promise<Set<number> | null> {
@@ -45,12 +37,9 @@ export function startEventFollower(options: {
     );
   }
 
-  function count(name: string, number: number): void {
-    if (number > 0) counts[name] = (counts[name] ?? 0) + number;
-  }
-
-  const createReader = (into: EventLedger, foundIn: Findings) =>
-    createFeedReader({ events: into, findings: foundIn, urls, random, findDispatchable, count });
+  /** Another reader of the same feeds, which enters what it reads elsewhere. */
+  const createReader = (into: EventLedger, foundIn: Findings): FeedReader =>
+    createFeedReader({ events: into, findings: foundIn, urls, random, findDispatchable, count: counter.add });
   const reader = createReader(events, findings);
   const lastOf = (accountId: number) => events.eventsOf(accountId).length;
 
@@ -63,12 +52,16 @@ export function startEventFollower(options: {
 
   const work = senders.map(follow);
   return {
-    async untilFollowed(sequences, deadline) {
+    createReader,
+    takeCounts: counter.take,
+    /** Waits until each feed was followed to the sequence of its account, by account id. @returns the accounts that were not. */
+    async untilFollowed(sequences: ReadonlyMap<number, number>, deadline: number): Promise<number[]> {
       const findBehind = () => [...sequences].flatMap(([id, sequence]) => (lastOf(id) < sequence ? [id] : []));
-      while (findBehind().length > 0 && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
+      await waitUntil(() => findBehind().length === 0, deadline);
       return findBehind();
     },
-    async readAgain(from, deadline) {
+    /** Reads all feeds again: from where they were at the last call, or from the start. @returns the accounts that were not read to the end. */
+    async readAgain(from: 'last call' | 'start', deadline: number): Promise<number[]> {
       const unread: number[] = [];
       for (const sender of senders) {
         const { accountId } = sender;
@@ -77,12 +70,6 @@ export function startEventFollower(options: {
         if (!(await reader.readToEnd(sender, after, deadline))) unread.push(accountId);
       }
       return unread;
-    },
-    createReader,
-    takeCounts() {
-      const taken = counts;
-      counts = {};
-      return taken;
     },
     async stop() {
       isFollowing = false;

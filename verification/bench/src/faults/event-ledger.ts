@@ -21,21 +21,9 @@ export interface FeedPage {
 }
 
 /** The events that were read of the feeds. Like the ledger of orders, it shares no code with the service. */
-export interface EventLedger {
-  /** The events of an account, in the order in which they were read for the first time. */
-  eventsOf(accountId: number): readonly FeedEvent[];
-  /** Ids of the confirmations that were read before dispatching could see the order. */
-  readonly earlyIds: Set<string>;
-  /**
-   * Call it before each request of a page, also of one that was read before.
-   *
-   * @param after the sequence in its cursor, at most the number of known events.
-   * @returns a function that enters the page, and returns the events that are new.
-   */
-  begin(accountId: number, after: number): (page: FeedPage) => FeedEvent[];
-}
+export type EventLedger = ReturnType<typeof createEventLedger>;
 
-export function createEventLedger(findings: Findings): EventLedger {
+export function createEventLedger(findings: Findings) {
   const byAccount = new Map<number, FeedEvent[]>();
   const ids = new Set<string>();
   const earlyIds = new Set<string>();
@@ -47,9 +35,17 @@ export function createEventLedger(findings: Findings): EventLedger {
   }
 
   return {
-    eventsOf: (accountId) => knownOf(accountId),
+    /** The events of an account, in the order in which they were read for the first time. */
+    eventsOf: (accountId: number): readonly FeedEvent[] => knownOf(accountId),
+    /** Ids of the confirmations that were read before dispatching could see the order. */
     earlyIds,
-    begin(accountId, after) {
+    /**
+     * Call it before each request of a page, also of one that was read before.
+     *
+     * @param after the sequence in its cursor, at most the number of known events.
+     * @returns a function that enters the page, and returns the events that are new.
+     */
+    begin(accountId: number, after: number): (page: FeedPage) => FeedEvent[] {
       const known = knownOf(accountId);
       const lastBefore = known.length;
       return ({ events, next, more }) => {

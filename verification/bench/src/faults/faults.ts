@@ -1,11 +1,11 @@
+import { withClient } from '@orders/test-services/databases.ts';
 import { Redis } from 'ioredis';
 import { cutRequests } from './cut-requests.ts';
-import type { Deployment } from './deployment.ts';
+import { type Deployment, restartPostgres } from './deployment.ts';
 import type { EndpointMode } from './endpoint-receiver.ts';
 import type { ForeignSessions } from './foreign-sessions.ts';
 import type { Load } from './load.ts';
 import type { Random } from './random.ts';
-import { restartPostgres, withClient } from './with-client.ts';
 
 /** Everything that a fault can affect. */
 export interface FaultContext extends Deployment {
@@ -35,36 +35,16 @@ const HELD = [2, 5] as const;
 const REQUESTS_CUT = 300;
 
 export const FAULTS: readonly Fault[] = [
-  {
-    name: 'intake-killed',
-    durationSeconds: DOWN,
-    inject: ({ intakes }, target) => targetOf(intakes, target).kill(),
-    recover: ({ intakes }, target) => targetOf(intakes, target).start(),
-  },
-  {
-    name: 'worker-killed',
-    durationSeconds: DOWN,
-    inject: ({ workers }, target) => targetOf(workers, target).kill(),
-    recover: ({ workers }, target) => targetOf(workers, target).start(),
-  },
+  appFault('intake-killed', 'intakes', 'kill'),
+  appFault('worker-killed', 'workers', 'kill'),
   {
     name: 'workers-killed',
     durationSeconds: DOWN,
     inject: ({ workers }) => Promise.all(workers.map((worker) => worker.kill())),
     recover: ({ workers }) => Promise.all(workers.map((worker) => worker.start())),
   },
-  {
-    name: 'intake-drained',
-    durationSeconds: BRIEF,
-    inject: ({ intakes }, target) => targetOf(intakes, target).drain(),
-    recover: ({ intakes }, target) => targetOf(intakes, target).start(),
-  },
-  {
-    name: 'worker-drained',
-    durationSeconds: BRIEF,
-    inject: ({ workers }, target) => targetOf(workers, target).drain(),
-    recover: ({ workers }, target) => targetOf(workers, target).start(),
-  },
+  appFault('intake-drained', 'intakes', 'drain'),
+  appFault('worker-drained', 'workers', 'drain'),
   {
     name: 'redis-lost',
     durationSeconds: DOWN,
@@ -181,18 +161,8 @@ export const FAULTS: readonly Fault[] = [
     inject: ({ postgres, redis }) => Promise.all([postgres.kill(), redis.stop()]),
     recover: (context) => Promise.all([restartPostgres(context), context.redis.startEmpty()]),
   },
-  {
-    name: 'notifier-killed',
-    durationSeconds: DOWN,
-    inject: ({ notifiers }, target) => targetOf(notifiers, target).kill(),
-    recover: ({ notifiers }, target) => targetOf(notifiers, target).start(),
-  },
-  {
-    name: 'notifier-drained',
-    durationSeconds: BRIEF,
-    inject: ({ notifiers }, target) => targetOf(notifiers, target).drain(),
-    recover: ({ notifiers }, target) => targetOf(notifiers, target).start(),
-  },
+  appFault('notifier-killed', 'notifiers', 'kill'),
+  appFault('notifier-drained', 'notifiers', 'drain'),
   {
     name: 'notifier-frozen',
     durationSeconds: FROZEN,
@@ -208,6 +178,16 @@ export const FAULTS: readonly Fault[] = [
 
 function targetOf<T>(all: readonly T[], target: number): T {
   return all[target % all.length] as T;
+}
+
+/** One process of an app is killed or drained, and started again. */
+function appFault(name: string, apps: 'intakes' | 'workers' | 'notifiers', how: 'kill' | 'drain'): Fault {
+  return {
+    name,
+    durationSeconds: how === 'kill' ? DOWN : BRIEF,
+    inject: (context, target) => targetOf(context[apps], target)[how](),
+    recover: (context, target) => targetOf(context[apps], target).start(),
+  };
 }
 
 /** One endpoint is in this mode; the others work. */

@@ -3,24 +3,16 @@ import type { EventLedger, FeedEvent, FeedPage } from './event-ledger.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { pick, type Random } from './random.ts';
-import { askEvents } from './request.ts';
-
-/** Pages and events by what was done with them. */
-export type EventCounts = Record<string, number>;
-
-/** Reads feeds page by page, like a client, and enters what it reads. */
-export interface FeedReader {
-  /** @returns null if there was no reply with a page. */
-  readPage(sender: Sender, after: number): Promise<FeedPage | null>;
-  /** Reads from a sequence to the end of the feed. @returns false if the deadline passed before. */
-  readToEnd(sender: Sender, after: number, deadline: number): Promise<boolean>;
-}
+import { askEvents, reportRefusal } from './request.ts';
 
 const LIMITS = [1, 10, 100, 1000] as const;
 const MAX_LIMIT = 1000;
 const READ_AGAIN_SHARE = 0.2;
 const WAIT_SHARE = 0.5;
 const RETRY_MS = 100;
+
+/** Reads feeds page by page, like a client, and enters what it reads. */
+export type FeedReader = ReturnType<typeof createFeedReader>;
 
 /**
  * @param options `findDispatchable` returns which of these orders `dispatchable_orders` shows, or null if it cannot be read now. Each
@@ -33,23 +25,21 @@ export function createFeedReader(options: {
   random: Random;
   findDispatchable: (accountId: number, orderIds: number[]) => Promise<Set<number> | null>;
   count: (name: string, number: number) => void;
-}): FeedReader {
+}) {
   const { events, findings, urls, random, findDispatchable, count } = options;
 
   async function read(sender: Sender, after: number, limit: number): Promise<FeedPage | null> {
     const wait = random() < WAIT_SHARE;
     const enter = events.begin(sender.accountId, after);
-    const { status, body } = await askEvents(pick(random, urls), sender.apiKey, { after, limit, wait });
-    if (status === 200) {
-      const fresh = enter(body);
-      count('read', fresh.length);
-      await verifyConfirmations(sender, fresh);
-      return body;
+    const reply = await askEvents(pick(random, urls), sender.apiKey, { after, limit, wait });
+    if (reply.status !== 200) {
+      reportRefusal(findings, reply);
+      return null;
     }
-    if (status !== 0 && status !== 503) {
-      findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
-    }
-    return null;
+    const fresh = enter(reply.body);
+    count('read', fresh.length);
+    await verifyConfirmations(sender, fresh);
+    return reply.body;
   }
 
   async function verifyConfirmations({ accountId }: Sender, fresh: readonly FeedEvent[]): Promise<void> {
@@ -65,13 +55,15 @@ export function createFeedReader(options: {
   }
 
   return {
-    async readPage(sender, after) {
+    /** @returns null if there was no reply with a page. */
+    async readPage(sender: Sender, after: number): Promise<FeedPage | null> {
       const limit = pick(random, LIMITS);
       const page = await read(sender, after, limit);
       if (page && random() < READ_AGAIN_SHARE && (await read(sender, after, limit))) count('pages read again', 1);
       return page;
     },
-    async readToEnd(sender, after, deadline) {
+    /** Reads from a sequence to the end of the feed. @returns false if the deadline passed before. */
+    async readToEnd(sender: Sender, after: number, deadline: number): Promise<boolean> {
       let last = after;
       while (Date.now() < deadline) {
         const page = await read(sender, last, MAX_LIMIT);

@@ -82,26 +82,23 @@ export interface Finding {
 }
 
 /** All violations found so far. */
-export interface Findings {
-  add(finding: Finding): void;
-  /** The ids under one name. */
-  known(name: ViolationName): string[];
-  /** The findings since the last call. */
-  takeNew(): Finding[];
-}
+export type Findings = ReturnType<typeof createFindings>;
 
-export function createFindings(): Findings {
+export function createFindings() {
   const all = new Map<string, Finding>();
   let fresh: Finding[] = [];
   return {
-    add(finding) {
+    add(finding: Finding): void {
       const key = `${finding.name} ${finding.id}`;
       if (all.has(key)) return;
       all.set(key, finding);
       fresh.push(finding);
     },
-    known: (name) => [...all.values()].filter((finding) => finding.name === name).map(({ id }) => id),
-    takeNew() {
+    /** The ids under one name. */
+    known: (name: ViolationName): string[] =>
+      [...all.values()].filter((finding) => finding.name === name).map(({ id }) => id),
+    /** The findings since the last call. */
+    takeNew(): Finding[] {
       const taken = fresh;
       fresh = [];
       return taken;

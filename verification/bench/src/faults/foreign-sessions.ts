@@ -1,22 +1,15 @@
 import { SQLSTATE } from '@orders/database/database-errors.ts';
 import pg from 'pg';
 
-/** Sessions of other programs on the same Postgres. */
-export interface ForeignSessions {
-  /** Opens a session, runs these statements in sequence, and leaves it open. */
-  open(...statements: string[]): Promise<void>;
-  /** Takes all free connections of Postgres except a few for the verification. */
-  takeAll(): Promise<void>;
-  /** Closes all sessions. */
-  end(): Promise<void>;
-}
-
 /** Postgres ends the sessions after this time if this process is killed. */
 const LIMITS = { idle_in_transaction_session_timeout: 30_000, idle_session_timeout: 30_000, statement_timeout: 30_000 };
 const MAX_SESSIONS = 300;
 const FREE_CONNECTIONS = 6;
 
-export function createForeignSessions(url: string): ForeignSessions {
+/** Sessions of other programs on the same Postgres. */
+export type ForeignSessions = ReturnType<typeof createForeignSessions>;
+
+export function createForeignSessions(url: string) {
   let clients: pg.Client[] = [];
 
   async function connect(): Promise<pg.Client> {
@@ -30,11 +23,13 @@ export function createForeignSessions(url: string): ForeignSessions {
   const close = (ended: pg.Client[]) => Promise.all(ended.map((client) => client.end().catch(() => {})));
 
   return {
-    async open(...statements) {
+    /** Opens a session, runs these statements in sequence, and leaves it open. */
+    async open(...statements: string[]): Promise<void> {
       const client = await connect();
       for (const statement of statements) await client.query(statement);
     },
-    async takeAll() {
+    /** Takes all free connections of Postgres except a few for the verification. */
+    async takeAll(): Promise<void> {
       try {
         while (clients.length < MAX_SESSIONS) await connect();
       } catch (error) {
@@ -42,7 +37,8 @@ export function createForeignSessions(url: string): ForeignSessions {
       }
       await close(clients.splice(-FREE_CONNECTIONS));
     },
-    async end() {
+    /** Closes all sessions. */
+    async end(): Promise<void> {
       await close(clients);
       clients = [];
     },

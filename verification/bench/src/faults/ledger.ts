@@ -30,18 +30,15 @@ export interface Accepted {
 }
 
 /** The replies that clients received. It is the only independent record, so it shares no code with the service. */
-export interface Ledger {
-  /** By receipt id. */
-  accepted: ReadonlyMap<string, Accepted>;
-  enter(order: Order, reply: { receiptId: string; isReplay: boolean }): void;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
-export function createLedger(findings: Findings): Ledger {
+export function createLedger(findings: Findings) {
   const accepted = new Map<string, Accepted>();
   const namedByKey = new Map<string, string>();
   return {
+    /** By receipt id. */
     accepted,
-    enter(order, { receiptId, isReplay }) {
+    enter(order: Order, { receiptId, isReplay }: { receiptId: string; isReplay: boolean }): void {
       const known = accepted.get(receiptId);
       const isForeign = known !== undefined && !isSame(known.order, order);
       if (isForeign || (known?.isOwnReceipt && !isReplay) || (isReplay && order.idempotencyKey === null)) {

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CancellationCounts, Canceller } from './canceller.ts';
+import { createInFlight, offerAtRate, repeat } from '@orders/test-services/load/offer.ts';
+import type { Canceller } from './canceller.ts';
+import { type Counts, createCounter } from './counter.ts';
 import type { Findings } from './findings.ts';
 import type { Ledger, Order, Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
-import { makeRequest, sendRequest } from './request.ts';
+import { makeRequest, reportRefusal, sendRequest } from './request.ts';
 
 /** The replies to the requests of one round, counted by attempt. */
 export interface RequestCounts {
@@ -12,21 +14,12 @@ export interface RequestCounts {
   /** Replies that named the receipt of an earlier request. */
   replayed: number;
   /** Other replies by status; 0 means no reply. */
-  refused: Record<string, number>;
-  cancellations: CancellationCounts;
+  refused: Counts;
+  cancellations: Counts;
 }
 
 /** The clients of the service, all in this process. */
-export interface Load {
-  /** Starts sending orders. */
-  start(): void;
-  /** Stops sending and waits for requests in flight. */
-  stop(): Promise<RequestCounts>;
-  /** The next order of the mix. */
-  make(): Order;
-  /** Sends an order until it is accepted or its attempts are used up. */
-  deliver(order: Order): Promise<void>;
-}
+export type Load = ReturnType<typeof createLoad>;
 
 const REPEATED_KEY_SHARE = 0.05;
 const RESENT_ORDER_SHARE = 0.1;
@@ -46,7 +39,7 @@ const MAX_ATTEMPTS = 6;
 const RETRY_PAUSE_SECONDS = [0.2, 0.6] as const;
 /** Max orders in flight. Orders above it are skipped. */
 const MAX_IN_FLIGHT = 800;
-const TICK_MS = 5;
+const CANCEL_INTERVAL_MS = 5;
 
 /** @param options `urls` of all intakes; each attempt picks one at random. `rate` in orders a second. */
 export function createLoad(options: {
@@ -57,19 +50,20 @@ export function createLoad(options: {
   urls: readonly string[];
   rate: number;
   random: Random;
-}): Load {
+}) {
   const { ledger, findings, canceller, senders, urls, rate, random } = options;
   const sent: Order[] = [];
   const sentWithKey: Order[] = [];
-  const inFlight = new Set<Promise<void>>();
-  let counts: Omit<RequestCounts, 'cancellations'> = { accepted: 0, replayed: 0, refused: {} };
-  let offering: Promise<void> = Promise.resolve();
-  let isOffering = false;
+  const inFlight = createInFlight();
+  const refused = createCounter();
+  let [accepted, replayed] = [0, 0];
+  let stops: (() => Promise<void>)[] = [];
 
   function earlier(orders: readonly Order[]): Order | undefined {
     return pick(random, random() < 0.5 ? orders.slice(-RECENT_ORDERS) : orders);
   }
 
+  /** The next order of the mix. */
   function make(): Order {
     const roll = random();
     const again = roll < REPEATED_KEY_SHARE ? earlier(sentWithKey) : undefined;
@@ -93,12 +87,11 @@ export function createLoad(options: {
     const isForSource = order.idempotencyKey === null && random() < SOURCE_SHARE;
     const request = makeRequest(order, isForSource ? 'source' : random() < WEBHOOK_SHARE ? 'webhook' : 'rest');
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-      const { status, body } = await sendRequest(pick(random, urls), request);
-      if (status === 202) return accept(order, body);
-      counts.refused[status] = (counts.refused[status] ?? 0) + 1;
-      if (status !== 0 && status !== 503) {
-        findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
-      }
+      const reply = await sendRequest(pick(random, urls), request);
+      const { status } = reply;
+      if (status === 202) return accept(order, reply.body);
+      refused.add(status);
+      reportRefusal(findings, reply);
       if (status !== 0 && status < 500) return;
       await sleep(between(random, RETRY_PAUSE_SECONDS) * 1000);
     }
@@ -107,8 +100,8 @@ export function createLoad(options: {
   function accept(order: Order, body: { receipt_id: string; duplicate?: boolean; payload_mismatch?: boolean }): void {
     const isReplay = body.duplicate === true;
     if (body.payload_mismatch) findings.add({ name: 'payload-mismatch', id: body.receipt_id });
-    if (isReplay) counts.replayed += 1;
-    if (!ledger.accepted.has(body.receipt_id)) counts.accepted += 1;
+    if (isReplay) replayed += 1;
+    if (!ledger.accepted.has(body.receipt_id)) accepted += 1;
     ledger.enter(order, { receiptId: body.receipt_id, isReplay });
   }
 
@@ -122,40 +115,26 @@ export function createLoad(options: {
     else if (moment === 'written') canceller.cancelWritten(order);
   }
 
-  function track(delivering: Promise<void>): Promise<void> {
-    const delivery = delivering.finally(() => inFlight.delete(delivery));
-    inFlight.add(delivery);
-    return delivery;
-  }
-
-  function offerNext(): void {
+  function sendNext(): Promise<void> {
     const order = make();
-    void track(random() < CANCELLED_SHARE ? sendAndCancel(order) : sendWithRetries(order));
-  }
-
-  async function offer(): Promise<void> {
-    const startedAt = performance.now();
-    for (let offered = 0; isOffering; await sleep(TICK_MS)) {
-      for (const due = ((performance.now() - startedAt) / 1000) * rate; offered < due; offered += 1) {
-        if (inFlight.size < MAX_IN_FLIGHT) offerNext();
-      }
-      canceller.sendDue();
-    }
+    return random() < CANCELLED_SHARE ? sendAndCancel(order) : sendWithRetries(order);
   }
 
   return {
-    start() {
-      counts = { accepted: 0, replayed: 0, refused: {} };
-      isOffering = true;
-      offering = offer();
-    },
-    async stop() {
-      isOffering = false;
-      await offering;
-      while (inFlight.size > 0) await Promise.all(inFlight);
-      return { ...counts, cancellations: await canceller.settle() };
-    },
     make,
-    deliver: (order) => track(sendWithRetries(order)),
+    /** Starts sending orders. */
+    start(): void {
+      [accepted, replayed] = [0, 0];
+      const offering = offerAtRate({ perSecond: rate, max: MAX_IN_FLIGHT, inFlight }, sendNext);
+      stops = [offering.stop, repeat(canceller.sendDue, CANCEL_INTERVAL_MS).stop];
+    },
+    /** Stops sending and waits for requests in flight. */
+    async stop(): Promise<RequestCounts> {
+      await Promise.all(stops.map((stop) => stop()));
+      await inFlight.settle();
+      return { accepted, replayed, refused: refused.take(), cancellations: await canceller.settle() };
+    },
+    /** Sends an order until it is accepted or its attempts are used up. */
+    deliver: (order: Order) => inFlight.track(sendWithRetries(order)),
   };
 }

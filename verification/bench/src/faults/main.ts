@@ -1,3 +1,4 @@
+import { withClient } from '@orders/test-services/databases.ts';
 import { Command, Option } from 'commander';
 import { parseNames, parseWholeNumber, printProgress, runProgram, withServices, writeJson } from '../command-line.ts';
 import { createCancellationLedger } from './cancellation-ledger.ts';
@@ -7,6 +8,7 @@ import { startDispatcher } from './dispatcher.ts';
 import { startEventFollower } from './event-follower.ts';
 import { createEventLedger } from './event-ledger.ts';
 import { FAULTS, type Fault } from './faults.ts';
+import { findSabotage } from './find-sabotage.ts';
 import { createFindings } from './findings.ts';
 import { createForeignSessions } from './foreign-sessions.ts';
 import { createLedger } from './ledger.ts';
@@ -17,8 +19,7 @@ import { renderReport, report } from './report.ts';
 import { startReviewers } from './reviewers.ts';
 import type { RoundsDeps } from './round.ts';
 import { runRounds } from './run-rounds.ts';
-import { findSabotage, SABOTAGES, type SabotageKind } from './sabotage.ts';
-import { withClient } from './with-client.ts';
+import { SABOTAGES, type SabotageKind } from './sabotage.ts';
 
 interface Options {
   rounds: number;
@@ -82,7 +83,7 @@ async function run(options: Options): Promise<void> {
       const follower = startEventFollower({ url, ...deployment, events, findings, random: mulberry32(seed + 4) });
       const context = { ...deployment, foreign, load, random };
       const observed = { ledger, cancellations, canceller, dispatcher, reviewers, events, follower };
-      const deps = { context, ...observed, findings, roundSeconds, printProgress };
+      const deps = { context, ...observed, findings, roundSeconds };
       try {
         if (options.sabotage) await sabotage(options.sabotage, deps);
         else await runFaults(options, deps);

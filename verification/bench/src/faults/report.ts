@@ -1,17 +1,12 @@
 import { table } from '../report/tables.ts';
+import { type Counts, renderCounts, sumCounts } from './counter.ts';
 import { type Finding, type Kind, VIOLATIONS, type ViolationName } from './findings.ts';
-import { type Round, renderCounts, sumCounts } from './round.ts';
+import type { RequestCounts } from './load.ts';
+import type { Round } from './round.ts';
 
 /** All rounds of one fault. */
-export interface Row {
-  fault: string;
+export interface Row extends Pick<Round, 'fault' | 'events' | 'deliveries' | keyof RequestCounts> {
   injections: number;
-  accepted: number;
-  replayed: number;
-  refused: Record<string, number>;
-  cancellations: Record<string, number>;
-  events: Record<string, number>;
-  deliveries: Record<string, number>;
   violations: Record<Kind, number>;
   /** The maximum of the rounds; NaN without rounds. */
   recoverySeconds: number;
@@ -55,74 +50,50 @@ function exampleOf({ id, detail }: Finding): string {
 
 function rowOf(fault: string, rounds: readonly Round[]): Row {
   const delays = rounds.flatMap(({ dispatchDelaySeconds }) => dispatchDelaySeconds ?? []);
-  const row: Row = {
+  const sum = (read: (round: Round) => number) => rounds.reduce((total, round) => total + read(round), 0);
+  const counts = (read: (round: Round) => Counts) => sumCounts(rounds.map(read));
+  const violations = { lost: 0, doubled: 0, stuck: 0, other: 0 };
+  for (const { name } of rounds.flatMap(({ findings }) => findings)) violations[VIOLATIONS[name].kind] += 1;
+  return {
     fault,
     injections: rounds.filter((round) => round.fault !== 'none').length,
-    accepted: 0,
-    replayed: 0,
-    refused: sumCounts(rounds.map(({ refused }) => refused)),
-    cancellations: sumCounts(rounds.map(({ cancellations }) => cancellations)),
-    events: sumCounts(rounds.map(({ events }) => events)),
-    deliveries: sumCounts(rounds.map(({ deliveries }) => deliveries)),
-    violations: { lost: 0, doubled: 0, stuck: 0, other: 0 },
+    accepted: sum((round) => round.accepted),
+    replayed: sum((round) => round.replayed),
+    refused: counts((round) => round.refused),
+    cancellations: counts((round) => round.cancellations),
+    events: counts((round) => round.events),
+    deliveries: counts((round) => round.deliveries),
+    violations,
     recoverySeconds: rounds.length > 0 ? Math.max(...rounds.map((round) => round.recoverySeconds)) : Number.NaN,
     dispatchDelaySeconds: delays.length > 0 ? Math.max(...delays) : null,
   };
-  for (const { accepted, replayed, findings } of rounds) {
-    row.accepted += accepted;
-    row.replayed += replayed;
-    for (const { name } of findings) row.violations[VIOLATIONS[name].kind] += 1;
-  }
-  return row;
 }
 
 const renderNumber = (value = 0) => value.toLocaleString('en');
+const renderSeconds = (value: number | null) => (value === null ? '' : `${value.toFixed(1)} s`);
+
+const COLUMNS: [title: string, cell: (row: Row) => string][] = [
+  ['fault', ({ fault }) => fault],
+  ['injected', ({ injections }) => String(injections)],
+  ['accepted', ({ accepted }) => renderNumber(accepted)],
+  ['refused', ({ refused }) => renderCounts(refused)],
+  ['cancellations', ({ cancellations }) => renderCounts(cancellations)],
+  ['events', ({ events }) => renderNumber(events.read)],
+  ['delivered', ({ deliveries }) => renderNumber(deliveries.delivered)],
+  ['repeated', ({ deliveries }) => renderNumber(deliveries.repeated)],
+  ['lost', ({ violations }) => String(violations.lost)],
+  ['doubled', ({ violations }) => String(violations.doubled)],
+  ['stuck', ({ violations }) => String(violations.stuck)],
+  ['other', ({ violations }) => String(violations.other)],
+  ['final after', ({ recoverySeconds }) => renderSeconds(recoverySeconds)],
+  ['dispatched late by', ({ dispatchDelaySeconds }) => renderSeconds(dispatchDelaySeconds)],
+];
 
 /** Formats the table of all faults and the violations. */
 export function renderReport({ rows, total, violations, notRun }: Report): string {
-  const cells = ({
-    fault,
-    injections,
-    accepted,
-    refused,
-    cancellations,
-    events,
-    deliveries,
-    violations: found,
-    ...row
-  }: Row) => [
-    fault,
-    String(injections),
-    accepted.toLocaleString('en'),
-    renderCounts(refused),
-    renderCounts(cancellations),
-    renderNumber(events.read),
-    renderNumber(deliveries.delivered),
-    renderNumber(deliveries.repeated),
-    String(found.lost),
-    String(found.doubled),
-    String(found.stuck),
-    String(found.other),
-    `${row.recoverySeconds.toFixed(1)} s`,
-    row.dispatchDelaySeconds === null ? '' : `${row.dispatchDelaySeconds.toFixed(1)} s`,
-  ];
+  const cells = (row: Row) => COLUMNS.map(([, cell]) => cell(row));
   const faults = table(
-    [
-      'fault',
-      'injected',
-      'accepted',
-      'refused',
-      'cancellations',
-      'events',
-      'delivered',
-      'repeated',
-      'lost',
-      'doubled',
-      'stuck',
-      'other',
-      'final after',
-      'dispatched late by',
-    ],
+    COLUMNS.map(([title]) => title),
     [
       ...rows.toSorted((a, b) => (a.fault < b.fault ? -1 : 1)).map(cells),
       ...notRun.map(({ fault }) => [fault, 'not run']),
@@ -134,9 +105,5 @@ export function renderReport({ rows, total, violations, notRun }: Report): strin
     `VIOLATED: ${name} (${count}): ${means}; for example`,
     ...examples.map((example) => `  ${example}`),
   ]);
-  return [
-    faults,
-    ...(reasons.length > 0 ? [reasons.join('\n')] : []),
-    ...(found.length > 0 ? [found.join('\n')] : []),
-  ].join('\n\n');
+  return [faults, reasons.join('\n'), found.join('\n')].filter(Boolean).join('\n\n');
 }

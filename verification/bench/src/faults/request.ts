@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { makeOrder } from '../load/make-order.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
+import type { Findings } from './findings.ts';
 import type { Order, Sender } from './ledger.ts';
 
 export type Channel = 'rest' | 'webhook';
@@ -53,6 +54,12 @@ export interface Reply {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a reply of any shape; only some members are read.
   body: any;
+}
+
+/** A valid request may get no reply or a 503. Anything else is a violation. */
+export function reportRefusal(findings: Findings, { status, body }: Reply): void {
+  if (status === 0 || status === 503) return;
+  findings.add({ name: 'refused-wrongly', id: `${status} ${body?.code}, request ${body?.request_id}` });
 }
 
 /** After this time in milliseconds a client gives up and retries. */

@@ -1,16 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { repeat } from '@orders/test-services/load/offer.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
-
-/** Simulates reviewers who confirm and reject orders, undo some of it, and edit some orders. */
-export interface Reviewers {
-  stop(): Promise<void>;
-}
 
 const INTERVAL_MS = 250;
 const BATCH = 5;
@@ -22,18 +17,21 @@ const UNDONE_SHARE = 0.2;
 /** Seconds after a decision. An undo is refused after 8 seconds. */
 const UNDO_AFTER = [0, 9] as const;
 
-/** @param options `random` decides what happens to which orders, and `onConfirmed` receives the confirmed ones. */
+/**
+ * Simulates reviewers who confirm and reject orders, undo some of it, and edit some orders.
+ *
+ * @param options `random` decides what happens to which orders, and `onConfirmed` receives the confirmed ones.
+ */
 export function startReviewers(options: {
   url: string;
   senders: readonly Sender[];
   random: Random;
   onConfirmed: (orders: CancelTarget[]) => void;
-}): Reviewers {
+}) {
   const { url, senders, random, onConfirmed } = options;
   // The timeout ends statements that wait for a lock. Otherwise the only connection would wait for the end of the fault.
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   let toUndo: { at: number; accountId: number; orderIds: number[] }[] = [];
-  let isReviewing = true;
 
   async function decideSome(): Promise<void> {
     const sender = pick(random, senders);
@@ -69,19 +67,14 @@ export function startReviewers(options: {
     for (const { accountId, orderIds } of due) await undoReview(knex, { accountId, orderIds, by: BY });
   }
 
-  // Postgres may be down at any time. The loop continues when it is back.
-  async function reviewing(): Promise<void> {
-    for (; isReviewing; await sleep(INTERVAL_MS)) {
-      await decideSome().catch(() => {});
-      await undoDue().catch(() => {});
-    }
-  }
-
-  const work = reviewing();
+  // Postgres may be down at any time. It goes on when it is back.
+  const reviewing = repeat(async () => {
+    await decideSome().catch(() => {});
+    await undoDue().catch(() => {});
+  }, INTERVAL_MS);
   return {
     async stop() {
-      isReviewing = false;
-      await work;
+      await reviewing.stop();
       await knex.destroy();
     },
   };

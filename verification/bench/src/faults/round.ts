@@ -1,12 +1,12 @@
 import type { Canceller } from './canceller.ts';
+import type { Observed } from './copy-observed.ts';
+import { type Counts, sumCounts } from './counter.ts';
 import type { EventFollower } from './event-follower.ts';
 import type { EventLedger } from './event-ledger.ts';
 import type { FaultContext } from './faults.ts';
-import type { EventCounts } from './feed-reader.ts';
 import type { Finding, Findings } from './findings.ts';
 import type { RequestCounts } from './load.ts';
-import type { Reviewers } from './reviewers.ts';
-import type { Observed } from './verify.ts';
+import type { startReviewers } from './reviewers.ts';
 
 /** The results of one round. */
 export interface Round extends RequestCounts {
@@ -21,9 +21,9 @@ export interface Round extends RequestCounts {
   /** The longest delay of a confirmed order after it was due, in seconds; null if none was due. */
   dispatchDelaySeconds: number | null;
   /** What was read of the feeds. */
-  events: EventCounts;
+  events: Counts;
   /** What the endpoints received. */
-  deliveries: Record<string, number>;
+  deliveries: Counts;
   /** New findings of this round. */
   findings: Finding[];
 }
@@ -31,12 +31,11 @@ export interface Round extends RequestCounts {
 export interface RoundsDeps extends Omit<Observed, 'feeds'> {
   context: FaultContext;
   canceller: Canceller;
-  reviewers: Reviewers;
+  reviewers: ReturnType<typeof startReviewers>;
   events: EventLedger;
   follower: EventFollower;
   findings: Findings;
   roundSeconds: number;
-  printProgress: (text: string) => void;
 }
 
 /** Max time from recovery until all receipts are final and the outbox is empty. */
@@ -54,22 +53,6 @@ export function feedsOf({ context, events }: RoundsDeps, publishedBefore: Date |
 }
 
 /** What all endpoints received since the last call. */
-export function takeDeliveryCounts({ context }: RoundsDeps): Record<string, number> {
+export function takeDeliveryCounts({ context }: RoundsDeps): Counts {
   return sumCounts(context.endpoints.map(({ deliveries }) => deliveries.takeCounts()));
-}
-
-/** For example `503 ×12, no reply ×3`. */
-export function renderCounts(counts: Record<string, number>): string {
-  return Object.entries(counts)
-    .map(([status, count]) => `${status === '0' ? 'no reply' : status} ×${count.toLocaleString('en')}`)
-    .join(', ');
-}
-
-/** Adds counts of the same name. */
-export function sumCounts(all: readonly Record<string, number>[]): Record<string, number> {
-  const sums: Record<string, number> = {};
-  for (const counts of all) {
-    for (const [name, count] of Object.entries(counts)) sums[name] = (sums[name] ?? 0) + count;
-  }
-  return sums;
 }

@@ -1,20 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withClient } from '@orders/test-services/databases.ts';
 import type pg from 'pg';
-import { untilEventsRead } from './event-rules.ts';
+import { printProgress } from '../command-line.ts';
+import { copyObserved } from './copy-observed.ts';
+import { renderCounts, sumCounts } from './counter.ts';
+import { restartPostgres } from './deployment.ts';
+import type { Finding } from './findings.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
-import {
-  feedsOf,
-  type Round,
-  type RoundsDeps,
-  renderCounts,
-  SETTLE_TIMEOUT_MS,
-  sumCounts,
-  takeDeliveryCounts,
-} from './round.ts';
-import { copyObserved, recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
+import { feedsOf, type Round, type RoundsDeps, SETTLE_TIMEOUT_MS, takeDeliveryCounts } from './round.ts';
+import { untilEventsRead } from './until-events-read.ts';
+import { recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
 import { verifyAllDeliveries } from './verify-deliveries.ts';
-import { restartPostgres, withClient } from './with-client.ts';
 
 /** Min time that the load continues after recovery. */
 const MIN_LOAD_AFTER_RECOVERY_MS = 1500;
@@ -27,10 +24,10 @@ export async function runRounds(plan: readonly PlannedRound[], deps: RoundsDeps)
   for (const [index, planned] of plan.entries()) {
     const name = planned.fault?.name ?? 'none';
     const at = planned.fault ? ` at ${planned.injectAt.toFixed(1)} s, for ${planned.durationSeconds.toFixed(1)} s` : '';
-    deps.printProgress(`[${index + 1}/${plan.length}] ${name}${at} …`);
+    printProgress(`[${index + 1}/${plan.length}] ${name}${at} …`);
     const round = await runRound(planned, deps);
     rounds.push(round);
-    deps.printProgress(`    ${describe(round)}`);
+    printProgress(`    ${describe(round)}`);
   }
   await verifyEnd(rounds, deps);
   return rounds;
@@ -87,30 +84,36 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
 
 /** @returns the recovery in seconds. */
 async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
-  const { context, ledger, follower, findings } = deps;
+  const { context, ledger, findings } = deps;
   const recovered = startedAt + recoveredAt * 1000;
   await untilSettled(client, recovered + SETTLE_TIMEOUT_MS, {
     receipts: findings.known('receipt-stuck'),
     outboxRows: findings.known('outbox-row-left'),
   });
+  const url = pick(context.random, context.urls);
+  await verifyObserved(client, deps, { from: 'last call', due: 'now' }, () =>
+    verifyStatusReplies(client, { ledger, url, since: startedAt }),
+  );
+  return recoverySeconds(client, recovered);
+}
+
+/** Verifies what clients, endpoints and the dispatching system have seen so far. */
+async function verifyObserved(
+  client: pg.Client,
+  deps: RoundsDeps,
+  reading: { from: 'last call' | 'start'; due: 'now' | 'ever' },
+  verifyMore: () => Promise<Finding[]> = async () => [],
+): Promise<void> {
+  const { follower, findings } = deps;
   const deadline = Date.now() + SETTLE_TIMEOUT_MS;
-  const publishedBefore = await untilEventsRead(client, {
-    follower,
-    findings,
-    from: 'last call',
-    deadline,
-    due: 'now',
-  });
+  const publishedBefore = await untilEventsRead(client, { follower, findings, deadline, ...reading });
   const found = await verifyAllDeliveries(client, deps);
   const feeds = feedsOf(deps, publishedBefore);
   await client.query('begin');
   await copyObserved(client, { ...deps, feeds });
-  found.push(...(await verifyTables(client)));
-  const url = pick(context.random, context.urls);
-  found.push(...(await verifyStatusReplies(client, { ledger, url, since: startedAt })));
+  found.push(...(await verifyTables(client)), ...(await verifyMore()));
   await client.query('rollback');
   for (const finding of found) findings.add(finding);
-  return recoverySeconds(client, recovered);
 }
 
 function describe({
@@ -136,6 +139,13 @@ function describe({
   return `${parts.filter(Boolean).join(', ')}${violations.length > 0 ? `; VIOLATED: ${violations.join(', ')}` : ''}`;
 }
 
+const NOT_DISPATCHED = `
+  select order_id::text as id, concat_ws(' ', confirmed_xid, reviewed_at) as detail from orders
+  where review_state = 'confirmed' and (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint)`;
+const NOT_SHOWN = `
+  select order_id::text as id, concat_ws(' ', request_xid, requested_at) as detail from cancellation_requests
+  where (request_xid, order_id) > ($1::text::xid8, $2::bigint)`;
+
 /**
  * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, reads all events again, and waits until
  * they are delivered. New results belong to the last round.
@@ -150,28 +160,14 @@ async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<vo
   }
   await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
   await withClient(context.postgres.url, async (client) => {
-    const { cursor } = dispatcher;
-    const { rows } = await client.query(
-      `select order_id::text as id, concat_ws(' ', confirmed_xid, reviewed_at) as detail from orders
-       where review_state = 'confirmed' and (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint)`,
-      [cursor.xid, cursor.orderId],
-    );
-    for (const { id, detail } of rows) findings.add({ name: 'not-dispatched', id, detail });
-    const { requestCursor } = dispatcher;
-    const requests = await client.query(
-      `select order_id::text as id, concat_ws(' ', request_xid, requested_at) as detail from cancellation_requests
-       where (request_xid, order_id) > ($1::text::xid8, $2::bigint)`,
-      [requestCursor.xid, requestCursor.orderId],
-    );
-    for (const { id, detail } of requests.rows) findings.add({ name: 'request-not-shown', id, detail });
-    const deadline = Date.now() + SETTLE_TIMEOUT_MS;
-    const publishedBefore = await untilEventsRead(client, { follower, findings, from: 'start', deadline, due: 'ever' });
-    for (const finding of await verifyAllDeliveries(client, deps)) findings.add(finding);
-    const feeds = feedsOf(deps, publishedBefore);
-    await client.query('begin');
-    await copyObserved(client, { ...deps, feeds });
-    for (const finding of await verifyTables(client)) findings.add(finding);
-    await client.query('rollback');
+    for (const [name, cursor, rows] of [
+      ['not-dispatched', dispatcher.cursor, NOT_DISPATCHED],
+      ['request-not-shown', dispatcher.requestCursor, NOT_SHOWN],
+    ] as const) {
+      const left = await client.query(rows, [cursor.xid, cursor.orderId]);
+      for (const { id, detail } of left.rows) findings.add({ name, id, detail });
+    }
+    await verifyObserved(client, deps, { from: 'start', due: 'ever' });
   });
   const last = rounds.at(-1);
   if (!last) return;

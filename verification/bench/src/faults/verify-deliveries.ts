@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { EndpointReceiver } from './endpoint-receiver.ts';
 import type { EventLedger } from './event-ledger.ts';
-import { untilFollowed } from './event-rules.ts';
 import type { Finding } from './findings.ts';
 import { type RoundsDeps, SETTLE_TIMEOUT_MS } from './round.ts';
+import { untilFollowed } from './until-events-read.ts';
 
 const POLL_INTERVAL_MS = 100;
 /** A retry may fail too, for example on a connection that is closed at this moment. */

@@ -1,17 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import type { CancellationLedger } from './cancellation-ledger.ts';
-import { CANCELLATION_RULES, copyCancellations } from './cancellation-rules.ts';
+import { CANCELLATION_RULES } from './cancellation-rules.ts';
 import { RETRY_ATTEMPTS } from './deployment.ts';
-import type { Dispatcher } from './dispatcher.ts';
-import { copyEvents, EVENT_RULES, type ReadFeeds } from './event-rules.ts';
+import { EVENT_RULES } from './event-rules.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** Max examples of one violation. */
 const MAX_EXAMPLES = 1000;
-const POLL_INTERVAL_MS = 200;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
@@ -111,7 +108,7 @@ export async function untilSettled(
     );
     return rows[0].settled;
   };
-  while (!(await isSettled()) && Date.now() < deadline) await sleep(POLL_INTERVAL_MS);
+  await waitUntil(isSettled, deadline);
 }
 
 /**
@@ -128,46 +125,6 @@ export async function recoverySeconds(client: pg.Client, recoveredAt: number): P
     [recoveredAt],
   );
   return rows[0].seconds;
-}
-
-/** What clients and the dispatching system have seen. */
-export interface Observed {
-  ledger: Ledger;
-  cancellations: CancellationLedger;
-  dispatcher: Dispatcher;
-  feeds: ReadFeeds;
-}
-
-/** Copies the ledgers, the dispatched orders and the events to temporary tables of the current transaction. */
-export async function copyObserved(client: pg.Client, observed: Observed): Promise<void> {
-  const { ledger, cancellations, dispatcher, feeds } = observed;
-  // The cursor and the orders up to it, from the same moment.
-  const { cursor } = dispatcher;
-  const seen = [...dispatcher.seen.values()];
-  await client.query('create temp table dispatch_cursor (xid xid8, order_id bigint) on commit drop');
-  await client.query('insert into dispatch_cursor values ($1::text::xid8, $2)', [cursor.xid, cursor.orderId]);
-  await client.query('create temp table dispatched (order_id bigint, xid xid8, times int) on commit drop');
-  await client.query(
-    'insert into dispatched select id, xid::xid8, times from unnest($1::bigint[], $2::text[], $3::int[]) as s(id, xid, times)',
-    [seen.map(({ orderId }) => orderId), seen.map(({ xid }) => xid), seen.map(({ times }) => times)],
-  );
-  await copyCancellations(client, cancellations, dispatcher);
-  await copyEvents(client, feeds);
-  const orders = [...ledger.accepted.values()].map(({ order }) => order);
-  await client.query(`create temp table accepted (
-    receipt_id uuid, account_id int, source_order_id text collate "C", idempotency_key text collate "C", is_poison boolean
-  ) on commit drop`);
-  await client.query(
-    'insert into accepted select * from unnest($1::uuid[], $2::int[], $3::text[], $4::text[], $5::boolean[])',
-    [
-      [...ledger.accepted.keys()],
-      orders.map(({ sender }) => sender.accountId),
-      orders.map(({ sourceOrderId }) => sourceOrderId),
-      orders.map(({ idempotencyKey }) => idempotencyKey),
-      orders.map(({ isPoison }) => isPoison),
-    ],
-  );
-  await client.query('analyze accepted, dispatched');
 }
 
 /** Runs all rules on the copied ledger and the stored data. */

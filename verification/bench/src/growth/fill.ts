@@ -1,9 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { openKnex } from '@orders/database/connect.ts';
-import { migrate } from '@orders/database/migrate.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
-import type { Knex } from 'knex';
-import pg from 'pg';
+import { fillDatabase } from '../measure/fill-database.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** The age of the oldest receipts: the default retention. */
@@ -63,32 +60,23 @@ function statementsFor({ fromIso, rows, accounts, first, last }: ReceiptRange): 
 }
 
 /** Fills a database with `rows` written orders, their receipts and bodies, spread over the last 90 days. */
-export async function fill(databaseUrl: string, rows: number, printProgress: (text: string) => void): Promise<void> {
-  const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await migrate(knex);
-    const from = Date.now() - DAYS * DAY_MS;
+export async function fill(databaseUrl: string, rows: number): Promise<void> {
+  const from = Date.now() - DAYS * DAY_MS;
+  const fromIso = new Date(from).toISOString();
+  await fillDatabase(databaseUrl, { rows, chunk: CHUNK }, async (knex) => {
     for (let day = 0; day < DAYS; day += 7) await createPartitions(knex, from + day * DAY_MS);
     const accounts: number[] = [];
     while (accounts.length < ACCOUNTS) accounts.push((await createAccount(knex, 'Grown')).account_id);
-    for (let first = 0; first < rows; first += CHUNK) {
-      const last = Math.min(first + CHUNK, rows) - 1;
-      const fromIso = new Date(from).toISOString();
-      for (const statement of statementsFor({ fromIso, rows, accounts, first, last })) await client.query(statement);
-      printProgress(`    ${(last + 1).toLocaleString('en')} of ${rows.toLocaleString('en')} orders stored`);
-    }
-    await knex.raw(`select setval('order_ids', ${rows})`);
-    await vacuum(knex);
-  } finally {
-    await client.end();
-    await knex.destroy();
-  }
-}
-
-/** Does the work of autovacuum in 90 days. */
-async function vacuum(knex: Knex): Promise<void> {
-  for (const table of ['receipts', 'receipt_payloads', 'orders']) await knex.raw(`vacuum analyze ${table}`);
-  await knex.raw('checkpoint');
+    return {
+      result: undefined,
+      statementsFor: (first, last) => statementsFor({ fromIso, rows, accounts, first: first - 1, last: last - 1 }),
+      async afterPart(stored) {
+        if (stored < rows) return;
+        await knex.raw(`select setval('order_ids', ${rows})`);
+        // The work of autovacuum in 90 days.
+        for (const table of ['receipts', 'receipt_payloads', 'orders']) await knex.raw(`vacuum analyze ${table}`);
+        await knex.raw('checkpoint');
+      },
+    };
+  });
 }

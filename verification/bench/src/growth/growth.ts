@@ -1,12 +1,15 @@
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
+import { withClient } from '@orders/test-services/databases.ts';
 import { sweepOutbox } from '@orders/worker/receipts/outbox.ts';
-import pg from 'pg';
+import type pg from 'pg';
+import { type Bench, haveFaults, ROUNDS, SECONDS } from '../bench.ts';
+import { printProgress } from '../command-line.ts';
 import { OURS } from '../contestants.ts';
-import { type Measurement, measure } from '../measure/measure.ts';
+import { type Cell, type Measurement, measure } from '../measure/measure.ts';
 import { median } from '../measure/statistics.ts';
+import { type Figure, renderFigures } from '../report/tables.ts';
 import { describe } from '../rounds.ts';
-import type { Services } from '../services.ts';
 import { fill } from './fill.ts';
 
 /** The cost of single statements in milliseconds. */
@@ -23,10 +26,8 @@ const LOOK_UPS = 1000;
 const SWEEPS = 100;
 
 /** Looks up receipts spread over all weeks, and sweeps. */
-async function probe(databaseUrl: string): Promise<Probe> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+function probe(databaseUrl: string): Promise<Probe> {
+  return withClient(databaseUrl, async (client) => {
     // One id of each range in the index, so that all weeks are included.
     const { rows } = await client.query(
       `select r.receipt_id, r.account_id from generate_series(0, $1::int - 1) as n
@@ -52,9 +53,7 @@ async function probe(databaseUrl: string): Promise<Probe> {
       partitionsPerLookUp: ((await indexScans(client)) - scansBefore) / rows.length,
       sweepMs: median(sweeps),
     };
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -71,99 +70,94 @@ async function indexScans(client: pg.Client): Promise<number> {
   return rows[0].scans;
 }
 
-export interface GrowthPlan {
-  rows: number;
-  rounds: number;
-  seconds: number;
-}
-
-export interface Growth {
-  rows: number;
-  /** End-to-end orders per second, filled ÷ empty: the ratio of the medians. */
-  ratio: number;
-  empty: Measurement[];
-  filled: Measurement[];
-  probes: { empty: Probe; filled: Probe };
-  /** Results with several workers on one queue. */
-  workers: { workers: number; measurement: Measurement; retried: number }[];
-}
-
 const CONNECTIONS = 128;
 const WORKER_COUNTS = [2, 4];
 
 /** Measures the service alternately on an empty database and on one with millions of orders, and then with several workers. */
-export async function runGrowth(
-  services: Services,
-  plan: GrowthPlan,
-  printProgress: (text: string) => void,
-): Promise<Growth> {
-  const { rows, rounds, seconds } = plan;
-  const cell = {
-    contestant: OURS,
-    load: { kind: 'closed' as const, connections: CONNECTIONS },
-    seconds,
-  };
-  printProgress(`Filling a database with ${rows.toLocaleString('en')} orders …`);
-  const databaseUrl = await services.fresh('grown');
-  await fill(databaseUrl, rows, printProgress);
+export const growth: Bench = {
+  name: 'growth',
+  description: 'Compares an empty database with one of millions of orders, and runs several workers on one queue.',
+  options: [ROUNDS, SECONDS, ['--rows <number>', 'orders stored beforehand', 10_000_000]],
+  async run(services, { rows, rounds, seconds, profile }) {
+    const load = { kind: 'closed', connections: CONNECTIONS } as const;
+    const measureOurs = async (what: string, cell: Partial<Cell> = {}) => {
+      const measurement = await measure(services, { contestant: OURS, load, seconds, profileTo: profile, ...cell });
+      printProgress(`    ${what}: ${describe(measurement)}`);
+      return measurement;
+    };
+    printProgress(`Filling a database with ${rows.toLocaleString('en')} orders …`);
+    const databaseUrl = await services.fresh('grown');
+    await fill(databaseUrl, rows);
+    const [empty, filled]: [Measurement[], Measurement[]] = [[], []];
+    for (let round = 1; round <= rounds; round += 1) {
+      printProgress(`Round ${round} of ${rounds}: empty, then filled …`);
+      empty.push(await measureOurs('empty'));
+      await services.fresh('grown');
+      filled.push(await measureOurs('filled', { databaseUrl }));
+    }
+    const workers: Several[] = [];
+    let emptyProbe: Probe | undefined;
+    for (const count of WORKER_COUNTS) {
+      const url = await services.fresh(`workers_${count}`);
+      const measurement = await measureOurs(`${count} workers on one queue`, { databaseUrl: url, workers: count });
+      workers.push({ workers: count, measurement, retried: await countRetried(url) });
+      emptyProbe ??= await probe(url);
+      await services.drop(url);
+    }
+    const probes = { empty: emptyProbe as Probe, filled: await probe(databaseUrl) };
+    const ratio = median(filled.map(rateOf)) / median(empty.map(rateOf));
+    const results = { rows, ratio, empty, filled, probes, workers };
+    const all = [...empty, ...filled, ...workers.map(({ measurement }) => measurement)];
+    return { text: render(results), results, hasFailed: haveFaults(all) };
+  },
+};
 
-  const empty: Measurement[] = [];
-  const filled: Measurement[] = [];
-  for (let round = 1; round <= rounds; round += 1) {
-    printProgress(`Round ${round} of ${rounds}: empty, then filled …`);
-    empty.push(await measure(services, cell));
-    printProgress(`    empty: ${describe(empty.at(-1) as Measurement)}`);
-    await services.fresh('grown');
-    filled.push(await measure(services, { ...cell, databaseUrl }));
-    printProgress(`    filled: ${describe(filled.at(-1) as Measurement)}`);
-  }
-  const rate = (measurements: Measurement[]) => median(measurements.map(({ ordersPerSecond }) => ordersPerSecond));
-
-  const workers: Growth['workers'] = [];
-  let emptyProbe: Probe | null = null;
-  for (const count of WORKER_COUNTS) {
-    printProgress(`${count} workers on one queue …`);
-    const url = await services.fresh(`workers_${count}`);
-    const measurement = await measure(services, { ...cell, databaseUrl: url, workers: count });
-    workers.push({ workers: count, measurement, retried: await countRetried(url) });
-    printProgress(`    ${describe(measurement)}`);
-    emptyProbe ??= await probe(url);
-    await services.drop(url);
-  }
-  const probes = { empty: emptyProbe as Probe, filled: await probe(databaseUrl) };
-  return { rows, ratio: rate(filled) / rate(empty), empty, filled, probes, workers };
+/** The results with several workers on one queue. */
+interface Several {
+  workers: number;
+  measurement: Measurement;
+  retried: number;
 }
 
 /** The number of receipts with more than one attempt or an expired lease. */
-async function countRetried(databaseUrl: string): Promise<number> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
+function countRetried(databaseUrl: string): Promise<number> {
+  return withClient(databaseUrl, async (client) => {
     const { rows } = await client.query(
       'select count(*)::int as tried_twice from receipts where attempts <> 1 or crashes > 0 or runs_alone',
     );
     return rows[0].tried_twice;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
-/** Formats the results, one per line. */
-export function renderGrowth({ rows, ratio, empty, filled, probes, workers }: Growth): string {
-  const rates = (measurements: Measurement[]) =>
-    measurements.map(({ ordersPerSecond }) => Math.round(ordersPerSecond).toLocaleString('en')).join(', ');
-  const probeLine = ({ lookUpMs, partitionsPerLookUp, sweepMs }: Probe) =>
-    `a look-up ${lookUpMs.toFixed(2)} ms, reading ${partitionsPerLookUp.toFixed(2)} partitions; a sweep ${sweepMs.toFixed(2)} ms`;
-  return [
-    `With ${rows.toLocaleString('en')} orders stored ÷ empty, end-to-end orders/s: ${ratio.toFixed(2)} (enough 0.8, goal 0.95)`,
-    `  empty:  ${rates(empty)} orders/s`,
-    `  filled: ${rates(filled)} orders/s`,
-    `Beside at most some hundred thousand receipts: ${probeLine(probes.empty)}`,
-    `Beside ${rows.toLocaleString('en')}: ${probeLine(probes.filled)}`,
-    ...workers.map(
-      ({ workers: count, measurement, retried }) =>
-        `${count} workers: ${rates([measurement])} orders/s, ${measurement.deadlocks} deadlocks, ${retried} receipts tried twice` +
-        (measurement.faults.length > 0 ? `, FAILED: ${measurement.faults.join('; ')}` : ''),
-    ),
-  ].join('\n');
+const rateOf = ({ ordersPerSecond }: Measurement) => ordersPerSecond;
+
+function render(results: {
+  rows: number;
+  ratio: number;
+  empty: Measurement[];
+  filled: Measurement[];
+  probes: Record<'empty' | 'filled', Probe>;
+  workers: Several[];
+}): string {
+  const { rows, ratio, empty, filled, probes, workers } = results;
+  const stored = `${rows.toLocaleString('en')} orders stored`;
+  const probeFigures = (where: string, { lookUpMs, partitionsPerLookUp, sweepMs }: Probe): Figure[] => [
+    { what: `a look-up, ${where}: ms`, value: lookUpMs },
+    { what: `partitions that a look-up reads, ${where}`, value: partitionsPerLookUp },
+    { what: `a sweep, ${where}: ms`, value: sweepMs },
+  ];
+  const failed = workers.flatMap(({ measurement }) => measurement.faults).map((fault) => `FAILED: ${fault}`);
+  const figures = renderFigures([
+    { what: `${stored} ÷ empty, end-to-end orders/s`, value: ratio, enough: 0.8, goal: 0.95 },
+    ...empty.map((one) => ({ what: 'empty: orders/s', value: rateOf(one) })),
+    ...filled.map((one) => ({ what: `${stored}: orders/s`, value: rateOf(one) })),
+    ...probeFigures('beside at most some hundred thousand receipts', probes.empty),
+    ...probeFigures(stored, probes.filled),
+    ...workers.flatMap(({ workers: count, measurement, retried }) => [
+      { what: `${count} workers: orders/s`, value: rateOf(measurement) },
+      { what: `${count} workers: deadlocks`, value: measurement.deadlocks },
+      { what: `${count} workers: receipts tried twice`, value: retried },
+    ]),
+  ]);
+  return [figures, ...failed].join('\n');
 }

@@ -1,15 +1,12 @@
-import { Agent, request } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type LoadRequest, openConnection } from '@orders/test-services/load/connection.ts';
+import { runLoad } from '@orders/test-services/load/run-load.ts';
+import { outcomeOf, receiptIdsIn } from './polite-sender.ts';
 
 /** The max length of an order, less one byte. */
 export const LARGEST = 262_143;
 
-/** One request of an attack: a POST if it has a body, else a GET. */
-export interface AttackRequest {
-  url: string;
-  headers: Record<string, string>;
-  body?: string | Buffer;
-}
+/** One request of an attack. */
+export type AttackRequest = LoadRequest & { url: string; headers: Record<string, string> };
 
 /** A request to intake with this key. */
 export function attackRequest(
@@ -69,8 +66,7 @@ function filled(start: string, partOf: (index: number) => string, end: string): 
 export const uniqueKeyItem = (index: number) => `{"k${index}":1}`;
 export const deepItem = () => `${'['.repeat(60)}${']'.repeat(60)}`;
 
-const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
-/** Longer replies are counted and not read. */
+/** Receipts in longer replies are not read. */
 const MAX_READ_LENGTH = 500_000;
 
 /** How long the attack waits for replies after its last request, before it closes the connections. */
@@ -85,47 +81,26 @@ export async function attack(
   requestOf: (number: number) => AttackRequest,
   { connections, restMs = 200, signal }: { connections: number; restMs?: number; signal: AbortSignal },
 ): Promise<AttackResult> {
-  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const result: AttackResult = { replies: {}, receiptIds: [] };
-  const closing = new AbortController();
-  let count = 0;
-  const loop = async () => {
-    while (!signal.aborted) {
-      const outcome = await sendRequest(requestOf(count++), agent, closing.signal, result.receiptIds);
-      result.replies[outcome] = (result.replies[outcome] ?? 0) + 1;
-      if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => {});
-    }
+  const first = requestOf(0);
+  const opened = Array.from({ length: connections }, () => openConnection(first.url));
+  let isClosed = false;
+  const close = () => {
+    isClosed = true;
+    for (const connection of opened) connection.close();
   };
   let timer: NodeJS.Timeout | undefined;
   signal.addEventListener('abort', () => {
-    timer = setTimeout(() => closing.abort(), GRACE_MS);
+    timer = setTimeout(close, GRACE_MS);
   });
-  await Promise.all(Array.from({ length: connections }, loop));
+  const load = { kind: 'closed', connections, restMs } as const;
+  const next = (number: number) => (number === 0 ? first : requestOf(number));
+  await runLoad(opened, load, signal, next, (reply) => {
+    const outcome = isClosed && reply.failure ? 'no reply yet' : outcomeOf(reply);
+    result.replies[outcome] = (result.replies[outcome] ?? 0) + 1;
+    if (reply.status === 202) result.receiptIds.push(...receiptIdsIn(reply.text.slice(0, MAX_READ_LENGTH)));
+  });
   clearTimeout(timer);
-  agent.destroy();
+  close();
   return result;
-}
-
-function sendRequest({ url, headers, body }: AttackRequest, agent: Agent, signal: AbortSignal, receiptIds: string[]) {
-  return new Promise<string>((resolve) => {
-    const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-    const options = { agent, signal, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...length } };
-    const failed = (error: NodeJS.ErrnoException) =>
-      resolve(signal.aborted ? 'no reply yet' : (error.code ?? error.message));
-    const sent = request(url, options, (response) => {
-      const { statusCode = 0 } = response;
-      let text = '';
-      response.on('data', (part: Buffer) => {
-        if (text.length < MAX_READ_LENGTH) text += part.toString('latin1');
-      });
-      response.on('error', failed);
-      response.on('end', () => {
-        if (statusCode === 202) for (const [, id] of text.matchAll(RECEIPT_ID)) receiptIds.push(id as string);
-        const code = statusCode < 300 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
-        resolve(code ? `${statusCode} ${code}` : `${statusCode}`);
-      });
-    });
-    sent.on('error', failed);
-    sent.end(body);
-  });
 }

@@ -1,38 +1,30 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Child, startChild } from '@orders/test-services/child.ts';
-import pg from 'pg';
-import { OURS } from '../contestants.ts';
-import { percentile } from '../measure/statistics.ts';
+import type pg from 'pg';
+import { type Bench, SECONDS } from '../bench.ts';
+import { printProgress } from '../command-line.ts';
+import { withDriver } from '../load/start-driver.ts';
+import { type Quantiles, quantiles } from '../measure/statistics.ts';
+import { table } from '../report/tables.ts';
 import type { Services } from '../services.ts';
-import { type Running, startContestant } from '../start-contestant.ts';
+import { withOurs } from '../start-contestant.ts';
 import { type AttackRequest, attack, attackRequest, deepItem, largestOrder, uniqueKeyItem } from './attack.ts';
-import type { PoliteLoad, PoliteMessage, PoliteRun } from './polite-sender.ts';
 
 /** Latencies of a polite account's orders, in milliseconds. */
 interface Latencies {
   /** From the time at which they were due to their 202. */
-  p50: number;
-  p99: number;
+  accepted: Quantiles;
   /** From their receipt to their end. */
-  written: { p50: number; p99: number };
+  written: Quantiles;
 }
 
 /** The same during an attack of another account. */
-export interface Attacked extends Latencies {
+interface Attacked extends Latencies {
   name: string;
   /** Rejected requests of the polite account. */
   rejected: number;
   /** Replies to the attack, by status. */
   replies: Record<string, number>;
-}
-
-export interface Isolation {
-  /** The same without an attack. */
-  quiet: Latencies;
-  attacks: Attacked[];
 }
 
 const PER_SECOND = 50;
@@ -105,111 +97,86 @@ const ATTACKS: Attack[] = [
 ];
 
 /** Measures a polite account that sends 50 requests a second, alone and then beside each attack, alternately. */
-export async function runIsolation(
-  services: Services,
-  { seconds }: { seconds: number },
-  printProgress: (text: string) => void,
-): Promise<Isolation> {
-  const databaseUrl = await services.fresh('isolation');
-  const running = await startContestant(OURS, services, databaseUrl, { workers: 1 });
-  const sender = await startChild(process.execPath, [join(import.meta.dirname, 'polite-sender.ts')], {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    serialization: 'advanced',
-  });
-  try {
-    const { url, hostileKey, politeKey } = keysOf(running);
-    const beside = (prefix: string, meanwhile: () => Promise<unknown>) =>
-      sendPolitely(sender, { url, key: politeKey, perSecond: PER_SECOND, prefix }, meanwhile);
-    printProgress('Warming up …');
-    await beside('warm', () => sleep(WARM_UP_SECONDS * 1000));
-    const quiet = { orders: [] as number[], written: [] as number[] };
-    const attacks: Attacked[] = [];
-    for (const [index, { name, connections, restMs, requestOf }] of ATTACKS.entries()) {
-      printProgress(`Alone, then beside ${name} …`);
-      const alone = await beside(`quiet-${index}`, () => sleep(seconds * 1000));
-      quiet.orders.push(...alone.orders);
-      quiet.written.push(...(await readWritten(databaseUrl, alone.receiptIds)));
-      let replies: Record<string, number> = {};
-      const { orders, rejected, receiptIds } = await beside(`attacked-${index}`, async () => {
-        const signal = AbortSignal.timeout(seconds * 1000);
-        const options = { connections, signal, ...(restMs !== undefined && { restMs }) };
-        ({ replies } = await attack(requestOf(url, hostileKey), options));
-      });
-      attacks.push({
-        name,
-        ...latenciesOf(orders, await readWritten(databaseUrl, receiptIds)),
-        rejected: Object.values(rejected).reduce((sum, count) => sum + count, 0),
-        replies,
-      });
-    }
-    return { quiet: latenciesOf(quiet.orders, quiet.written), attacks };
-  } finally {
-    await sender.stop();
-    await running.stop();
-    await services.drop(databaseUrl);
-  }
+export const isolation: Bench = {
+  name: 'isolation',
+  description: 'Measures the orders of one account beside attacks of another, and alone.',
+  options: [SECONDS],
+  help: 'Exit code 0: none of its requests was rejected. 1: some were, or it could not run. 2: wrong usage.',
+  async run(services, { seconds }) {
+    const { quiet, attacks } = await measure(services, seconds);
+    return {
+      text: render(quiet, attacks),
+      results: { quiet, attacks },
+      hasFailed: attacks.some(({ rejected }) => rejected > 0),
+    };
+  },
+};
+
+function measure(services: Services, seconds: number): Promise<{ quiet: Latencies; attacks: Attacked[] }> {
+  return withOurs(services, ({ client, urls: [orders = ''], apiKeys }) =>
+    withDriver(async (driver) => {
+      const { origin: url } = new URL(orders);
+      const [politeKey, hostileKey] = apiKeys as [string, string];
+      const beside = async (prefix: string, meanwhile: () => Promise<unknown>) => {
+        const load = { url, key: politeKey, perSecond: PER_SECOND, prefix };
+        const run = await driver.sendPolitely(load, meanwhile);
+        return { ...run, written: await readWritten(client, run.receiptIds) };
+      };
+      printProgress('Warming up …');
+      await beside('warm', () => sleep(WARM_UP_SECONDS * 1000));
+      const quiet = { orders: [] as number[], written: [] as number[] };
+      const attacks: Attacked[] = [];
+      for (const [index, { name, connections, restMs, requestOf }] of ATTACKS.entries()) {
+        printProgress(`Alone, then beside ${name} …`);
+        const alone = await beside(`quiet-${index}`, () => sleep(seconds * 1000));
+        quiet.orders.push(...alone.orders);
+        quiet.written.push(...alone.written);
+        let replies: Record<string, number> = {};
+        const run = await beside(`attacked-${index}`, async () => {
+          const signal = AbortSignal.timeout(seconds * 1000);
+          const options = { connections, signal, ...(restMs !== undefined && { restMs }) };
+          ({ replies } = await attack(requestOf(url, hostileKey), options));
+        });
+        const rejected = Object.values(run.rejected).reduce((sum, count) => sum + count, 0);
+        attacks.push({ name, ...latenciesOf(run), rejected, replies });
+      }
+      return { quiet: latenciesOf(quiet), attacks };
+    }),
+  );
 }
 
-function latenciesOf(orders: number[], written: number[]): Latencies {
-  const percentiles = (values: number[]) => ({ p50: percentile(values, 0.5), p99: percentile(values, 0.99) });
-  return { ...percentiles(orders), written: percentiles(written) };
-}
+const latenciesOf = ({ orders, written }: { orders: number[]; written: number[] }): Latencies => ({
+  accepted: quantiles(orders),
+  written: quantiles(written),
+});
 
 /** The time from the receipt to the end of each, in milliseconds; waits until all have ended. */
-async function readWritten(databaseUrl: string, receiptIds: readonly string[]): Promise<number[]> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    for (;;) {
-      const { rows } = await client.query<{ ms: number; ended: boolean }>(
-        `select date_part('epoch', updated_at - received_at) * 1000 as ms, state in ('written', 'duplicate') as ended
-         from receipts where receipt_id = any($1::uuid[])`,
-        [receiptIds],
-      );
-      if (rows.every(({ ended }) => ended)) return rows.map(({ ms }) => ms);
-      await sleep(100);
-    }
-  } finally {
-    await client.end();
-  }
-}
-
-function keysOf({ url, apiKeys }: Running) {
-  const [politeKey, hostileKey] = apiKeys as [string, string];
-  return { url: new URL(url).origin, politeKey, hostileKey };
-}
-
-async function sendPolitely(
-  { process: sender }: Child,
-  load: PoliteLoad,
-  meanwhile: () => Promise<unknown>,
-): Promise<PoliteRun> {
-  sender.send(load);
-  await meanwhile();
-  sender.send('stop');
+async function readWritten(client: pg.Client, receiptIds: readonly string[]): Promise<number[]> {
   for (;;) {
-    const [message] = (await once(sender, 'message')) as [PoliteMessage];
-    if ('run' in message) return message.run;
+    const { rows } = await client.query<{ ms: number; ended: boolean }>(
+      `select date_part('epoch', updated_at - received_at) * 1000 as ms, state in ('written', 'duplicate') as ended
+       from receipts where receipt_id = any($1::uuid[])`,
+      [receiptIds],
+    );
+    if (rows.every(({ ended }) => ended)) return rows.map(({ ms }) => ms);
+    await sleep(100);
   }
 }
 
-/** Formats the results as a table. */
-export function renderIsolation({ quiet, attacks }: Isolation): string {
-  const number = (value: number) => value.toFixed(0).padStart(8);
-  const row = (name: string, { p50, p99, written }: Latencies, rest: string) =>
-    `${name.padEnd(46)} ${[p50, p99, written.p50, written.p99].map(number).join(' ')}  ${rest}`;
-  const times = (value: number, alone: number) => `${(value / alone).toFixed(1)} ×`;
+function render(quiet: Latencies, attacks: readonly Attacked[]): string {
+  const valuesOf = ({ accepted, written }: Latencies) => [accepted.p50, accepted.p99, written.p50, written.p99];
+  const alone = valuesOf(quiet);
+  const rows = attacks.map(({ name, rejected, replies, ...latencies }) => [
+    name,
+    ...valuesOf(latencies).map((value, at) => `${value.toFixed(0)} (${(value / (alone[at] as number)).toFixed(1)} ×)`),
+    String(rejected),
+    Object.entries(replies)
+      .map(([reply, count]) => `${count} × ${reply}`)
+      .join(', '),
+  ]);
+  const head = ['beside', 'accepted p50, ms', 'p99, ms', 'written p50, ms', 'p99, ms', 'rejected', 'the attack'];
   return [
-    'an order of one account beside attacks of another, in ms: p50 and p99 from its due time to its 202, and from its receipt to its end',
-    row('alone', quiet, ''),
-    ...attacks.map(({ name, rejected, replies, ...latencies }) => {
-      const { p50, p99, written } = latencies;
-      const ratios = [
-        ...[times(p50, quiet.p50), times(p99, quiet.p99)],
-        ...[times(written.p50, quiet.written.p50), times(written.p99, quiet.written.p99)],
-      ].join(', ');
-      const counts = Object.entries(replies).map(([reply, count]) => `${count} × ${reply}`);
-      return row(name, latencies, `${ratios} of alone; rejected ${rejected}; the attack: ${counts.join(', ')}`);
-    }),
-  ].join('\n');
+    'An order of one account beside attacks of another: from its due time to its 202, and from its receipt to its end; × alone.',
+    table(head, [['nothing', ...alone.map((value) => value.toFixed(0))], ...rows]),
+  ].join('\n\n');
 }

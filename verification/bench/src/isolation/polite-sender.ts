@@ -1,7 +1,14 @@
-import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Connection,
+  type LoadRequest,
+  openConnection,
+  type Reply,
+} from '@orders/test-services/load/connection.ts';
+import { runLoad } from '@orders/test-services/load/run-load.ts';
+import { makeOrder } from '../load/make-order.ts';
 
-/** A message to the polite account's process: send until the message `stop`, then reply with a `PoliteRun`. */
+/** What a polite account sends. */
 export interface PoliteLoad {
   /** Base URL of intake. */
   url: string;
@@ -24,121 +31,96 @@ export interface PoliteRun {
   receiptIds: string[];
 }
 
-/** What the process sends: after each reply how many there were in this run, and at the end the run. */
-export type PoliteMessage = { answered: number } | { run: PoliteRun };
-
+/** More than wait for a reply at once, unless replies take seconds. */
+const CONNECTIONS = 100;
 const RECEIPT_ID = /"receipt_id":"([0-9a-f-]{36})"/g;
-/** A typical order. */
-const orderOf = (id: string) => ({
-  source_order_id: id,
-  customer: { name: 'Aisha Al Mansoori', phone: '050-123 4567', email: 'aisha@example.com' },
-  address: 'Apt 12, Marina Heights, Dubai Marina',
-  emirate: 'Dubai',
-  items: [
-    { name: 'Karak', quantity: 3, sku: null },
-    { name: 'Basmati Rice 5kg', quantity: 1, sku: 'GR-114' },
-  ],
-  total: '84.50',
-});
 
-interface Call {
+/** How a reply is counted: its status, the code of a rejection, or why the connection failed. */
+export function outcomeOf({ status, text, failure }: Reply): string {
+  const code = status < 300 ? undefined : /"code":"(\w+)"/.exec(text)?.[1];
+  return failure ?? (code ? `${status} ${code}` : String(status));
+}
+
+export const receiptIdsIn = (text: string): string[] => Array.from(text.matchAll(RECEIPT_ID), ([, id]) => id as string);
+
+interface Call extends LoadRequest {
   name: string;
-  url: string;
-  headers: Record<string, string>;
-  body?: object;
 }
 
 /** The request with this number: every fifth one is to another route, the rest are orders. */
 function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastReceipt: string | undefined): Call {
   const id = `${prefix}-${number}`;
-  const call = (name: string, body?: object, path = name): Call => {
-    const headers = { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) };
-    return { name, url: `${url}/ingest/${path}`, headers, ...(body && { body }) };
-  };
+  const call = (name: string, body?: string, path = name): Call => ({
+    name,
+    url: `${url}/ingest/${path}`,
+    headers: { Authorization: `Bearer ${key}`, ...(body && { 'Content-Type': 'application/json' }) },
+    ...(body && { body }),
+  });
   const others = [
-    () => call('preview', orderOf(id)),
-    () =>
-      call(
-        'orders/batch',
-        [0, 1, 2].map((index) => orderOf(`${id}-${index}`)),
-      ),
-    () => call('reconcile', { source_order_ids: [`${prefix}-${number - 1}`, id] }),
-    () => call('cancel', { source_order_id: `${prefix}-${number - 1}` }, 'orders/cancel'),
+    () => call('preview', makeOrder(id, number)),
+    () => call('orders/batch', `[${[0, 1, 2].map((index) => makeOrder(`${id}-${index}`, index)).join()}]`),
+    () => call('reconcile', JSON.stringify({ source_order_ids: [`${prefix}-${number - 1}`, id] })),
+    () => call('cancel', JSON.stringify({ source_order_id: `${prefix}-${number - 1}` }), 'orders/cancel'),
     () => call('status', undefined, `status/${lastReceipt}`),
     ...(portal ? [() => ({ name: 'portal', url: portal.listUrl, headers: { Cookie: portal.cookie } })] : []),
   ];
   const other = number % 5 === 4 && lastReceipt ? others[Math.floor(number / 5) % others.length] : undefined;
-  return other?.() ?? call('orders', orderOf(id));
-}
-
-/** Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. */
-async function send(load: PoliteLoad, signal: AbortSignal, report: (message: PoliteMessage) => void): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  const run: PoliteRun = { orders: [], others: [], rejected: {}, receiptIds: [] };
-  const startedAt = performance.now();
-  const sending: Promise<void>[] = [];
-  let answered = 0;
-
-  async function sendOne(number: number, due: number): Promise<void> {
-    const call = callOf(number, load, lastReceipt);
-    const { failure, text } = await exchangePolitely(agent, call);
-    (call.name === 'orders' ? run.orders : run.others).push(performance.now() - due);
-    if (failure) run.rejected[`${call.name} ${failure}`] = (run.rejected[`${call.name} ${failure}`] ?? 0) + 1;
-    else if (call.name.startsWith('orders')) {
-      for (const [, id] of text.matchAll(RECEIPT_ID)) {
-        run.receiptIds.push(id as string);
-        lastReceipt = id;
-      }
-    }
-    answered += 1;
-    report({ answered });
-  }
-
-  for (let number = 0; !signal.aborted; ) {
-    const due = startedAt + (number * 1000) / load.perSecond;
-    if (due <= performance.now()) sending.push(sendOne(number++, due));
-    else await sleep(1);
-  }
-  await Promise.all(sending);
-  agent.destroy();
-  report({ run });
-}
-
-/** A cancellation is rejected while its order is being written, and is sent again after a second, as the guides say. */
-async function exchangePolitely(agent: Agent, call: Call): Promise<{ failure: string | null; text: string }> {
-  for (;;) {
-    const reply = await exchange(agent, call);
-    if (call.name !== 'cancel' || reply.failure !== '503 overloaded') return reply;
-    await sleep(1000);
-  }
-}
-
-/** Sends one request; never fails. */
-function exchange(agent: Agent, { url, headers, body }: Call): Promise<{ failure: string | null; text: string }> {
-  return new Promise((resolve) => {
-    const sent = request(url, { agent, method: body ? 'POST' : 'GET', headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => {
-        text += part;
-      });
-      response.on('error', (error) => resolve({ failure: error.message, text }));
-      response.on('end', () => {
-        const code = /"code":"(\w+)"/.exec(text)?.[1];
-        const isSuccess = (response.statusCode ?? 0) < 300;
-        resolve({ failure: isSuccess ? null : `${response.statusCode} ${code}`, text });
-      });
-    });
-    sent.on('error', (error: NodeJS.ErrnoException) => resolve({ failure: error.code ?? error.message, text: '' }));
-    sent.end(body && JSON.stringify(body));
-  });
+  return other?.() ?? call('orders', makeOrder(id, number));
 }
 
 /** A receipt of this run or an earlier one. */
 let lastReceipt: string | undefined;
-let stopping: AbortController | undefined;
-process.on('message', (message: PoliteLoad | 'stop') => {
-  if (message === 'stop') return stopping?.abort();
-  stopping = new AbortController();
-  void send(message, stopping.signal, (answer) => process.send?.(answer));
-});
-process.on('disconnect', () => process.exit());
+
+/** Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. */
+export async function sendPolitely(
+  load: PoliteLoad,
+  signal: AbortSignal,
+  onAnswered: (count: number) => void,
+): Promise<PoliteRun> {
+  const rejected: PoliteRun['rejected'] = {};
+  const receiptIds: string[] = [];
+  const names: string[] = [];
+  let answered = 0;
+  const connections = Array.from({ length: CONNECTIONS }, () => repeatingCancellations(openConnection(load.url)));
+  const { latencies } = await runLoad(
+    connections,
+    { kind: 'open', perSecond: load.perSecond },
+    signal,
+    (number) => {
+      const call = callOf(number, load, lastReceipt);
+      names[number] = call.name;
+      return call;
+    },
+    (reply, number) => {
+      const name = names[number] as string;
+      const outcome = `${name} ${outcomeOf(reply)}`;
+      if (reply.status === 0 || reply.status >= 300) rejected[outcome] = (rejected[outcome] ?? 0) + 1;
+      else if (name.startsWith('orders')) receiptIds.push(...receiptIdsIn(reply.text));
+      lastReceipt = receiptIds.at(-1) ?? lastReceipt;
+      onAnswered(++answered);
+    },
+  );
+  for (const connection of connections) connection.close();
+  const latenciesOf = (isWanted: (name: string) => boolean) =>
+    [...latencies].filter((_, number) => isWanted(names[number] as string));
+  return {
+    orders: latenciesOf((name) => name === 'orders'),
+    others: latenciesOf((name) => name !== 'orders'),
+    rejected,
+    receiptIds,
+  };
+}
+
+/** A cancellation is rejected while its order is being written, and is sent again after a second, as the guides say. */
+function repeatingCancellations({ exchange, close }: Connection): Connection {
+  return {
+    close,
+    async exchange(request) {
+      for (;;) {
+        const reply = await exchange(request);
+        if (!request.url?.endsWith('/orders/cancel') || outcomeOf(reply) !== '503 overloaded') return reply;
+        await sleep(1000);
+      }
+    },
+  };
+}

@@ -1,14 +1,14 @@
-import { CEILING, type Contestant, OURS } from '../contestants.ts';
+import { type Bench, haveFaults, ROUNDS, SECONDS } from '../bench.ts';
+import { CEILING, OURS } from '../contestants.ts';
 import { createLargeOrderMaker, ORDER_SIZES, type OrderSize } from '../load/large-orders.ts';
 import { type Measurement, ROLES } from '../measure/measure.ts';
 import { ratioByRound, renderRatio } from '../report/ratios.ts';
 import { summarize } from '../report/summary.ts';
 import { digits, table } from '../report/tables.ts';
-import { runRounds, type Timing } from '../rounds.ts';
-import type { Services } from '../services.ts';
+import { runRounds } from '../rounds.ts';
 
 /** The results for one size. */
-export interface LargeOrderResult {
+interface LargeOrderResult {
   orderSize: OrderSize;
   /** The length of one body. */
   bytes: number;
@@ -18,36 +18,29 @@ export interface LargeOrderResult {
 const CONNECTIONS = '32';
 
 /** Measures the service and the ceiling alternately with orders of each size, in a closed loop. */
-export async function runLarge(
-  services: Services,
-  plan: Timing,
-  printProgress: (text: string) => void,
-): Promise<LargeOrderResult[]> {
-  const results: LargeOrderResult[] = [];
-  for (const orderSize of ORDER_SIZES) {
-    const contestants = [CEILING, OURS];
-    const measurements = await runRounds(
-      services,
-      { ...plan, contestants, loads: [CONNECTIONS], orderSize },
-      printProgress,
-    );
-    results.push({ orderSize, bytes: Buffer.byteLength(createLargeOrderMaker(orderSize)('', 0)), measurements });
-  }
-  return results;
-}
-
-/** Formats the results as Markdown tables. */
-export function renderLarge(results: readonly LargeOrderResult[]): string {
-  return results.map(renderSize).join('\n\n');
-}
+export const large: Bench = {
+  name: 'large',
+  description:
+    'Sends orders of 64 KB, 256 KB and 1,000 items, and compares MB/s with an Express app that only validates.',
+  options: [ROUNDS, SECONDS],
+  async run(services, options) {
+    const results: LargeOrderResult[] = [];
+    for (const orderSize of ORDER_SIZES) {
+      const plan = { ...options, contestants: [CEILING, OURS], loads: [CONNECTIONS], orderSize };
+      const bytes = Buffer.byteLength(createLargeOrderMaker(orderSize)('', 0));
+      results.push({ orderSize, bytes, measurements: await runRounds(services, plan) });
+    }
+    const hasFailed = results.some(({ measurements }) => haveFaults(measurements));
+    return { text: results.map(renderSize).join('\n\n'), results: { results }, hasFailed };
+  },
+};
 
 function renderSize({ orderSize, bytes, measurements }: LargeOrderResult): string {
   const megabytes = bytes / 1e6;
-  const ratios = (base: Contestant) => {
-    const ratio = (metric: (measurement: Measurement) => number) =>
-      renderRatio(ratioByRound(measurements, [OURS.name, base.name], metric));
-    return `ours ÷ ${base.name}: accepted ${ratio((one) => one.acceptedPerSecond)}, end to end ${ratio((one) => one.ordersPerSecond)}`;
-  };
+  const ratio = (metric: (measurement: Measurement) => number) =>
+    renderRatio(ratioByRound(measurements, [OURS.name, CEILING.name], metric));
+  const accepted = ratio((one) => one.acceptedPerSecond);
+  const endToEnd = ratio((one) => one.ordersPerSecond);
   const rows = summarize(measurements).rows.map((row) => [
     row.contestant,
     digits(row.acceptedPerSecond * megabytes),
@@ -59,6 +52,6 @@ function renderSize({ orderSize, bytes, measurements }: LargeOrderResult): strin
   return [
     `### Orders of ${orderSize} (${digits(bytes)} bytes), ${CONNECTIONS} connections: MB/s, and milliseconds of CPU per MB`,
     table(head, rows),
-    `${ratios(CEILING)}, which checks only the id`,
+    `ours ÷ ceiling, which checks only the id: accepted ${accepted}, end to end ${endToEnd}`,
   ].join('\n\n');
 }

@@ -1,9 +1,10 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { childrenOf } from '@orders/test-services/child.ts';
 
 /** Linux reports CPU time in ticks of this length, independent of the kernel's tick (man 5 proc, USER_HZ). */
 const TICK_SECONDS = 1 / 100;
 
-/** The resource usage of processes; null on a system without /proc. */
+/** The resource usage of processes; NaN of one that has ended, and on a system without /proc. */
 export interface Usage {
   /** User and system CPU time in seconds, including ended children. */
   cpuSeconds: number;
@@ -11,24 +12,34 @@ export interface Usage {
   memoryMiB: number;
 }
 
+const UNKNOWN: Usage = { cpuSeconds: Number.NaN, memoryMiB: Number.NaN };
+
 /** The usage of one process. */
-export async function usageOf(pid: number): Promise<Usage | null> {
+export async function usageOf(pid: number): Promise<Usage> {
   const stat = await readStat(pid);
-  if (!stat) return null;
-  const status = await readProc(pid, 'status');
-  return { cpuSeconds: stat.own, memoryMiB: kibibytes(status, 'VmHWM') / 1024 };
+  if (!stat) return UNKNOWN;
+  return { cpuSeconds: stat.own, memoryMiB: kibibytes(await readProc(pid, 'status'), 'VmHWM') / 1024 };
+}
+
+/** The sum over several processes. */
+export async function usageOfAll(children: readonly { pid: number }[]): Promise<Usage> {
+  const sum = { cpuSeconds: 0, memoryMiB: 0 };
+  for (const { pid } of children) {
+    const usage = await usageOf(pid);
+    sum.cpuSeconds += usage.cpuSeconds;
+    sum.memoryMiB += usage.memoryMiB;
+  }
+  return sum;
 }
 
 /** The usage of a process and its children, such as Postgres with its backends. */
-export async function usageOfTree(pid: number): Promise<Usage | null> {
+export async function usageOfTree(pid: number): Promise<Usage> {
   const head = await readStat(pid);
-  if (!head) return null;
+  if (!head) return UNKNOWN;
   const usage = { cpuSeconds: head.own + head.endedChildren, memoryMiB: await proportionalMiB(pid) };
-  for (const name of await readdir('/proc')) {
-    const child = /^\d+$/.test(name) ? await readStat(Number(name)) : null;
-    if (child?.parent !== pid) continue;
-    usage.cpuSeconds += child.own;
-    usage.memoryMiB += await proportionalMiB(Number(name));
+  for (const child of await childrenOf(pid)) {
+    usage.cpuSeconds += (await readStat(child))?.own ?? 0;
+    usage.memoryMiB += await proportionalMiB(child);
   }
   return usage;
 }
@@ -54,13 +65,13 @@ export async function memoryOf(pid: number): Promise<Memory> {
 }
 
 /** CPU seconds from /proc/[pid]/stat (man 5 proc); null for a process that has ended. */
-async function readStat(pid: number): Promise<{ parent: number; own: number; endedChildren: number } | null> {
+async function readStat(pid: number): Promise<{ own: number; endedChildren: number } | null> {
   const stat = await readProc(pid, 'stat');
   // The second field, the program name in parentheses, may contain any character.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 15) return null;
   const [utime, stime, cutime, cstime] = fields.slice(11, 15).map((ticks) => Number(ticks) * TICK_SECONDS);
-  return { parent: Number(fields[1]), own: (utime ?? 0) + (stime ?? 0), endedChildren: (cutime ?? 0) + (cstime ?? 0) };
+  return { own: (utime ?? 0) + (stime ?? 0), endedChildren: (cutime ?? 0) + (cstime ?? 0) };
 }
 
 async function proportionalMiB(pid: number): Promise<number> {

@@ -10,3 +10,22 @@ export function median(values: readonly number[]): number {
   const [low, high] = [sorted[(sorted.length - 1) >> 1], sorted[sorted.length >> 1]];
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
+
+export interface Quantiles {
+  p50: number;
+  p99: number;
+}
+
+export const quantiles = (values: Iterable<number>): Quantiles => {
+  const all = [...values];
+  return { p50: percentile(all, 0.5), p99: percentile(all, 0.99) };
+};
+
+/** The medians of the numbers in values of the same shape; of anything else the first. */
+export function medians<Value>(all: readonly Value[]): Value {
+  const [first] = all;
+  if (typeof first === 'number') return median(all as readonly number[]) as Value;
+  if (typeof first !== 'object' || first === null) return first as Value;
+  const members = Object.keys(first) as (keyof Value)[];
+  return Object.fromEntries(members.map((member) => [member, medians(all.map((one) => one[member]))])) as Value;
+}

@@ -1,29 +1,42 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import type { Database } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
+import { table } from '../report/tables.ts';
+import { walPosition } from './postgres.ts';
+import { usageOf } from './processes.ts';
+import { median } from './statistics.ts';
 
-/** A pool of one connection. */
+/** A pool of one connection, like that of a worker. */
 export interface Writer {
   database: Database;
   backendPid: number;
+  close(): Promise<void>;
 }
 
-/** The cost of `writeOrders` for a batch. */
+export async function openWriter(url: string): Promise<Writer> {
+  const database = openDatabase({ url, poolSize: 1, prepared: true, bulk: true });
+  const { rows } = await database.pool.query('select pg_backend_pid() as pid');
+  return { database, backendPid: rows[0].pid, close: () => closeDatabase(database) };
+}
+
+/** The cost of statements for some orders. */
 export interface BatchCost {
+  orders: number;
   ms: number;
   /** CPU time of Postgres. */
   microseconds: number;
   walBytes: number;
 }
 
-export type SampleOrder = ReturnType<typeof makeSampleOrder>;
+/** The orders of a batch. */
+export const BATCH = 500;
+export const makeBatch = (number: number) =>
+  Array.from({ length: BATCH }, (_, index) => makeSampleOrder(number * BATCH + index));
 
-/** Linux reports CPU time in hundredths of a second. */
-const TICK_US = 10_000;
+type SampleOrder = ReturnType<typeof makeSampleOrder>;
 
 const FIRST = 'Mohammed,Ahmed,Fatima,Aisha,Omar,Khalid,Sara,Priya,John,محمد,فاطمة,Yousef,Layla,Rahul,Noor,Hassan'.split(
   ',',
@@ -50,23 +63,53 @@ export async function writeBatch(writer: Writer, accountId: number, orders: Samp
     receiptId: receipts[index]?.receiptId ?? '',
     accountId,
   }));
-  return measureStatement(writer, () => writeOrders(database, leaseId, [batchId], writable));
+  return measureStatement(writer, () => writeOrders(database, leaseId, [batchId], writable), orders.length);
 }
 
-/** Measures statements on the writer's connection. */
+/** Measures statements on the writer's connection, for so many orders. */
 export async function measureStatement(
   { database, backendPid }: Writer,
   run: () => Promise<unknown>,
+  orders = BATCH,
 ): Promise<BatchCost> {
-  const before = { cpu: cpuMicroseconds(backendPid), wal: await walBytes(database), at: performance.now() };
+  const read = async () => ({ cpu: (await usageOf(backendPid)).cpuSeconds, wal: await walPosition(database.pool) });
+  const before = await read();
+  const startedAt = performance.now();
   await run();
-  const ms = performance.now() - before.at;
-  const wal = (await walBytes(database)) - before.wal;
-  return { ms, walBytes: wal, microseconds: cpuMicroseconds(backendPid) - before.cpu };
+  const ms = performance.now() - startedAt;
+  const after = await read();
+  return { orders, ms, microseconds: (after.cpu - before.cpu) * 1e6, walBytes: after.wal - before.wal };
+}
+
+/** The cost of one order. */
+export function costOfOrder(costs: readonly BatchCost[]) {
+  const sum = (read: (cost: BatchCost) => number) => costs.reduce((total, cost) => total + read(cost), 0);
+  const orders = sum((cost) => cost.orders);
+  return {
+    perSecond: median(costs.map((cost) => (cost.orders * 1000) / cost.ms)),
+    microseconds: sum((cost) => cost.microseconds) / orders,
+    walBytes: sum((cost) => cost.walBytes) / orders,
+    slowestMs: Math.max(...costs.map(({ ms }) => ms)),
+  };
+}
+
+/** Formats the cost of an order in each of these cases as a Markdown table, with further rows. */
+export function renderCosts(cases: Record<string, readonly BatchCost[]>, more: string[][] = []): string {
+  const rows = Object.entries(cases).map(([name, costs]) => {
+    const { perSecond, microseconds, walBytes, slowestMs } = costOfOrder(costs);
+    return [
+      name,
+      perSecond.toFixed(0),
+      `${microseconds.toFixed(1)} µs`,
+      `${walBytes.toFixed(0)} B`,
+      `${slowestMs.toFixed(0)} ms`,
+    ];
+  });
+  return table(['an order', 'orders/s', 'CPU of Postgres', 'WAL', 'slowest batch'], [...rows, ...more]);
 }
 
 /** An order like a real one; the number determines its ids. */
-export function makeSampleOrder(number: number) {
+function makeSampleOrder(number: number) {
   return {
     source_order_id: `SHOP-${String(number).padStart(9, '0')}`,
     customer: {
@@ -84,16 +127,4 @@ export function makeSampleOrder(number: number) {
     total: '149.50',
     delivery_instructions: 'Leave it with the guard and call when you are on your way up, please.',
   };
-}
-
-/** The user and kernel CPU time of a process, to a hundredth of a second. */
-export function cpuMicroseconds(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
-}
-
-/** The position in the WAL. */
-export async function walBytes({ pool }: Database): Promise<number> {
-  const { rows } = await pool.query("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes");
-  return rows[0].bytes;
 }

@@ -1,8 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { openKnex } from '@orders/database/connect.ts';
-import { migrate } from '@orders/database/migrate.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import pg from 'pg';
+import { fillDatabase } from '../measure/fill-database.ts';
 
 const CHUNK = 100_000;
 const NAMES = {
@@ -73,31 +71,18 @@ const EMIRATES = [
  *
  * @returns the account id.
  */
-export async function fillReview(
-  databaseUrl: string,
-  orders: number,
-  printProgress: (text: string) => void,
-): Promise<number> {
-  const knex = openKnex({ url: databaseUrl, applicationName: 'orders bench' });
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await migrate(knex);
-    const { account_id } = await createAccount(knex, 'Waiting');
-    const vacuumedTo = Math.floor(orders * 0.95);
-    let stored = 0;
-    while (stored < orders) {
-      const last = Math.min(stored + CHUNK, stored < vacuumedTo ? vacuumedTo : orders);
-      await client.query(statementFor(account_id, orders, stored + 1, last));
-      stored = last;
-      printProgress(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
-      if (stored < vacuumedTo) continue;
-      while ((await fillSearchTerms(knex)) > 0);
-      if (stored === vacuumedTo) await client.query('vacuum analyze orders, order_words');
-    }
-    return account_id;
-  } finally {
-    await client.end();
-    await knex.destroy();
-  }
+export function fillReview(databaseUrl: string, orders: number): Promise<number> {
+  const vacuumedTo = Math.floor(orders * 0.95);
+  return fillDatabase(databaseUrl, { rows: orders, chunk: CHUNK, cuts: [vacuumedTo] }, async (knex) => {
+    const { account_id: accountId } = await createAccount(knex, 'Waiting');
+    return {
+      result: accountId,
+      statementsFor: (first, last) => [statementFor(accountId, orders, first, last)],
+      async afterPart(stored) {
+        if (stored < vacuumedTo) return;
+        while ((await fillSearchTerms(knex)) > 0);
+        if (stored === vacuumedTo) await knex.raw('vacuum analyze orders, order_words');
+      },
+    };
+  });
 }

@@ -1,13 +1,17 @@
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { listReview, type ReviewPage } from '@orders/portal/review/list-review.ts';
+import type { Bench } from '../bench.ts';
+import { printProgress } from '../command-line.ts';
 import { median } from '../measure/statistics.ts';
-import type { Services } from '../services.ts';
+import { renderCosts } from '../measure/write-batch.ts';
+import { table } from '../report/tables.ts';
 import { casesFor, type ReviewCase } from './cases.ts';
 import { fillReview } from './fill.ts';
+import { measureWrites } from './write-cost.ts';
 
 /** The cost of one page. */
-export interface ReviewCost {
+interface ReviewCost {
   name: string;
   /** The median time in milliseconds. */
   ms: number;
@@ -20,34 +24,37 @@ export interface ReviewCost {
   plans: string[];
 }
 
-export interface ReviewResult {
-  sizes: { orders: number; costs: ReviewCost[] }[];
-}
-
 const TIMES = 21;
 const PAGE = 50;
+const FEW_ORDERS = 10_000;
 
 /** Measures the list of orders that need review, alternating between a short and a long list in each case. */
-export async function runReview(
-  services: Services,
-  sizes: readonly number[],
-  printProgress: (text: string) => void,
-): Promise<ReviewResult> {
-  const lists: List[] = [];
-  for (const orders of sizes) {
-    printProgress(`Filling a database with ${orders.toLocaleString('en')} orders that need review …`);
-    const url = await services.fresh(`review_${orders}`);
-    lists.push({ orders, url, accountId: await fillReview(url, orders, printProgress), costs: [] });
-  }
-  printProgress('Measuring …');
-  for (const index of casesFor(1).keys()) {
-    const measured = await measureCase(lists, index);
-    for (const [list, cost] of measured) list.costs.push(cost);
-    const times = measured.map(([, { ms }]) => `${ms.toFixed(1)} ms`);
-    printProgress(`    ${measured[0]?.[1].name}: ${times.join(', ')}`);
-  }
-  return { sizes: lists.map(({ orders, costs }) => ({ orders, costs })) };
-}
+export const review: Bench = {
+  name: 'review',
+  description: 'Opens, filters and searches a list of 10,000 orders that need review, then one of a million.',
+  options: [
+    ['--rows <number>', 'orders in the large list', 1_000_000],
+    ['--write-rounds <number>', 'batches to write with and without the indexes of the list', 100],
+  ],
+  async run(services, { rows, writeRounds }) {
+    const writes = await measureWrites(services, writeRounds);
+    const lists: List[] = [];
+    for (const orders of [FEW_ORDERS, rows]) {
+      printProgress(`Filling a database with ${orders.toLocaleString('en')} orders that need review …`);
+      const url = await services.fresh(`review_${orders}`);
+      lists.push({ orders, url, accountId: await fillReview(url, orders), costs: [] });
+    }
+    printProgress('Measuring …');
+    for (const index of casesFor(1).keys()) {
+      const measured = await measureCase(lists, index);
+      for (const [list, cost] of measured) list.costs.push(cost);
+      const times = measured.map(([, { ms }]) => `${ms.toFixed(1)} ms`);
+      printProgress(`    ${measured[0]?.[1].name}: ${times.join(', ')}`);
+    }
+    const sizes = lists.map(({ orders, costs }) => ({ orders, costs }));
+    return { text: `${render(sizes)}\n\n${renderCosts(writes)}`, results: { sizes, writes } };
+  },
+};
 
 interface List {
   orders: number;
@@ -109,20 +116,22 @@ const NOTHING: Omit<ReviewFilter, 'accountId'> = {
 };
 
 /** Formats the costs of a page in the largest list compared with the smallest, one per line. */
-export function renderReview({ sizes }: ReviewResult): string {
+function render(sizes: Pick<List, 'orders' | 'costs'>[]): string {
   const [few, many] = [sizes[0], sizes.at(-1)];
   if (!few || !many) return '';
-  const head = `| A page of 50 orders | ${sizes.map(({ orders }) => orders.toLocaleString('en')).join(' | ')} | ratio | pages read | orders | plan |`;
-  const lines = many.costs.map((cost, index) => {
+  const head = [...sizes.map(({ orders }) => orders.toLocaleString('en')), 'ratio', 'pages read', 'orders', 'plan'];
+  const rows = many.costs.map((cost, index) => {
     const first = few.costs[index] as ReviewCost;
-    const times = sizes.map(({ costs }) => `${costs[index]?.ms.toFixed(1)} ms`).join(' | ');
-    const [pages, found] = [
+    return [
+      cost.name,
+      ...sizes.map(({ costs }) => `${costs[index]?.ms.toFixed(1)} ms`),
+      (cost.ms / first.ms).toFixed(1),
       `${first.buffers}, ${cost.buffers}`,
       `${first.orders}, ${cost.orders}${cost.more ? ' and more' : ''}`,
+      cost.plans.join('; '),
     ];
-    return `| ${cost.name} | ${times} | ${(cost.ms / first.ms).toFixed(1)} | ${pages} | ${found} | ${cost.plans.join('; ')} |`;
   });
-  return [head, head.replaceAll(/[^|]+/g, ' --- '), ...lines].join('\n');
+  return table(['a page of 50 orders', ...head], rows);
 }
 
 interface PlanNode {
