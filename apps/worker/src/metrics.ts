@@ -25,7 +25,7 @@ export interface WorkerMetrics {
   outcomes: Counter<'outcome'>;
   cancelledOrders: Counter<never>;
   changedDuplicates: Counter<never>;
-  postponedDuplicates: Counter<never>;
+  postponedReceipts: Counter<never>;
   writtenSeconds: Histogram<never>;
   batchSizes: Histogram<never>;
   swept: Counter<never>;
@@ -67,9 +67,9 @@ export function createMetrics(): WorkerMetrics {
       help: 'Receipts moved to duplicate whose content differs from their order',
       registers,
     }),
-    postponedDuplicates: new Counter({
-      name: 'worker_postponed_duplicates_total',
-      help: 'Times that a duplicate was put off for a moment, as its order was being changed by others',
+    postponedReceipts: new Counter({
+      name: 'worker_postponed_receipts_total',
+      help: 'Times that a receipt was put off for a moment, as others locked it, its key or its order',
       registers,
     }),
     writtenSeconds: new Histogram({
