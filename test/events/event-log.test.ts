@@ -444,8 +444,9 @@ test('an account without events adds no row', async () => {
   for (const table of tables) expect(await knex()(table).where({ account_id: account.id })).toEqual([]);
 });
 
-test('an event that an erasure changes keeps its place', async () => {
+test('an event that an erasure changes keeps its place, and delays no other account', async () => {
   const account = await accountWithEvents();
+  const other = await accountWithEvents();
   const rows = ['first', 'second'].map((source_order_id) => ({
     account_id: account.id,
     due_at: knex().raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
@@ -460,15 +461,19 @@ test('an event that an erasure changes keeps its place', async () => {
     await erasing('unpublished_events')
       .where({ account_id: account.id, source_order_id: 'first' })
       .update({ details: {} });
-    await until('the publisher waits', async () => {
-      const { rows: waiting } = await knex().raw(
-        `select from pg_stat_activity
-         where application_name = 'orders worker' and wait_event_type = 'Lock' and query like '%unpublished_events%'
-           and now() > (select max(due_at) from unpublished_events where account_id = ?)`,
+    await until('both events are due', async () => {
+      const { rows: due } = await knex().raw(
+        'select where now() > (select max(due_at) from unpublished_events where account_id = ?)',
         [account.id],
       );
-      return waiting.length > 0;
+      return due.length > 0;
     });
+    // The first is recorded after both are due, and the second after a round that passed over them.
+    for (const count of [1, 2]) {
+      await send(other);
+      await read(other, count);
+    }
+    expect((await intake.api.events(account)).body.events).toEqual([]);
   } finally {
     await erasing.commit();
   }
@@ -477,6 +482,24 @@ test('an event that an erasure changes keeps its place', async () => {
     'first',
     'second',
   ]);
+});
+
+test('a log whose counter another session locks delays no other account', async () => {
+  const account = await accountWithEvents();
+  const other = await accountWithEvents();
+  const locking = await knex().transaction();
+  try {
+    await locking('event_logs').where({ account_id: account.id }).forUpdate();
+    for (const count of [1, 2]) {
+      await send(account);
+      await send(other);
+      await read(other, count);
+    }
+    expect((await intake.api.events(account)).body.events).toEqual([]);
+  } finally {
+    await locking.commit();
+  }
+  expect(await read(account, 2)).toHaveLength(2);
 });
 
 test('an erasure removes reasons from events', async () => {

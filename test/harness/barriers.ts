@@ -12,10 +12,10 @@ const BARRIERS: Record<BarrierName, { id: number; trigger: string }> = {
   'orders written': { id: 3, trigger: 'after insert on orders for each row' },
 };
 
-/** Installs the barriers in a database, all open. */
+/** Installs the barriers in a database, all open. A statement waits at one without a limit, also if it limits its waits for locks. */
 export async function installBarriers(knex: Knex): Promise<void> {
   await knex.raw(`
-    create function pass_barrier() returns trigger language plpgsql as
+    create function pass_barrier() returns trigger language plpgsql set lock_timeout = 0 as
     $$ begin perform pg_advisory_xact_lock_shared(tg_argv[0]::int); return null; end $$`);
   for (const { id, trigger } of Object.values(BARRIERS))
     await knex.raw(`create trigger barrier_${id} ${trigger} execute function pass_barrier(${id})`);
@@ -75,9 +75,10 @@ export function untilOrdersAreBeingWritten(knex: Knex): Promise<unknown> {
   });
 }
 
-/** Waits until a worker has put off a duplicate, as it found its order locked. */
-export async function untilPostponed({ adminUrl }: { adminUrl: string }): Promise<void> {
-  await until('a duplicate is put off', async () => {
-    return (await readGauge(adminUrl, 'worker_postponed_duplicates_total')) > 0;
+/** Waits until these workers have put off receipts this often, as they found them, their keys or their orders locked. */
+export async function untilPostponed(workers: { adminUrl: string } | { adminUrl: string }[], least = 1): Promise<void> {
+  await until('receipts are put off', async () => {
+    const gauges = [workers].flat().map(({ adminUrl }) => readGauge(adminUrl, 'worker_postponed_receipts_total'));
+    return (await Promise.all(gauges)).reduce((sum, count) => sum + count, 0) >= least;
   });
 }

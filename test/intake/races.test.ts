@@ -7,6 +7,7 @@ import {
   type BarrierName,
   closeBarrier,
   type Hold,
+  hold,
   installBarriers,
   lockTables,
   whoWait,
@@ -85,6 +86,31 @@ describe('forced races between requests', () => {
     expect((await second).body).toEqual({ receipt_id });
     expect((await intakes[0].api.order(account, order, key)).body).toEqual({ receipt_id, duplicate: true });
     await expectEnds(written([receipt_id]));
+  });
+
+  test('a request whose idempotency key another transaction stores delays no other account in its write batch', async () => {
+    const { knex } = stack.database;
+    account = await stack.account();
+    const other = await stack.account();
+    const [{ api, adminUrl }] = intakes;
+    const locked = keep(
+      await hold(knex, `insert into idempotency_keys values (${account.id}, 'locked', gen_random_uuid())`),
+    );
+    // While the first batch waits, the next requests collect in one.
+    const table = await lock('receipts');
+    const before = api.order(other, { source_order_id: 'before' });
+    await whoWait(knex, 1, 'relation');
+    const waiting = api.order(account, { source_order_id: 'waits' }, { 'Idempotency-Key': 'locked' });
+    const theirs = api.order(other, { source_order_id: 'does not' }, { 'Idempotency-Key': 'locked' });
+    await until('all are in intake', async () => (await readGauge(adminUrl, 'intake_orders_in_flight')) === 3);
+    await table.release();
+    expect((await before).status).toBe(202);
+    expect((await theirs).body).toEqual({ receipt_id: expect.any(String) });
+    await whoWait(knex, 1, 'transactionid');
+    await locked.release();
+    const { body } = await waiting;
+    expect(body).toEqual({ receipt_id: expect.any(String) });
+    await expectEnds(written([body.receipt_id]));
   });
 
   test('revoking a key lets requests in flight finish, and every intake rejects the key within 5 seconds', async () => {

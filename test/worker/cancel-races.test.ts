@@ -139,14 +139,13 @@ describe('against the write of its order', () => {
     });
   });
 
-  test('the cancellation first: the worker waits for it, and writes the order as cancelled', async () => {
+  test('the cancellation first: the worker puts the order off, and then writes it as cancelled', async () => {
     const id = newId('cancelled-first');
     const barrier = keep(await closeBarrier(knex(), 'orders written'));
     const held = cancel(id, 'too late');
     await whoWait(knex(), 1, 'advisory');
     const receiptId = await post({ source_order_id: id });
-    await startWorker(ONE_BY_ONE);
-    await whoWait(knex(), 1, 'transactionid');
+    await untilPostponed(await startWorker(ONE_BY_ONE));
     await barrier.release();
     expect(outcomeOf(await held)).toBe('held');
     const { body } = await intake.api.final(account, receiptId);
@@ -166,7 +165,7 @@ describe('against the write of its order', () => {
     const first = await post({ source_order_id: id });
     await whoWait(knex(), 1, 'advisory');
     const second = await post({ source_order_id: id });
-    await whoWait(knex(), 1, 'transactionid');
+    await untilPostponed(workers);
     await barrier.release();
     await expectSettled(stack, account, { [first]: 'written', [second]: 'duplicate' });
     expect(await stateOf(id)).toEqual(['cancelled']);

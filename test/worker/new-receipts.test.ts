@@ -29,11 +29,13 @@ beforeAll(async () => {
   database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: PREPARED, bulk: true });
   const recordFailure: RecordFailure = (_batch, _receipt, error) => Promise.reject(error);
   const { logger } = memoryLog('worker');
+  const leaseReleaser = createLeaseReleaser(database);
+  const writeDeps = { database, producer: NO_QUEUE, leaseReleaser, recordFailure, metrics: createMetrics(), logger };
   processWakeUps = processBatch({
     database,
-    writeBatch: createWriteBatch({ database, producer: NO_QUEUE, recordFailure, metrics: createMetrics(), logger }),
+    writeBatch: createWriteBatch(writeDeps),
     recordFailure,
-    leaseReleaser: createLeaseReleaser(database),
+    leaseReleaser,
     onCrashLimit: () => {},
     tracing: null,
     leaseMs: 10_000,

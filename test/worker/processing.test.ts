@@ -167,16 +167,16 @@ describeQueues('processing, the queue on %s', (kind) => {
 
   test('an outage of Postgres uses up no attempt', async () => {
     const { knex } = stack.database;
-    // 55P03, lock not available, is infrastructure.
+    // 53100, disk full, is infrastructure.
     await knex.raw(`
-      create function be_busy() returns trigger language plpgsql as $$ begin raise lock_not_available; end $$;
-      create trigger be_busy before insert on orders for each row execute function be_busy()`);
+      create function be_full() returns trigger language plpgsql as $$ begin raise disk_full; end $$;
+      create trigger be_full before insert on orders for each row execute function be_full()`);
     const receiptId = await send(order('outage'));
     await until('the worker logs the outage', async () =>
       worker.log.lines.some((line) => /^Postgres unavailable/.test(String(line.message))),
     );
     expect((await row(receiptId)).attempts).toBe(0);
-    await disarm('be_busy');
+    await disarm('be_full');
     expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
     expect(await row(receiptId)).toMatchObject({ crashes: 0, runs_alone: false, history: null });
   });

@@ -1,8 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
+import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
@@ -176,17 +180,21 @@ test('a resend that was compared before its customer was erased keeps nothing', 
 });
 
 test('a resend whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
-  const { knex } = stack.database;
-  await stack.worker({ SWEEP_INTERVAL: '200ms' });
-  const { receiptId } = await begin();
-  held = await hold(knex, 'lock table resends in share row exclusive mode');
+  const database = stack.openDatabase();
+  const first = await stack.worker();
+  const { receiptId, orderId } = await begin();
+  await first.close();
   const again = await post(FIRST);
-  await whoWait(knex, 1, 'relation');
+  const leaseId = randomUUID();
+  await claimReceipts(database, [again], leaseId, 3_600_000);
   // An erasure does this too. The receipt can then be claimed again.
   await trx('receipts').where({ receipt_id: again }).update({ lease_id: null, lease_expires_at: null });
-  await held.release();
-  await whoWait(knex, 1, 'transactionid');
+  const duplicate = { ...normalizeSent(FIRST), receiptId: again, accountId: account.id, orderId };
+  const moving = writeDuplicates(database, leaseId, [], [], [duplicate], 3_600_000);
+  await whoWait(stack.database.knex, 1, 'transactionid');
   await trx.commit();
+  expect(await moving).toEqual([]);
+  await stack.worker();
   await expectSettled(stack, account, { [receiptId]: 'written', [again]: 'duplicate' });
   expect(await resends()).toEqual([{ changes: null, decision: null }]);
 });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
+import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { normalizeReceipts } from '../../apps/worker/src/normalize-receipts.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
@@ -54,7 +55,9 @@ test('orders that failed before are retried separately, and the others are writt
     attempts: order.order.source_order_id.startsWith('poison') ? 1 : 0,
   }));
 
-  await createWriteBatch({ database, producer: NO_QUEUE, recordFailure, metrics, logger })(batch, writable);
+  const leaseReleaser = createLeaseReleaser(database);
+  const deps = { database, producer: NO_QUEUE, leaseReleaser, recordFailure, metrics, logger };
+  await createWriteBatch(deps)(batch, writable);
 
   expect(failed).toHaveLength(3);
   const sizes = (await metrics.batchSizes.get()).values;

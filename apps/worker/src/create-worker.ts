@@ -44,7 +44,7 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const leaseReleaser = createLeaseReleaser(database);
   const retries = { attempts: config.RETRY_ATTEMPTS, base: config.RETRY_BASE, cap: config.RETRY_CAP };
   const recordFailure = createRecordFailure({ database, producer, retries, metrics, logger });
-  const writeBatch = createWriteBatch({ database, producer, recordFailure, metrics, logger });
+  const writeBatch = createWriteBatch({ database, producer, leaseReleaser, recordFailure, metrics, logger });
   const onCrashLimit = (trace: BatchTrace | null, receiptId: string) => {
     metrics.outcomes.inc({ outcome: 'dead' });
     logger.error('receipt dead: workers crashed while processing it', {

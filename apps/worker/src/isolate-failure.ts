@@ -1,5 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
+import { isLockWaitOver } from '@orders/database/lock-wait.ts';
 import { isReachable } from '@orders/database/schema-state.ts';
 
 /** How to continue after a batch failed. */
@@ -22,7 +23,8 @@ export async function isolateFailure<Item>(
   error: unknown,
   { retryHalf, handleSingle }: Continuation<Item>,
 ): Promise<void> {
-  if (faultOf(error) !== 'receipt' && !(await isReachable(database))) throw error;
+  const isAnswered = faultOf(error) === 'receipt' || isLockWaitOver(error);
+  if (!isAnswered && !(await isReachable(database))) throw error;
   if (items.length === 1) {
     await handleSingle(items[0] as Item);
     return;

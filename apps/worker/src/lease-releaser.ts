@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { releaseLease } from './receipts/claim-receipts.ts';
 
-/** Releases leases, in an outage later. */
+/** Releases leases; in an outage, and of receipts that others lock, later. */
 export interface LeaseReleaser {
   /**
    * Releases receipts after a failure, so that nobody waits for the lease to expire and no crash is counted. Never fails: after the first
@@ -15,34 +15,41 @@ export interface LeaseReleaser {
 const RETRY_INTERVAL_MS = 500;
 
 export function createLeaseReleaser(database: Database): LeaseReleaser {
-  const pending = new Map<string, readonly string[]>();
+  const pending = new Map<string, ReadonlySet<string>>();
   let timer: NodeJS.Timeout | undefined;
+  let isOutage = false;
   let closed = false;
 
-  async function releaseAll(): Promise<void> {
-    for (const [leaseId, receiptIds] of pending) {
-      await releaseLease(database, receiptIds, leaseId);
-      pending.delete(leaseId);
+  async function attempt(leaseIds: readonly string[]): Promise<void> {
+    try {
+      for (const leaseId of leaseIds) {
+        const receiptIds = pending.get(leaseId) ?? new Set<string>();
+        const left = await releaseLease(database, [...receiptIds], leaseId);
+        // Unless more were added meanwhile.
+        if (left.length === 0 && pending.get(leaseId) === receiptIds) pending.delete(leaseId);
+      }
+      isOutage = false;
+    } catch {
+      isOutage = true;
     }
+    if (pending.size > 0 && !closed) timer ??= setTimeout(retryAll, RETRY_INTERVAL_MS);
   }
 
-  async function attempt(): Promise<void> {
+  function retryAll(): void {
     timer = undefined;
-    await releaseAll().catch(() => {
-      if (!closed) timer ??= setTimeout(attempt, RETRY_INTERVAL_MS);
-    });
+    void attempt([...pending.keys()]);
   }
 
   return {
     async release(leaseId, receiptIds) {
       if (leaseId === null) return;
-      pending.set(leaseId, receiptIds);
-      if (!timer) await attempt();
+      pending.set(leaseId, new Set([...(pending.get(leaseId) ?? []), ...receiptIds]));
+      if (!isOutage) await attempt([leaseId]);
     },
     async close() {
       closed = true;
       clearTimeout(timer);
-      await releaseAll().catch(() => {});
+      await attempt([...pending.keys()]);
     },
   };
 }

@@ -38,9 +38,9 @@ export function createMetrics() {
       'worker_changed_duplicates_total',
       'Receipts moved to duplicate whose content differs from their order',
     ),
-    postponedDuplicates: counter(
-      'worker_postponed_duplicates_total',
-      'Times that a duplicate was put off for a moment, as its order was being changed by others',
+    postponedReceipts: counter(
+      'worker_postponed_receipts_total',
+      'Times that a receipt was put off for a moment, as others locked it, its key or its order',
     ),
     writtenSeconds: histogram(
       'worker_written_seconds',

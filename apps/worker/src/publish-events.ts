@@ -2,12 +2,15 @@ import type { Database } from '@orders/database/connect.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
+const IS_DUE = `due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatch_limit))`;
+
 const PUBLISH = {
   name: 'publish-events',
   // A confirmation is published once dispatchable_orders shows it: dispatch_limit is the same transaction id as in the view. Each account gets at
   // most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
   // round begins with the account after $3, so that the accounts which an earlier one did not reach come first. A statement whose snapshot
-  // is older than another publisher's commit finds the rows deleted, so none is published twice.
+  // is older than another publisher's commit finds the rows deleted, so none is published twice. Waits for no row: an account has to wait
+  // while others lock its counter, and at an event that they lock, as no later one may get a lower sequence.
   text: `
 with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
@@ -19,18 +22,30 @@ with publisher as materialized (
 ), logs as materialized (
   select account_id from event_logs order by account_id <= $3::int, account_id
 ), due as materialized (
-  select u.ctid from publisher
+  select u.* from publisher
   cross join logs l
   cross join lateral (
-    select ctid from unpublished_events
-    where account_id = l.account_id and due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatch_limit))
+    select account_id, due_at, event_number, ctid as row_id from unpublished_events
+    where account_id = l.account_id and ${IS_DUE}
     order by due_at, event_number limit $1::int
-    for update
+    for update skip locked
   ) as u
   limit $2::int
+), counters as materialized (
+  select account_id from event_logs where account_id = any(array(select account_id from due)) for update skip locked
+), first_left as materialized (
+  select u.* from counters c
+  cross join lateral (
+    select account_id, due_at, event_number from unpublished_events
+    where account_id = c.account_id and ${IS_DUE} and ctid not in (select row_id from due)
+    order by due_at, event_number limit 1
+  ) as u
 ), taken as (
   -- By ctid, so that what is not due is not read, whatever plan is chosen. The rows are locked, so an erasure cannot move one to another ctid.
-  delete from unpublished_events u where u.ctid = any(array(select ctid from due))
+  delete from unpublished_events u where u.ctid = any(array(
+    select row_id from due d join counters using (account_id) left join first_left l using (account_id)
+    where l.account_id is null or (d.due_at, d.event_number) < (l.due_at, l.event_number)
+  ))
   returning u.*
 ), counted as (
   update event_logs l set last_sequence = l.last_sequence + t.count
@@ -50,7 +65,7 @@ with publisher as materialized (
   ) as r on true
 )
 select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int or sum(count) = $2::int, false) as "hasMore",
-       (select account_id from counted order by account_id <= $3::int desc, account_id desc limit 1) as "lastAccountId"
+       (select account_id from due order by account_id <= $3::int desc, account_id desc limit 1) as "lastAccountId"
 from counted`,
 };
 
@@ -59,7 +74,7 @@ export interface PublishedRound {
   count: number;
   /** Whether there may be more that are due. */
   hasMore: boolean;
-  /** The last account that the round reached; null if it published nothing. */
+  /** The last account that the round reached; null if it found nothing. */
   lastAccountId: number | null;
 }
 

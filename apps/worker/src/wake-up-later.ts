@@ -27,5 +27,5 @@ export function wakeUpLater(
       ...(postponements > 0 && { postponements }),
     });
   }
-  producer.wakeUpLater('bulk', due, delayMs);
+  if (due.length > 0) producer.wakeUpLater('bulk', due, delayMs);
 }

@@ -1,5 +1,6 @@
-import type pg from 'pg';
+import pg from 'pg';
 import type { Database } from './connect.ts';
+import { sqlstateOf } from './database-errors.ts';
 
 /** The advisory locks of this service. A number must be unique in the database. */
 
@@ -54,6 +55,30 @@ async function checkOut({ pool }: Database): Promise<pg.PoolClient> {
 /** @param isLost whether to close the connection. */
 function checkIn(client: pg.PoolClient, isLost: boolean): void {
   client.off('error', ignoreConnectionErrors).release(isLost);
+}
+
+/**
+ * Like `run`, and when it fails, its transaction is over, so that another try does not meet its locks. Postgres reports an error before it ends
+ * the transaction, and answers the next query after that.
+ */
+export async function runToEnd<Row extends object>(
+  database: Connection,
+  statement: Statement,
+  values: unknown[],
+): Promise<Row[]> {
+  if (!(database.pool instanceof pg.Pool)) return run<Row>(database, statement, values);
+  const { pool, prepared } = database;
+  const client = await checkOut({ pool, prepared });
+  let isLost = false;
+  try {
+    return await run<Row>({ pool: client, prepared }, statement, values);
+  } catch (error) {
+    isLost = sqlstateOf(error) === null;
+    if (!isLost) await client.query('').catch(() => (isLost = true));
+    throw error;
+  } finally {
+    checkIn(client, isLost);
+  }
 }
 
 /** Postgres settings for one transaction; times in milliseconds. */

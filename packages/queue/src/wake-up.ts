@@ -8,7 +8,7 @@ export interface WakeUp {
   receiptIds: string[];
   /** Set by intake for new receipts: the length of their bodies. `createBullWorker` removes it when a job is delivered again. */
   newBytes?: number | undefined;
-  /** How often in a row its receipts were put off, as their orders were being changed by others. */
+  /** How often in a row its receipts were put off, as others locked what they need. */
   postponements?: number;
   /** By receipt id, the `traceparent` of its request (W3C Trace Context, 55 characters); only for traced receipts. */
   traces?: Record<string, string>;

@@ -1,10 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
+import { isLockWaitOver, LOCK_WAIT_MS, NO_LOCK_WAIT_MS } from '@orders/database/lock-wait.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import type { Lane } from '@orders/queue/wake-up.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
+import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { createMicroBatcher } from '@orders/runtime/concurrency/micro-batcher.ts';
 import type { TimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import type { Span } from '@orders/runtime/observability/span.ts';
@@ -66,6 +68,8 @@ const MAX_RECEIPTS = 500;
 const MAX_BYTES = 1024 * 1024;
 /** Max concurrent write batches per lane. A second one starts only when full: one large batch is cheaper than two. */
 const MAX_CONCURRENT = 2;
+/** Max accounts whose receipts wait, apart from the write batches, for idempotency keys that other transactions store. */
+const MAX_LOCKED = 2;
 
 /**
  * Writes receipts in batches without waiting for one to fill: a batch is what arrived while the previous ones were being written. After
@@ -99,23 +103,41 @@ export function createReceiptWriter(deps: {
   const addOfHttpBatch = createLaneBatcher('bulk');
   const addReplay = createReplayQueue({ ...deps, recordAgain: (delivery) => add[delivery.lane](delivery) });
 
-  async function writeOrReject(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
+  const runLocked = createFairQueue<number>(MAX_LOCKED, 1);
+
+  async function writeOrReject(lane: Lane, batch: WaitingReceipt[], lockWaitMs = LOCK_WAIT_MS): Promise<void> {
     try {
-      await write(lane, batch);
+      await write(lane, batch, lockWaitMs);
     } catch (error) {
-      if (batch.length > 1 && faultOf(error) === 'receipt') {
+      if (isLockWaitOver(error) && lockWaitMs > 0) await writeUnlocked(lane, batch);
+      else if (batch.length > 1 && faultOf(error) === 'receipt') {
         // A row that Postgres rejects must not fail the others.
-        for (const delivery of batch) await writeOrReject(lane, [delivery]);
+        for (const delivery of batch) await writeOrReject(lane, [delivery], lockWaitMs);
       } else {
         for (const { reject } of batch) reject(error);
       }
     }
   }
 
-  async function write(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
+  /** Bisects a batch by account until those of the account with a locked key are alone. They wait for it, and no others wait for them. */
+  async function writeUnlocked(lane: Lane, batch: WaitingReceipt[]): Promise<void> {
+    const accountIds = [...new Set(batch.map(({ receipt }) => receipt.accountId))];
+    const [accountId] = accountIds;
+    if (accountIds.length === 1 && accountId !== undefined) {
+      void runLocked(accountId, () => writeOrReject(lane, batch, 0));
+      return;
+    }
+    const firstHalf = new Set(accountIds.slice(0, accountIds.length / 2));
+    const isInFirst = ({ receipt }: WaitingReceipt) => firstHalf.has(receipt.accountId);
+    await writeOrReject(lane, batch.filter(isInFirst), NO_LOCK_WAIT_MS);
+    const inSecond = batch.filter((delivery) => !isInFirst(delivery));
+    await writeOrReject(lane, inSecond, NO_LOCK_WAIT_MS);
+  }
+
+  async function write(lane: Lane, batch: WaitingReceipt[], lockWaitMs: number): Promise<void> {
     const batchId = randomUUIDv7();
     const firsts = firstOfEachKey(batch).map(({ receipt }) => receipt);
-    const storedIds = new Set(await recordReceipts(database, batchId, graceMs, firsts));
+    const storedIds = new Set(await recordReceipts(database, batchId, graceMs, firsts, lockWaitMs));
     const stored: WaitingReceipt[] = [];
     for (const delivery of batch) {
       if (storedIds.has(delivery.receipt.receiptId)) stored.push(delivery);

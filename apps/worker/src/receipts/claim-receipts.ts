@@ -1,6 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
+import { IS_LIMITED, isLockWaitOver, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-wait.ts';
 import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
-import { run } from '@orders/database/run.ts';
+import { run, runToEnd } from '@orders/database/run.ts';
 import { type PendingReceipt, type PendingRow, selectPicked, withBodies } from './pending-receipts.ts';
 
 // Available: new, due for a retry, or released by a worker in an outage.
@@ -104,16 +105,46 @@ export async function claimAlone(
 const RELEASE = {
   name: 'release-lease',
   text: `
+with ${limitLockWait('$3')}
 update receipts set lease_id = null, lease_expires_at = null, updated_at = now()
-where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'`,
+where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized' and ${IS_LIMITED}`,
 };
 
-/** Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. A null lease is ignored. */
+const RELEASE_UNLOCKED = {
+  name: 'release-unlocked',
+  text: `
+with free as materialized (
+  select receipt_id, account_id from receipts
+  where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'
+  for update skip locked
+), released as (
+  update receipts r set lease_id = null, lease_expires_at = null, updated_at = now()
+  from free
+  where ${idIn('r.receipt_id', '$1')} and r.receipt_id = free.receipt_id and r.account_id = free.account_id
+)
+select receipt_id from receipts
+where ${idIn('receipt_id', '$1')} and lease_id = $2::uuid and state = 'normalized'
+  and receipt_id not in (select receipt_id from free)`,
+};
+
+/**
+ * Releases receipts: any worker can claim them immediately, and no attempt or crash is counted. A null lease is ignored.
+ *
+ * @returns the receipts that are still under the lease, as another transaction locks them.
+ */
 export async function releaseLease(
   database: Database,
   receiptIds: readonly string[],
   leaseId: string | null,
-): Promise<void> {
-  if (leaseId === null) return;
-  await run(database, RELEASE, [ascending(receiptIds), leaseId]);
+): Promise<string[]> {
+  if (leaseId === null) return [];
+  const values = [ascending(receiptIds), leaseId];
+  try {
+    await runToEnd(database, RELEASE, [...values, LOCK_WAIT_MS]);
+    return [];
+  } catch (error) {
+    if (!isLockWaitOver(error)) throw error;
+    const left = await run<{ receipt_id: string }>(database, RELEASE_UNLOCKED, values);
+    return left.map(({ receipt_id }) => receipt_id);
+  }
 }

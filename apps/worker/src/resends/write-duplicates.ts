@@ -1,7 +1,8 @@
 import type { Database } from '@orders/database/connect.ts';
+import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-wait.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
-import { type Connection, inTransaction, run } from '@orders/database/run.ts';
+import { type Connection, inTransaction, runToEnd } from '@orders/database/run.ts';
 import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
 import { findOrderedAgain, orderAgain } from './find-ordered-again.ts';
@@ -17,13 +18,14 @@ export interface Duplicate {
 const MOVE = {
   name: 'move-duplicates',
   text: `
-with moved as (
+with ${limitLockWait('$9')},
+moved as (
   update receipts r
   set state = 'duplicate', attempts = r.attempts + 1, warnings = case when i.warnings <> '[]' then i.warnings::jsonb end,
       error_code = null, normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null
   from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[]) as i(receipt_id, account_id, order_id, warnings)
   where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-    and ${MAY_MOVE}
+    and ${MAY_MOVE} and ${IS_LIMITED}
   returning r.receipt_id, r.received_at, i.account_id, i.order_id
 ), resend as (
   insert into resends (account_id, order_id, receipt_id, received_at)
@@ -49,8 +51,9 @@ const MAX_TRIES = 4;
  * @param batchIds ids of the outbox rows to check.
  * @param movedBefore receipts of the same outbox rows.
  * @param duplicates about a hundred at most, as their orders and original bodies are read at once.
+ * @param lockWaitMs how long it waits for each lock, in milliseconds.
  * @returns the moved receipts. A receipt is not moved if it is no longer ours, or if it differs from its order and others lock that.
- * @throws {pg.DatabaseError}; those that equal their order may then be moved.
+ * @throws {pg.DatabaseError}; those that equal their order may then be moved. `isLockWaitOver` when another transaction holds a receipt.
  */
 export async function writeDuplicates(
   database: Database,
@@ -58,13 +61,19 @@ export async function writeDuplicates(
   batchIds: readonly string[],
   movedBefore: readonly string[],
   duplicates: readonly DuplicateOrder[],
+  lockWaitMs = LOCK_WAIT_MS,
 ): Promise<Duplicate[]> {
   const moved: Duplicate[] = [];
   let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
     const changes = await findChanges(database, remaining);
     const again = await findOrderedAgain(database, remaining);
-    const batch = { leaseId, batchIds, movedBefore: [...movedBefore, ...moved.map(({ receiptId }) => receiptId)] };
+    const batch = {
+      leaseId,
+      batchIds,
+      lockWaitMs,
+      movedBefore: [...movedBefore, ...moved.map(({ receiptId }) => receiptId)],
+    };
     const {
       equal = [],
       changed = [],
@@ -102,16 +111,17 @@ interface DuplicateBatch {
   leaseId: string | null;
   batchIds: readonly string[];
   movedBefore: readonly string[];
+  lockWaitMs: number;
 }
 
 /** @returns `received_at` of the moved receipts by id, as strings, since a `Date` has no microseconds. */
 async function move(
   connection: Connection,
-  { leaseId, batchIds, movedBefore }: DuplicateBatch,
+  { leaseId, batchIds, movedBefore, lockWaitMs }: DuplicateBatch,
   duplicates: readonly DuplicateOrder[],
   isChanged: boolean,
 ): Promise<Map<string, string>> {
-  const moved = await run<{ receiptId: string; receivedAt: string }>(connection, MOVE, [
+  const moved = await runToEnd<{ receiptId: string; receivedAt: string }>(connection, MOVE, [
     leaseId,
     batchIds,
     movedBefore,
@@ -120,6 +130,7 @@ async function move(
     duplicates.map(({ orderId }) => orderId),
     duplicates.map(({ warnings }) => JSON.stringify(warnings)),
     isChanged,
+    lockWaitMs,
   ]);
   return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }

@@ -1,18 +1,28 @@
 import { recordWritten } from '../events/record-written.ts';
+import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { MAY_MOVE } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, run } from '../run.ts';
-import { INPUT, inputOf, ORDER_COLUMNS, SET_WRITTEN, type WritableOrder, type Written } from './write-orders.ts';
+import { type Connection, runToEnd } from '../run.ts';
+import {
+  INPUT,
+  inputOf,
+  LOCK_WAIT,
+  ORDER_COLUMNS,
+  SET_WRITTEN,
+  type WritableOrder,
+  type Written,
+} from './write-orders.ts';
 
 const WRITE = {
   name: 'write-cancelled-orders',
   // Locks receipts before orders, as in an erasure. Only receipts that are ours take their held cancellation, and only they are moved.
   text: `
-with input as materialized (
+with ${limitLockWait(LOCK_WAIT)},
+input as materialized (
   select i.* from ${INPUT}
 ), ours as materialized (
   select r.receipt_id, r.account_id from receipts r
-  where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE}
+  where ${idIn('r.receipt_id', '$2')} and ${MAY_MOVE} and ${IS_LIMITED}
   order by r.receipt_id for update
 ), taken as materialized (
   -- In key order, so that two workers do not deadlock.
@@ -48,12 +58,14 @@ from moved`,
  * are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
  *
  * @returns the written ones. A receipt is not changed if it is no longer ours or the cancellation is no longer held.
- * @throws {pg.DatabaseError} and nothing is written.
+ * @param lockWaitMs how long it waits for each lock, in milliseconds.
+ * @throws {pg.DatabaseError} and nothing is written; `isLockWaitOver` when another transaction holds a receipt or a held cancellation.
  */
 export async function writeCancelled(
   database: Connection,
   leaseId: string | null,
   orders: readonly WritableOrder[],
+  lockWaitMs = LOCK_WAIT_MS,
 ): Promise<Written[]> {
-  return run<Written>(database, WRITE, [leaseId, ...inputOf(orders)]);
+  return runToEnd<Written>(database, WRITE, [leaseId, ...inputOf(orders, lockWaitMs)]);
 }

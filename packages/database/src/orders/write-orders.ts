@@ -1,9 +1,10 @@
 import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { recordWritten } from '../events/record-written.ts';
+import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, run } from '../run.ts';
+import { type Connection, runToEnd } from '../run.ts';
 
 /** A claimed receipt with its normalized order. */
 export interface WritableOrder extends NormalizedOrder {
@@ -58,6 +59,9 @@ set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 
 /** The first parameter of `INPUT` for `VALUES`, and the ones for items and warnings. */
 const [FIRST, ITEMS] = [5, 5 + VALUES.length];
 
+/** SQL: the parameter with the milliseconds that a statement with `INPUT` waits for a lock. */
+export const LOCK_WAIT = `$${ITEMS + 2}`;
+
 /** SQL: the orders to write, as rows `i` with `receipt_id`, `account_id`, `source_order_id` and the fields; see `inputOf`. */
 export const INPUT = `
 rows from (
@@ -71,11 +75,13 @@ const WRITE = {
   // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
   // has committed a key meanwhile, the unique index makes the whole statement fail.
   text: `
-with input as materialized (
+with ${limitLockWait(LOCK_WAIT)},
+input as materialized (
   select i.*, (
       select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
     ) as earlier_order_id
   from ${INPUT}
+  where ${IS_LIMITED}
 ), moved as (
   update receipts r ${SET_WRITTEN}
   from input i
@@ -91,7 +97,7 @@ with input as materialized (
 ), recorded as (${recordWritten('$3')}
 ), settled as (
   delete from outbox
-  where batch_id = any($${ITEMS + 2}::uuid[])
+  where batch_id = any($${ITEMS + 3}::uuid[])
     and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
 )
 select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
@@ -112,17 +118,19 @@ from input i where earlier_order_id is not null`,
  *
  * @param leaseId null for receipts that were read without a lease.
  * @param batchIds ids of the outbox rows to check.
+ * @param lockWaitMs how long it waits for each lock, in milliseconds.
  * @throws {pg.DatabaseError} and nothing is written; a unique violation when another worker has just written one of the orders, or when two
- * new ones have the same account and `source_order_id`.
+ * new ones have the same account and `source_order_id`; `isLockWaitOver` when another transaction holds one of the receipts or keys.
  */
 export async function writeOrders(
   database: Connection,
   leaseId: string | null,
   batchIds: readonly string[],
   orders: readonly WritableOrder[],
+  lockWaitMs = LOCK_WAIT_MS,
 ): Promise<{ written: Written[]; duplicates: DuplicateReceipt[]; cancelledIds: string[] }> {
   type Row = DuplicateReceipt & { seconds: number | null; isHeld: boolean };
-  const rows = await run<Row>(database, WRITE, [leaseId, ...inputOf(orders), batchIds]);
+  const rows = await runToEnd<Row>(database, WRITE, [leaseId, ...inputOf(orders, lockWaitMs), batchIds]);
   const isWritten = ({ seconds }: Row) => seconds !== null;
   return {
     written: rows.filter(isWritten) as Written[],
@@ -131,8 +139,8 @@ export async function writeOrders(
   };
 }
 
-/** The parameters of `INPUT`, from $2 on. */
-export function inputOf(unsorted: readonly WritableOrder[]): unknown[] {
+/** The parameters of `INPUT`, from $2 on, and `LOCK_WAIT`. */
+export function inputOf(unsorted: readonly WritableOrder[], lockWaitMs: number): unknown[] {
   const orders = unsorted.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   return [
     orders.map(({ receiptId }) => receiptId),
@@ -142,5 +150,6 @@ export function inputOf(unsorted: readonly WritableOrder[]): unknown[] {
     // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
     JSON.stringify(orders.map(({ order }) => order.items)),
     JSON.stringify(orders.map(({ warnings }) => warnings)),
+    lockWaitMs,
   ];
 }

@@ -1,6 +1,7 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
-import { run } from '../run.ts';
+import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
+import { run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */
@@ -82,7 +83,8 @@ const RECORD_KEYED = {
   name: 'record-keyed-receipts',
   // Keys are inserted in key order, so that two intakes with the same keys do not deadlock.
   text: `
-with incoming as (select * from ${INCOMING}),
+with ${limitLockWait('$16')},
+incoming as (select * from ${INCOMING} where ${IS_LIMITED}),
 new_keys as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
   select account_id, idempotency_key, receipt_id from incoming
@@ -111,13 +113,16 @@ select receipt_id from replays`,
  * @param batchId id of the outbox row.
  * @param graceMs milliseconds until the sweeper takes the receipts if this process's wake-up is lost.
  * @param batch without two receipts of the same account and idempotency key.
+ * @param lockWaitMs how long it waits for each idempotency key that another transaction stores, in milliseconds; 0 means no limit.
  * @returns the stored ids, ascending; the idempotency key of a missing one was used before.
+ * @throws {pg.DatabaseError} and nothing is stored; `isLockWaitOver` when another transaction holds a key.
  */
 export async function recordReceipts(
   database: Database,
   batchId: string,
   graceMs: number,
   batch: readonly IncomingReceipt[],
+  lockWaitMs = LOCK_WAIT_MS,
 ): Promise<string[]> {
   const [first] = batch;
   if (batch.length === 1 && first?.idempotencyKey === null) {
@@ -125,8 +130,10 @@ export async function recordReceipts(
     return [first.receiptId];
   }
   const { receipts, values } = incomingValues(batchId, graceMs, batch);
-  const statement = batch.some(({ idempotencyKey }) => idempotencyKey !== null) ? RECORD_KEYED : RECORD;
-  const rows = await run<{ receipt_id: string }>(database, statement, values);
+  const isKeyed = batch.some(({ idempotencyKey }) => idempotencyKey !== null);
+  const rows = await (isKeyed
+    ? runToEnd<{ receipt_id: string }>(database, RECORD_KEYED, [...values, lockWaitMs])
+    : run<{ receipt_id: string }>(database, RECORD, values));
   const replays = new Set(rows.map((row) => row.receipt_id));
   return ascending(receipts.map(({ receiptId }) => receiptId).filter((receiptId) => !replays.has(receiptId)));
 }
