@@ -29,7 +29,7 @@ export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Pr
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
 
-/** How long a duplicate waits if its order is being changed by others, in milliseconds; longer each time, as each try reads its content. */
+/** How long a duplicate waits if its order is being changed by others, in milliseconds; longer each time, as a try reads the whole order. */
 const POSTPONE_MS = { base: 100, cap: 5000 };
 
 export function createWriteBatch(deps: {

@@ -41,7 +41,7 @@ export function createCachedLookUp<Value extends object>(deps: {
     ignoreFetchAbort: true,
     fetchMethod: (credential) => lookUp(deps.idOf(credential)),
   });
-  // Credentials that were valid before have their own look-up queue.
+  // Credentials that were valid before have a queue of their own, so that a flood of invented ones does not delay them.
   const knownIds = new LRUCache<string, true>({ max: MAX_CACHED });
   const lookUpKnown = createBatchedLookUp(deps.find);
   const lookUpUnknown = createBatchedLookUp(deps.find);
