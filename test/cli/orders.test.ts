@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { useCli } from './run.ts';
 import { openSeed, type Seed } from './seed.ts';
 
@@ -53,6 +54,7 @@ test('show gives the order as the contract has it', async () => {
     ],
     total: '149.50',
     currency: 'AED',
+    ...ofTextFields(() => null),
     delivery_instructions: 'Knock twice\nthen wait',
     warnings: [],
     review_state: 'needs_review',

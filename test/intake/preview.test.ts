@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 
@@ -39,7 +40,7 @@ describe('a preview', () => {
       items: [{ name: 'Soup', quantity: 2, sku: null }],
       total: '1250',
       currency: 'AED',
-      delivery_instructions: null,
+      ...ofTextFields(() => null),
     });
     expect(body.warnings.map(({ pointer, code }: Record<string, string>) => `${pointer} ${code}`)).toEqual([
       '/customer customer_as_text',

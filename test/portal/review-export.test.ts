@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type TestPerson } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
@@ -96,7 +97,8 @@ describe('as CSV', () => {
     expect([...bytes.subarray(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
     expect(text).toMatch(/^\uFEFForder_id,order_number,source_order_id,.*\r\n.*"محمد ""Mo"", the first".*\r\n/s);
     expect(text.endsWith('\r\n')).toBe(true);
-    const common = { channel: 'rest', currency: 'AED', received_at: received_at.toISOString() };
+    const texts = ofTextFields(() => '');
+    const common = { channel: 'rest', currency: 'AED', received_at: received_at.toISOString(), ...texts };
     const nothing = { reviewed_by: '', reviewed_at: '', customer_name: '', customer_phone: '', customer_email: '' };
     const noFields = {
       customer_id: '',
@@ -104,7 +106,6 @@ describe('as CSV', () => {
       area: '',
       emirate: '',
       emirate_code: '',
-      delivery_instructions: '',
     };
     expect(rowsOf(text)).toEqual([
       {

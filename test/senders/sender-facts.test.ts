@@ -22,6 +22,7 @@ import { FINAL_STATES, RECEIPT_STATES, REVIEW_STATES } from '@orders/domain/rece
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { SOURCE_ORDER_ID_ERRORS, SOURCE_ORDER_IDS_ERROR } from '@orders/domain/validate-order.ts';
 import { readConfig } from '@orders/intake/config.ts';
+import { openApiDocument } from '@orders/intake/docs/openapi/document.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { readConfig as readWorkerConfig } from '@orders/worker/config.ts';
 
@@ -186,6 +187,7 @@ describe('limits', () => {
     expect(limits).toContain(`kept open for: ${intake.IDLE_TIMEOUT / 1000} seconds by default`);
     expect(limits).toContain(`replays for at least: ${days(worker.IDEMPOTENCY_TTL)} days by default`);
     expect(prose('retries')).toContain(`replays for at least ${days(worker.IDEMPOTENCY_TTL)} days`);
+    expect(JSON.stringify(openApiDocument(''))).toContain(`for at least ${days(worker.IDEMPOTENCY_TTL)} days unless`);
     expect(limits).toContain(`asked for during: ${days(worker.RECEIPT_RETENTION)} days by default`);
     const retention = `${days(worker.EVENT_RETENTION)} days by default`;
     expect(limits).toContain(`An [event](events.md) is stored for: ${retention}`);

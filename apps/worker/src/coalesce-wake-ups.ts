@@ -6,7 +6,7 @@ import { batchCalls } from '@orders/runtime/concurrency/micro-batcher.ts';
 export const MAX_RECEIPTS = 300;
 /** The second batch starts only when more wake-ups wait than fit into one. */
 const MAX_CONCURRENT_BATCHES = 2;
-/** A batch can wait for locks of one account. Those of others then do not wait for it. */
+/** A batch can wait for the locks of one account. After 25 ms more batches may run, so that other accounts do not wait for it. */
 const WHEN_SLOW = { afterMs: 25, maxConcurrent: 4 };
 
 /** Processes wake-ups that wait at the same time in one batch. An error of `processWakeUps` rejects each call in the batch. */

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { releaseLease } from './receipts/claim-receipts.ts';
 
-/** Releases leases; in an outage, and of receipts that others lock, later. */
+/** Releases leases; while Postgres is unavailable or others lock the receipts, it tries again until it succeeds. */
 export interface LeaseReleaser {
   /**
    * Releases receipts after a failure, so that nobody waits for the lease to expire and no crash is counted. Never fails: after the first

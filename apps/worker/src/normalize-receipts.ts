@@ -38,7 +38,7 @@ export async function normalizeReceipts(
         receiptId,
         accountId,
         attempts,
-        // Only a duplicate needs them. Finding them in every order would make normalizing it a third slower.
+        // Computed when read: only a duplicate needs them, and finding them in every order would make normalizing a third slower.
         get absent() {
           return absentFields(parseBody(body));
         },

@@ -66,7 +66,7 @@ interface ProcessDeps {
 interface ReceiptReader {
   /** Whether `read` puts them under the lease `leaseId`. */
   isLeased: boolean;
-  /** @param readsBodies false does not read the bodies, as one unreadable body makes the whole read fail. */
+  /** @param readsBodies false if the bodies are not to be read: one that is unreadable makes the whole read fail. */
   read(options: {
     leaseId: string;
     receiptIds: readonly string[];
@@ -109,7 +109,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
    * was lost. If a body is unreadable, the batch is bisected until the damaged receipt is alone. That receipt is taken without its body, so
    * that reading the body fails later and counts as a failed attempt.
    *
-   * @returns `taken`: the number of receipts read or claimed, 0 after a failure; `moved`: the result of `writeChunks`.
+   * @returns `taken`: the number of receipts read or claimed, 0 after a failure; `moved`: as `WriteBatch` returns it, 0 for several chunks.
    */
   async function takeAndWrite(
     { wakeUps, trace }: Omit<WorkerBatch, 'leaseId'>,
@@ -186,7 +186,7 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
 
 /**
  * Whether all receipts can be read without a lease. All or none, as of several orders with the same `source_order_id` the first received
- * must be written first. Not several chunks: these may take so long that a sweeper takes the receipts, and it must find a lease.
+ * must be written first. Several chunks are leased, as they may take so long that a sweeper comes, and it must find a lease.
  */
 function areNewAndShort(wakeUps: readonly WakeUp[]): boolean {
   return wakeUps.reduce((sum, { newBytes }) => sum + (newBytes ?? Number.POSITIVE_INFINITY), 0) <= CHUNK_BYTES;

@@ -8,7 +8,7 @@ const PUBLISH = {
   name: 'publish-events',
   // A confirmation is published once dispatchable_orders shows it: dispatch_limit is the same transaction id as in the view. Each account gets at
   // most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
-  // round begins with the account after $3, so that the accounts which an earlier one did not reach come first. A statement whose snapshot
+  // round begins with the account after $3, so that the accounts which the round before did not reach come first. A statement whose snapshot
   // is older than another publisher's commit finds the rows deleted, so none is published twice. Waits for no row: an account has to wait
   // while others lock its counter, and at an event that they lock, as no later one may get a lower sequence.
   text: `

@@ -64,7 +64,7 @@ export function createRecordFailure(deps: {
 }
 
 function codeOf(error: unknown): AttemptErrorCode {
-  // Damaged data that fails a write is an infrastructure fault and costs no attempt, so this can only be the body.
+  // A write that meets damaged data is an infrastructure fault and never comes here, so the damage is in the receipt's body.
   if (isDamage(error)) return 'body_unreadable';
   return sqlstateOf(error) ? 'write_refused' : 'unexpected_error';
 }

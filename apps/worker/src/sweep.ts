@@ -26,8 +26,8 @@ interface SweepDeps {
 
 /**
  * Processes receipts that have waited too long, because a wake-up was lost, a worker crashed or the queue is unavailable. Needs no queue.
- * Goes on while there are more; while the queue is long, it takes only a few of each account, so that nobody's lost wake-up waits for
- * the backlog of others.
+ * Goes on while there are more. While the queue is long, it takes one round only, with the accounts in turn, so that nobody's lost
+ * wake-up waits for the backlog of others.
  *
  * @throws when Postgres is unavailable.
  */

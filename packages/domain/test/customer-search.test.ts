@@ -5,6 +5,7 @@ import { searchCustomer } from '../src/customer-search.ts';
 import { normalizeOrder } from '../src/normalize-order.ts';
 import { parseBody } from '../src/parse-body.ts';
 import { redactedBody, redactOrder } from '../src/redact-order.ts';
+import { ofTextFields } from '../src/text-fields.ts';
 import { anything } from './arbitrary-payload.ts';
 
 const NUMBER = '+971501234567';
@@ -117,7 +118,7 @@ describe('a redacted order', () => {
       ],
       total: '149.50',
       currency: 'AED',
-      delivery_instructions: null,
+      ...ofTextFields(() => null),
     });
   });
 

@@ -29,8 +29,8 @@ export function createWaitingRoom(
 
   function poll(): void {
     const now = performance.now();
-    // The requests take their amounts only after this poll. So that `hasRoom` reflects the earlier ones already, an amount is added once for
-    // all accounts (no longer free) and once more for its own account (held).
+    // Requests take what this poll grants only after it, so it is added here: `granted` is no longer free, and `own` of it is held by the
+    // account already.
     const grantedByAccount = new Map<number, number>();
     let granted = 0;
     waiting = waiting.filter(({ accountId, amount, since, resolve }) => {

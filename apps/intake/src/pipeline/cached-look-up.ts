@@ -48,7 +48,7 @@ export function createCachedLookUp<Value extends object>(deps: {
       nextBatchSize: (waiting) => Math.min(waiting.length, MAX_IDS),
       work: deps.find,
     });
-  // Credentials that were valid before have their own look-up queue.
+  // Credentials that were valid before have a queue of their own, so that a flood of invented ones does not delay them.
   const knownIds = new LRUCache<string, true>({ max: MAX_CACHED });
   const lookUpKnown = batchLookUps();
   const lookUpUnknown = batchLookUps();

@@ -41,7 +41,7 @@ join accounts a on a.account_id = k.account_id`,
 /**
  * Finds keys by their hashes.
  *
- * @returns one element per hash, in the same order; null for a key that is unknown, expired, replaced or revoked.
+ * @returns one element per hash, in the same order; null for a key that is unknown, expired or revoked.
  */
 export async function findAuthenticatedKeys(
   database: Database,

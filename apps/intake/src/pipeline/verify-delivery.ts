@@ -7,8 +7,8 @@ import { contextOf, sourceOf } from '../request-context.ts';
 import type { SourceOfDelivery } from './find-sources.ts';
 
 /**
- * Verifies the proof of a delivery to a source over the exact bytes received, against each accepted secret (two after a change). A secret
- * may be newer than the cached source, so the source is looked up again before a delivery is rejected.
+ * Verifies the signature or token of a delivery to a source, over the exact bytes received, against each accepted secret (two after a
+ * change). A secret may be newer than the cached source, so the source is looked up again before a delivery is rejected.
  *
  * @throws {Problem} `missing_signature`, `invalid_signature`, or `storage_unavailable` if no key unseals a secret that may be the right one.
  */

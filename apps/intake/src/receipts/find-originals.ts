@@ -22,7 +22,7 @@ export interface Original {
 
 /**
  * Postgres compares bodies by their SHA-256, so that bodies of ordinary retries are not transferred. The bodies of a batch are decompressed
- * once and not per receipt, as orders that were sent together are usually retried together. Appending an empty string decompresses them.
+ * once and not per receipt, as orders that were sent together are usually retried together: `bodies || ''` decompresses them.
  * Postgres holds one such row in memory at a time.
  */
 const FIND_ORIGINALS = {

@@ -13,7 +13,7 @@ export interface MissedRejections {
   close(): Promise<void>;
 }
 
-/** An account is quiet after this long without a new row. As long as it is rejected, its next row comes sooner and stores the count. */
+/** An account is quiet after this long without a new row. While more is rejected, its next row comes sooner and stores the count. */
 const QUIET_MS = 2000;
 
 /** @param deps.hasPendingRows whether rows wait to be written: the count belongs to the newest of them. */

@@ -15,7 +15,7 @@ export type Canceller = (request: CancelRequest) => Promise<Map<string, Cancelle
 /** Max concurrent requests: each takes a connection for a while, and the pool is mainly for incoming orders. */
 const MAX_CONCURRENT = 2;
 
-/** Cancels fairly, one request of an account at a time: they would wait for each other's locks, and take the place of others. */
+/** Cancels fairly, one request of an account at a time: two would wait for each other's locks, and keep those of other accounts waiting. */
 export function createCanceller(database: Database, metrics: Pick<IntakeMetrics, 'cancellations'>): Canceller {
   const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
   return async (request) => {

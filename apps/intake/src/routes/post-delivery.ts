@@ -55,7 +55,7 @@ export function postDelivery(deps: Deps): RequestHandler {
   const { activity, parser, cancel, database, basePath } = deps;
   const runFairly = createFairQueue<number>(MAX_CONCURRENT, 1);
 
-  /** The prefix of the cached source may be some seconds old; that of a used source stays. */
+  /** Until a source is used its prefix may change, so that of the cached source may be outdated. */
   async function markUsed(source: SourceOfDelivery): Promise<void> {
     if (source.isUsed) return;
     source.idPrefix = await useSource(database, source.accountId, source.sourceNumber);

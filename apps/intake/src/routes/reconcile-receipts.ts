@@ -91,8 +91,8 @@ select null, null, 'too many', null, null from pending where cardinality(ids) > 
  * Why the id of a receipt that is not final is in the outbox in every snapshot:
  * - `recordReceipts`, `storeMismatches` and `redriveReceipts` make receipts pending. They insert an outbox row in the same transaction.
  * - `writeOrders` and `writeDuplicates` delete an outbox row in the transaction that makes its last receipts final.
- * - `settleBatch` removes receipts that are final in its snapshot. These three change only rows that they see in their snapshot. A receipt
- *   that is redriven meanwhile has a new row, which they do not see.
+ * - `settleBatch` removes receipts that are final in its snapshot.
+ * - The last three change only rows that are in their snapshot. A receipt that is redriven meanwhile has a new row, which is not.
  * - Retention drops a week when all its receipts are final, and deletes their dead letters.
  *
  * @param sourceOrderIds without repetitions.

@@ -5,7 +5,7 @@ import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
 import { RETENTION_LOCK, removeChunks } from '@orders/database/run.ts';
 import type { Knex } from 'knex';
 
-/** Pages per statement; dispatching waits for each statement. */
+/** Pages per statement. It is short, because while it runs no newer confirmation appears in dispatchable_orders. */
 const PAGES = 1000;
 
 /**

@@ -65,7 +65,7 @@ set accepted = excluded.accepted, written = excluded.written, duplicate = exclud
  * Updates the activity: computes the current buckets, unsettled buckets and buckets that were never computed, within the time of a run. A
  * bucket is settled when it ended some time ago and all its receipts are final; a redrive reopens it. One worker does it at a time.
  *
- * @param notWithin does nothing if the last run, by any worker, was less than this many milliseconds ago.
+ * @param notWithin in milliseconds: if any worker has run it within this time, nothing is done.
  * @returns the number of computed buckets.
  */
 export async function rollUpActivity(knex: Knex, notWithin = 0): Promise<number> {
@@ -100,7 +100,7 @@ async function computeBuckets(knex: Knex, now: Date, computedTo: number): Promis
     await attempt(start);
   }
 
-  // Buckets that were not computed while no worker ran, or before this table existed.
+  // Buckets that were not computed because no worker ran.
   const [caughtUp] = recent as [number];
   let next: number | null = computedTo;
   while (next !== null && next < caughtUp && hasTime()) {

@@ -46,7 +46,7 @@ const FIND_OUTBOX_ROWS = {
 const SETTLE = {
   name: 'settle-outbox-row',
   // Changes only a row that is as it was read; otherwise another worker has settled it. The ids are a parameter and are not read from the
-  // locked row, for the reason given at `selectClaimed`.
+  // locked row, for the reason given at `selectPicked`.
   text: `
 with unsettled as materialized (
   select array_agg(receipt_id order by receipt_id) as receipt_ids,

@@ -39,8 +39,9 @@ moved as (
 select receipt_id as "receiptId", received_at::text as "receivedAt" from moved`,
 };
 
-// Ends the transaction, which locks receipts and orders, if this process stops; needed behind a pooler.
+// A pooler keeps the connection when this process stops; this ends the transaction then, and with it the locks on receipts and orders.
 const SETTINGS = { idle_in_transaction_session_timeout: 10_000 };
+/** Each further try compares again what was decided between the comparison and the lock. */
 const MAX_TRIES = 4;
 
 /**

@@ -48,7 +48,7 @@ create table signing_secrets (
   sealed       bytea not null,
   created_at   timestamptz not null default now(),
   expires_at   timestamptz,
-  -- The last time that it verified a webhook although there was a newer one: shows whether a sender still has to change over.
+  -- The last time that it verified a webhook after there was a newer secret: shows whether a sender still uses the old one.
   last_used_at timestamptz,
   primary key (account_id, secret_id)
 );

@@ -15,6 +15,7 @@ create table activity (
   warnings       jsonb not null default '{}',
   computed_at    timestamptz,
   settled        boolean not null default false,
+  -- How often a redrive made a settled bucket unsettled; a computation that began before the last one does not settle it.
   reopened       integer not null default 0,
   primary key (account_id, bucket_start)
 );

@@ -22,8 +22,9 @@ create index cancellation_requests_by_xid on cancellation_requests (request_xid,
 create index cancellation_requests_open on cancellation_requests (account_id, requested_at) where closed_at is null;
 create index cancellation_requests_open_by_time on cancellation_requests (requested_at) where closed_at is null;
 
--- Cancels an account's orders under their locks, with audit. Either by_key or by_source is null; ids are distinct, and reasons has one for
--- each, or null. Returns the outcome of each order that exists, by the position of its id. The cancellations of all others are held.
+-- Cancels an account's orders under their locks, with audit events. Either by_key or by_source is null. The ids are distinct; reasons has a
+-- reason or null for each of them. Returns the outcome of each order that exists, by the position of its id. The cancellations of all
+-- others are held.
 -- "shownAt" is set if a confirmation was taken back: dispatching would have seen the order from then on. Rows are few and short, because
 -- they are sent before the commit, and a client that stops reading would delay it.
 -- Raises lock_not_available after half a second, and serialization_failure if it must be called again.
@@ -39,7 +40,8 @@ declare
   decided integer := 0;
   held integer;
 begin
-  -- In id order, as reviews lock them. offset 0, limit 1 and ctid make each look-up one of a row, even if planned for an empty table.
+  -- In id order, as reviews lock them. With offset 0, limit 1 and ctid, each look-up reads one row by an index, also in a plan made
+  -- while the table was empty.
   for target in
     select known.ordinal, o.ctid, o.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
            case when not o.is_erased then known.reason end as reason
@@ -102,7 +104,7 @@ begin
     return next;
   end loop;
 
-  -- Waits for workers that write these orders now. In key order, as workers insert.
+  -- The insert waits for workers that are writing these orders. In key order, as workers insert, so that they do not deadlock.
   insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, currency, warnings, review_state,
                       reviewed_by, reviewed_at, review_reason, received_at)
   select for_account, given.id, given.id, by_channel, '00000000-0000-0000-0000-000000000000', '[]', '', '[]', 'cancellation_held',

@@ -16,7 +16,7 @@ create table unpublished_events (
   -- A confirmation is due when its undo time is over.
   due_at          timestamptz not null default clock_timestamp(),
   event_number    bigint generated always as identity,
-  -- Random, because numbers are used again after a restore.
+  -- Random and not a number: after a restore, numbers would be given a second time.
   event_id        uuid not null default gen_random_uuid(),
   type            text not null,
   receipt_id      uuid not null,
@@ -59,8 +59,8 @@ return coalesce(
 -- The functions below begin with the same test, which ends them early for accounts that never had events. Only triggers run them: a role
 -- that could make a trigger of its own with one of them would act with the rights of the owner.
 
--- The event of a receipt that ended `duplicate`. A range of one id, in order and with limit 1, is only planned for the primary key, also
--- in a session that planned it for empty tables.
+-- The event of a receipt that ended `duplicate`. The order is looked up by a range of one id with limit 1, which always uses the primary
+-- key, also in a plan made while the tables were empty.
 create function record_duplicate_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin

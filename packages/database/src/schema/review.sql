@@ -23,7 +23,8 @@ create table review_views (
 );
 create index review_views_by_user on review_views (user_id);
 
--- Empty after a crash: a row counts for ten seconds only. No foreign key, so that a poll locks no user.
+-- Unlogged, so it is empty after a crash, which loses nothing: a row counts for ten seconds only. No foreign key, so that a poll locks no
+-- user.
 create unlogged table review_presence (
   account_id integer not null,
   user_id    text not null,

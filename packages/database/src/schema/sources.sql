@@ -6,7 +6,7 @@ create table sources (
   -- The id in the URL, which is random and can be replaced.
   source_id       text collate "C" not null,
   name            text not null,
-  -- Before the platform's id in the ids of its orders, so that two sources of an account never make one order of two.
+  -- Put before the platform's id of an order, so that orders of two sources never have the same source_order_id.
   id_prefix       text not null default '',
   -- When it first took an order or a cancellation. From then on the prefix stays.
   used_at         timestamptz,

@@ -17,19 +17,6 @@ export type EndpointWithSecret = Endpoint & { secret: string };
 /** `event_id` is the public one. */
 export type Attempt = Json<DeliveryAttempt>;
 
-/** The types of events, in the order shown. */
-export const EVENT_TYPES = Object.keys({
-  'receipt.written': true,
-  'receipt.duplicate': true,
-  'receipt.dead': true,
-  'order.confirmed': true,
-  'order.rejected': true,
-  'order.reopened': true,
-  'order.edited': true,
-  'order.cancelled': true,
-  'order.cancel_requested': true,
-} satisfies Record<EventType, true>) as EventType[];
-
 const POLL_INTERVAL_MS = 5000;
 const ATTEMPTS_INTERVAL_MS = 2000;
 /** While a person waits for the outcome of a test. */

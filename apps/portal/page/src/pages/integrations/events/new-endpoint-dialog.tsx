@@ -1,8 +1,9 @@
+import { EVENT_TYPES } from '@orders/domain/events.ts';
 import { useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiProblem, isProblem } from '../../../api/client.ts';
-import { createEndpoint, EVENT_TYPES, type EventType } from '../../../api/events.ts';
+import { createEndpoint, type EventType } from '../../../api/events.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Dialog } from '../../../components/dialog.tsx';
 import { Field, FieldError } from '../../../components/field.tsx';

@@ -20,10 +20,11 @@ export function FieldRow(props: {
   /** A field that takes a pointer has the focus. */
   onFocus: (index: number, element: HTMLElement) => void;
 }): ReactNode {
-  const { t } = useTranslation('sources');
+  const { t } = useTranslation(['sources', 'review']);
   const id = useId();
   const { field, candidates, onChange } = props;
-  const label = t(`field.${field}`);
+  // The texts of an order have one label in the whole portal.
+  const label = t([`field.${field}`, `review:field.${field}`]);
   const isFull = field === 'items/omit_if_zero' && candidates.length > 0;
   const change = (index: number, next: Candidate) => onChange(candidates.with(index, next));
   const add = () => {
