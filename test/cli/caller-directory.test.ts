@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { makeDirectory } from '../harness/directory.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'apps/cli/src/main.ts');
@@ -15,7 +15,7 @@ let directory: string;
 const pathOf = (name: Directory) => join(directory, name);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-caller-'));
+  directory = await makeDirectory();
   for (const [name, number] of Object.entries(ORDERS)) {
     const path = pathOf(name as Directory);
     await mkdir(path);
@@ -31,7 +31,6 @@ beforeAll(async () => {
     JSON.stringify({ scripts: { ...scripts, send: scripts.orders } }),
   );
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function ordersRead(cwd: Directory, command: string, args: string[], env = {}): Promise<number> {
   const options = { cwd: pathOf(cwd), env: { ...baseEnvironment(), ...env } };

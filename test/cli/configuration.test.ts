@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { readSenderConfig } from '../../apps/cli/src/sender-config.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
 const cli = useCli();
@@ -20,9 +20,8 @@ async function leave(databaseUrl: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  local = await mkdtemp(join(tmpdir(), 'orders-cli-'));
+  local = await makeDirectory();
 });
-afterAll(() => rm(local, { recursive: true }));
 
 async function unreachable(): Promise<string> {
   return `postgres://orders:passw0rd@127.0.0.1:${await freePort()}/orders`;

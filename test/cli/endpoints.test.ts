@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { unseal } from '@orders/database/accounts/seal.ts';
 import { listAudit } from '@orders/database/audit.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
@@ -7,28 +6,22 @@ import { freePort } from '@orders/test-services/ports.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 import { run } from './run.ts';
 
 const UNKNOWN = `ep_${'0'.repeat(24)}`;
 const PUBLIC_URL = 'https://shop.example.com/events';
-
-let stack: Stack;
-let intake: RunningIntake;
 let receiver: EventReceiver;
-let account: TestAccount;
 let id: string;
 
+const { stack, api, account } = useStack({ intake: true, worker: true, notifier: true, account: 'each test' });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
   receiver = await startEventReceiver();
 });
 beforeEach(async () => {
-  account = await stack.account();
   id = String(account.id);
   receiver.respond(204);
   receiver.received.length = 0;
@@ -63,7 +56,7 @@ async function create(url = receiver.url, ...more: string[]) {
 
 async function send(count = 1): Promise<void> {
   const orders = Array.from({ length: count }, (_, at) => ({ source_order_id: `order-${at}` }));
-  expect(await intake.api.batch(account, orders)).toMatchObject({ status: 202 });
+  expect(await api.batch(account, orders)).toMatchObject({ status: 202 });
 }
 
 const received = (count: number) => until(`${count} deliveries`, async () => receiver.received.length >= count);
@@ -205,10 +198,8 @@ describe('test', () => {
     expect(await refused(1, 'test', nobody.endpoint_id)).toMatch(
       /^The test failed \(no status, .*: The connection fai/,
     );
-    const printed = { stdout: '', stderr: '' };
-    const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-    const streams = { stdout: stream('stdout'), stderr: stream('stderr') };
-    expect(await runCli(['endpoints', 'test', endpoint_id, '--json'], { ...streams, env: env() })).toBe(1);
+    const printed = await runCommand(['endpoints', 'test', endpoint_id, '--json'], env());
+    expect(printed.code).toBe(1);
     expect(JSON.parse(printed.stdout)).toMatchObject({ status: 500, error: 'refused_status' });
     expect(printed.stderr).toMatch(/^The test failed \(status 500.*\n$/);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   createEndpoint,
   enableEndpoint,
@@ -12,44 +12,22 @@ import {
 } from '@orders/database/endpoints/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
-import {
-  type RunningIntake,
-  type RunningNotifier,
-  type Stack,
-  startStack,
-  type TestAccount,
-} from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let notifier: RunningNotifier;
-const closes: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  notifier = await stack.notifier();
-});
-afterAll(async () => {
-  for (const close of closes) await close();
-});
+const { stack, api, notifier } = useStack({ intake: true, worker: true, notifier: true });
 
 const knex = () => stack.database.knex;
 
 /** An account with events, and an endpoint that keeps what it receives. */
-async function subscribe(types: EventType[] | null = null) {
-  const subscribed = await subscribeTo(stack, types);
-  closes.push(subscribed.receiver.close);
-  return subscribed;
-}
+const subscribe = (types: EventType[] | null = null) => subscribeTo(stack, types);
 
 let orders = 0;
 
 async function send(account: TestAccount, count = 1): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `order-${++orders}`);
-  const { status } = await intake.api.batch(
+  const { status } = await api.batch(
     account,
     ids.map((source_order_id) => ({ source_order_id })),
   );
@@ -95,7 +73,7 @@ describe('an event is delivered', () => {
     await send(subscription.account);
     await received(subscription, 1);
     const [delivery] = subscription.receiver.received;
-    const { body } = await intake.api.events(subscription.account);
+    const { body } = await api.events(subscription.account);
     expect([delivery?.event]).toEqual(body.events);
     expect(delivery?.headers['webhook-id']).toBe(body.events[0].id);
     expect(delivery?.headers['content-type']).toBe('application/json');
@@ -128,7 +106,7 @@ describe('an event is delivered', () => {
   test('of the chosen types alone', async () => {
     const subscription = await subscribe(['receipt.duplicate']);
     const [id] = await send(subscription.account);
-    await intake.api.order(subscription.account, { source_order_id: id });
+    await api.order(subscription.account, { source_order_id: id });
     await received(subscription, 1);
     expect(subscription.receiver.received.map(({ event }) => event.type)).toEqual(['receipt.duplicate']);
   });
@@ -137,7 +115,6 @@ describe('an event is delivered', () => {
     const first = await subscribe();
     const other = await subscribe();
     const secondReceiver = await startEventReceiver();
-    closes.push(secondReceiver.close);
     const second = { accountId: first.account.id, url: secondReceiver.url, types: null };
     await createEndpoint(knex(), stack.secretsKey, second);
     await send(first.account);
@@ -262,7 +239,7 @@ describe('events that the receiver refuses', () => {
     subscription.receiver.respond(({ event }, response) =>
       response.writeHead(event.data.source_order_id.startsWith('refused') ? 400 : 204).end(),
     );
-    await intake.api.batch(
+    await api.batch(
       subscription.account,
       Array.from({ length: 5 }, (_, index) => ({ source_order_id: `refused-${index}` })),
     );
@@ -375,7 +352,7 @@ test('two requests for a test get the same event, and do not end a pause that th
   expect(first?.isNew).toBe(true);
   expect(await requestTest(knex(), subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
   subscription.receiver.respond(204);
-  notifier = await stack.notifier();
+  await stack.notifier();
   await received(subscription, 2);
   expect(subscription.receiver.received[1]?.event).toMatchObject({ type: 'endpoint.test' });
   await until('the test is settled', async () => (await stateOf(subscription)).failing_since === null);

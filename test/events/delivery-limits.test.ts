@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   createEndpoint,
   enableEndpoint,
@@ -13,37 +13,22 @@ import { pruneAttempts, removeOrphanedDeliveries } from '@orders/worker/maintena
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, withStack } from '../harness/stack.ts';
+import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Makes a round of attempts slow. */
 const SLOW_MS = 2200;
 /** More than become due at once. */
 const WAITING = 3000;
 const MAX_HASTENED = 2000;
-
-let stack: Stack;
-let intake: RunningIntake;
-const closes: (() => Promise<void>)[] = [];
 const running = new AbortController().signal;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
-});
-afterAll(async () => {
-  for (const close of closes) await close();
-});
+const { stack, api } = useStack({ intake: true, worker: true, notifier: true });
 
 const knex = () => stack.database.knex;
 
-async function subscribe() {
-  const subscribed = await subscribeTo(stack);
-  closes.push(subscribed.receiver.close);
-  return subscribed;
-}
+const subscribe = () => subscribeTo(stack);
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
 
 let orders = 0;
@@ -51,7 +36,7 @@ let orders = 0;
 /** Sends an order and waits until its event is settled, whatever the outcome. */
 async function deliverOne({ account, endpoint }: Subscription): Promise<void> {
   const before = (await listAttempts(knex(), endpoint, { limit: 1000 })).length;
-  await intake.api.order(account, { source_order_id: `order-${++orders}` });
+  await api.order(account, { source_order_id: `order-${++orders}` });
   await until('the event was attempted', async () => {
     return (await listAttempts(knex(), endpoint, { limit: 1000 })).length > before;
   });
@@ -112,7 +97,6 @@ test('one account uses at most a part of the capacity, also if it removes and cr
     const { knex: db } = small.database;
     const hostile = await subscribeTo(small);
     const honest = await subscribeTo(small);
-    closes.push(hostile.receiver.close, honest.receiver.close);
     hostile.receiver.respond(() => {});
     for (let count = 0; count < 12; count += 1) {
       const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
@@ -134,7 +118,6 @@ test('a host gets at most the rate, however many endpoints it has, and nothing i
     const letGo = stopClock();
     const { adminUrl } = await limited.notifier({ CALLBACK_RATE: '5' });
     const { receiver, account } = await subscribeTo(limited);
-    closes.push(receiver.close);
     for (let more = 0; more < 3; more += 1)
       await createEndpoint(db, limited.secretsKey, { accountId: account.id, url: receiver.url, types: null });
     await db.raw(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eraseOrder } from '@orders/cli/erasure/erase-order.ts';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
@@ -9,27 +9,13 @@ import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { publishEvents } from '@orders/worker/publish-events-sql.ts';
-import {
-  type RunningIntake,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-  withStack,
-} from '../harness/stack.ts';
+import { type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  worker = await stack.worker();
-});
+const { stack, api, worker } = useStack({ intake: true, worker: true });
 
 const knex = () => stack.database.knex;
 
@@ -44,16 +30,16 @@ let orders = 0;
 /** Sends an order and waits until its receipt is final. */
 async function send(account: TestAccount, fields: object = {}) {
   const id = `order-${++orders}`;
-  const accepted = await intake.api.order(account, { source_order_id: id, ...fields });
+  const accepted = await api.order(account, { source_order_id: id, ...fields });
   expect(accepted.status).toBe(202);
-  const { body } = await intake.api.final(account, accepted.body.receipt_id);
+  const { body } = await api.final(account, accepted.body.receipt_id);
   return { id: body.source_order_id as string, receiptId: body.receipt_id as string, orderId: body.order_id as number };
 }
 
 /** Reads the feed until it has `count` events. */
 async function read(account: TestAccount, count: number, query = '') {
   return until(`${count} events`, async () => {
-    const { status, body } = await intake.api.events(account, query);
+    const { status, body } = await api.events(account, query);
     expect(status).toBe(200);
     return body.events.length >= count && body.events;
   });
@@ -140,8 +126,8 @@ describe('an event is recorded', () => {
   test('for a dead receipt, with its error', async () => {
     const account = await accountWithEvents();
     const headers = { 'Idempotency-Key': 'constant' };
-    await intake.api.order(account, { source_order_id: 'key-1' }, headers);
-    const { body } = await intake.api.order(account, { source_order_id: 'key-2' }, headers);
+    await api.order(account, { source_order_id: 'key-1' }, headers);
+    const { body } = await api.order(account, { source_order_id: 'key-2' }, headers);
     const events = await read(account, 2);
     expect(events.find(({ type }: { type: string }) => type === 'receipt.dead')).toMatchObject({
       data: { receipt_id: body.kept_as, source_order_id: 'key-2', order_id: null, error: 'idempotency_key_reused' },
@@ -154,7 +140,7 @@ describe('an event is recorded', () => {
     await editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
     await review(account, orderId, 'rejected', 'sold out');
     await review(account, orderId, 'needs_review');
-    await intake.api.cancel(account, { source_order_id: id, reason: 'The customer called' });
+    await api.cancel(account, { source_order_id: id, reason: 'The customer called' });
     const events = await read(account, 5);
     expect(typesOf(events)).toEqual([
       'receipt.written',
@@ -175,7 +161,7 @@ describe('an event is recorded', () => {
   test('for an order whose cancellation was held: it is written, then cancelled', async () => {
     const account = await accountWithEvents();
     const id = `held-${++orders}`;
-    expect((await intake.api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
+    expect((await api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
     await send(account, { source_order_id: id });
     expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.cancelled']);
   });
@@ -218,7 +204,7 @@ describe('a confirmation is published', () => {
     const { id, orderId } = await send(account);
     await review(account, orderId, 'confirmed');
     if (how === 'undone') await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
-    else await intake.api.cancel(account, { source_order_id: id });
+    else await api.cancel(account, { source_order_id: id });
     expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
     await send(account);
     const types = typesOf(await read(account, how === 'undone' ? 2 : 3));
@@ -244,7 +230,7 @@ describe('a confirmation is published', () => {
     await knex()('orders')
       .where({ order_id: orderId })
       .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
-    expect((await intake.api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
+    expect((await api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
     await endUndoTime(orderId);
     const events = await read(account, 3);
     expect(typesOf(events)).toEqual(['receipt.written', 'order.confirmed', 'order.cancel_requested']);
@@ -263,7 +249,7 @@ test('undoing a rejection publishes order.reopened', async () => {
 describe('the event log', () => {
   test('is read in pages without gaps', async () => {
     const account = await accountWithEvents();
-    await intake.api.batch(
+    await api.batch(
       account,
       Array.from({ length: 25 }, (_, index) => ({ source_order_id: `page-${index}` })),
     );
@@ -271,7 +257,7 @@ describe('the event log', () => {
     const seen: { id: string; data: { sequence: number } }[] = [];
     let after = '';
     for (let more = true; more; ) {
-      const { body } = await intake.api.events(account, `limit=10${after}`);
+      const { body } = await api.events(account, `limit=10${after}`);
       seen.push(...body.events);
       more = body.more;
       after = `&after=${body.next}`;
@@ -279,7 +265,7 @@ describe('the event log', () => {
     expect(seen).toEqual(all);
     expect(seen.map(({ data }) => data.sequence)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
     expect(new Set(seen.map(({ id }) => id)).size).toBe(25);
-    expect((await intake.api.events(account, after.slice(1))).body).toEqual({ events: [], next: '25', more: false });
+    expect((await api.events(account, after.slice(1))).body).toEqual({ events: [], next: '25', more: false });
   });
 
   test('ends a page at about a megabyte', async () => {
@@ -294,7 +280,7 @@ describe('the event log', () => {
     let after = 0;
     let pages = 0;
     for (let more = true; more; pages += 1) {
-      const { body } = await intake.api.events(account, `after=${after}&limit=1000`);
+      const { body } = await api.events(account, `after=${after}&limit=1000`);
       expect(body.events[0].data.sequence).toBe(after + 1);
       after = Number(body.next);
       more = body.more;
@@ -305,12 +291,12 @@ describe('the event log', () => {
 
   test('waits for the next event', async () => {
     const account = await accountWithEvents();
-    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
+    const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
     await send(account);
     const { body, headers } = await waiting;
     expect(typesOf(body.events)).toEqual(['receipt.written']);
     expect(headers['preference-applied']).toBe('wait=30');
-    const empty = await intake.api.events(account, 'after=1', { Prefer: 'wait=1' });
+    const empty = await api.events(account, 'after=1', { Prefer: 'wait=1' });
     expect(empty.body).toEqual({ events: [], next: '1', more: false });
     expect(empty.headers['preference-applied']).toBe('wait=1');
   });
@@ -323,10 +309,10 @@ describe('the event log', () => {
     await knex()('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
     // A cursor of the time that was lost is as good as one of before.
     for (const after of ['2', '50']) {
-      const page = await intake.api.events(account, `after=${after}`);
+      const page = await api.events(account, `after=${after}`);
       expect(page.body).toEqual({ events: [], next: after, more: false });
     }
-    const waiting = ['2', '50'].map((after) => intake.api.events(account, `after=${after}`, { Prefer: 'wait=30' }));
+    const waiting = ['2', '50'].map((after) => api.events(account, `after=${after}`, { Prefer: 'wait=30' }));
     await send(account);
     for (const { body } of await Promise.all(waiting)) {
       expect(body).toMatchObject({ events: [{ data: { sequence: 1_000_003 } }], next: '1000003', more: false });
@@ -336,8 +322,8 @@ describe('the event log', () => {
 
   test('ends a wait when events are disabled', async () => {
     const [account, other] = [await accountWithEvents(), await accountWithEvents()];
-    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
-    const longer = intake.api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
+    const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
+    const longer = api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
     // The wait may not have begun yet; the reply is the same.
     await sleep(100);
     await setEvents(knex(), account.id, false);
@@ -350,7 +336,7 @@ describe('the event log', () => {
     const [account, other] = [await accountWithEvents(), await accountWithEvents()];
     await send(account);
     await read(account, 1);
-    expect((await intake.api.events(other)).body).toEqual({ events: [], next: '0', more: false });
+    expect((await api.events(other)).body).toEqual({ events: [], next: '0', more: false });
   });
 
   test.each([
@@ -364,15 +350,15 @@ describe('the event log', () => {
     ['limit=ten', 'limit'],
   ])('refuses ?%s', async (query, parameter) => {
     const account = await accountWithEvents();
-    const { status, body } = await intake.api.events(account, query);
+    const { status, body } = await api.events(account, query);
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_query' });
     expect(body.detail).toContain(`"${parameter}"`);
   });
 
   test('is refused while the account has no events', async () => {
     const account = await stack.account();
-    expect(await intake.api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
-    expect(await intake.api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
+    expect(await api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
+    expect(await api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
   });
 });
 
@@ -490,7 +476,7 @@ test('an erasure removes reasons from events', async () => {
     .where({ order_id: orderId })
     .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
   // This event waits for the end of the undo time.
-  await intake.api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
+  await api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
   const search = searchCustomer({ phone: '+971501234567' });
   await eraseOrder(knex(), {
     accountId: account.id,
@@ -514,10 +500,10 @@ test('events that are removed while a page is read are not skipped', async () =>
   await send(account);
   await read(account, 2);
   const pruning = await knex().transaction();
-  let reading: ReturnType<typeof intake.api.events>;
+  let reading: ReturnType<typeof api.events>;
   try {
     await pruning.raw('lock table events in access exclusive mode');
-    reading = intake.api.events(account, 'after=0');
+    reading = api.events(account, 'after=0');
     // The reader has read the state of the log, and waits for its events.
     await until('the reader waits', async () => {
       const { rows } = await knex().raw(
@@ -548,9 +534,9 @@ test('old events are removed, and older cursors are refused', async () => {
     return rows.length === 1;
   });
   await restarted.close();
-  expect(await intake.api.events(account, 'after=0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
-  const { body } = await intake.api.events(account);
+  expect(await api.events(account, 'after=0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
+  const { body } = await api.events(account);
   expect(body.events).toMatchObject([{ data: { sequence: 2 } }]);
-  expect((await intake.api.events(account, 'after=1')).body).toEqual(body);
+  expect((await api.events(account, 'after=1')).body).toEqual(body);
   expect(worker.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });

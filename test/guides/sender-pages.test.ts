@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
@@ -10,15 +7,15 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
 import { startReply } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
-import { packClient } from '../harness/pack-client.ts';
 import { describeWith } from '../harness/programs.ts';
-import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
-import { RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/source-fixtures.ts';
-import { createTestSource } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { isAsShown, packClient, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
+import { createTestSource, RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/sources.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const PAGES = readSenderPages();
 const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
@@ -136,21 +133,15 @@ describeWith(
   'php',
   'python3',
 )('the examples of the pages for senders', () => {
-  let stack: Stack;
-  let intake: RunningIntake;
   let directory: string;
 
+  const { stack, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
+
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'orders-pages-'));
-    stack = await startStack('postgres');
-    intake = await stack.intake({ BASE_PATH: '/api' });
-    await stack.worker();
-  });
-  afterAll(async () => {
-    await rm(directory, { recursive: true, force: true });
+    directory = await makeDirectory();
   });
 
-  const variables = ({ key, secret }: TestAccount, url = intake.api.url) => ({
+  const variables = ({ key, secret }: TestAccount, url = api.url) => ({
     ORDERS_URL: url,
     ORDERS_API_KEY: key,
     ORDERS_SIGNING_SECRET: secret ?? '',
@@ -161,7 +152,7 @@ describeWith(
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const { preset, settings } = SOURCES[heading] ?? { preset: 'custom' };
     const { source_id } = await createTestSource(stack, account, preset, { secret, ...(settings && { settings }) });
-    return { SOURCE_URL: `${intake.api.url}/ingest/sources/${source_id}`, SOURCE_SECRET: secret };
+    return { SOURCE_URL: `${api.url}/ingest/sources/${source_id}`, SOURCE_SECRET: secret };
   }
 
   /** The channels of an account's orders by source_order_id, after all its receipts are final. */
@@ -200,7 +191,7 @@ describeWith(
 
   test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };
-    const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
+    const { headers } = await api.order(await stack.account(), order, { Prefer: 'wait=99' });
     const [, seconds] = /`Prefer: wait=N`: at most (\d+) seconds/.exec(markdownOf('reference')) ?? [];
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
@@ -211,7 +202,7 @@ describeWith(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
         await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 15 });
-        const front = await startLossyProxy(intake.api.url);
+        const front = await startLossyProxy(api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
         expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);

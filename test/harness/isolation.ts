@@ -8,7 +8,7 @@ import type { AttackResult } from '../../verification/bench/src/isolation/attack
 import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
-import { QUEUE_KINDS } from './queue.ts';
+import { QUEUE_KIND } from './queue.ts';
 import { type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -85,7 +85,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   }
 
   beforeAll(async () => {
-    const stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    const stack = await startStack(QUEUE_KIND);
     const [intakePort, portalPort, ...admin] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
     const [intakeUrl, portalUrl] = [`http://127.0.0.1:${intakePort}`, `http://127.0.0.1:${portalPort}`];
     const common = { ...stack.env, NODE_OPTIONS: HEAP, ...settings };

@@ -1,20 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { countStored } from '../harness/stored.ts';
+import { startStack } from '../harness/stack.ts';
+import { countStored, readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake({ MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' });
-  account = await stack.account();
+const { stack, intake, account } = useStack({
+  queue: QUEUE_KIND,
+  intake: { MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' },
+  account: true,
 });
 
 const order = (id: string) => JSON.stringify({ source_order_id: id, total: '12.50' });
@@ -204,14 +201,8 @@ describe('a batch at its limits is accepted', () => {
     const { body } = await intake.api.batch(account, Buffer.from(`\ufeff${first}\r\n\r\n${second}`));
     expect(body).toMatchObject({ accepted: 2, refused: 0 });
     const [inArray] = (await intake.api.batch(account, `\ufeff [ ${first} ,${second}]`)).body.results;
-    const bodyOf = async ({ receipt_id }: { receipt_id: string }) => {
-      const { rows } = await stack.database.knex.raw(
-        `select convert_from(substring(p.bodies from r.body_start for r.body_length), 'UTF8') as body
-         from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = ?`,
-        [receipt_id],
-      );
-      return rows[0].body;
-    };
+    const bodyOf = async ({ receipt_id }: { receipt_id: string }) =>
+      (await readBodies(stack.database.knex, [receipt_id])).get(receipt_id)?.toString();
     expect(await bodyOf(body.results[0])).toBe(first);
     expect(await bodyOf(body.results[1])).toBe(second);
     expect(await bodyOf(inArray)).toBe(first);

@@ -1,23 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readOrders } from '@orders/cli/list-orders.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { hold } from '../harness/barriers.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  worker = await stack.worker();
-  account = await stack.account({ signing: true });
-});
+const { stack, intake, api, worker, account } = useStack({ intake: true, worker: true, account: true });
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;
@@ -30,13 +20,13 @@ async function write(name: string, by = account): Promise<{ id: string; orderId:
 }
 
 async function send(id: string, order: object = {}, by = account) {
-  const accepted = await intake.api.order(by, { source_order_id: id, ...order });
+  const accepted = await api.order(by, { source_order_id: id, ...order });
   expect(accepted.status).toBe(202);
-  return (await intake.api.final(by, accepted.body.receipt_id)).body;
+  return (await api.final(by, accepted.body.receipt_id)).body;
 }
 
 async function cancel(body: unknown, by = account) {
-  const reply = await intake.api.cancel(by, body);
+  const reply = await api.cancel(by, body);
   expect(reply.status).toBe(200);
   return reply.body;
 }
@@ -93,7 +83,7 @@ describe('an order that nobody has dispatched is cancelled', () => {
       actor: 'key:test',
       details: { reason: 'The customer called', ...(state !== 'needs_review' && { was: state }) },
     });
-    expect((await intake.api.status(account, receiptId)).body).toMatchObject({
+    expect((await api.status(account, receiptId)).body).toMatchObject({
       status: 'written',
       order_id: orderId,
       order_state: 'cancelled',
@@ -121,7 +111,7 @@ describe('an order that nobody has dispatched is cancelled', () => {
 
   test('by a signed webhook', async () => {
     const { id, orderId } = await write('signed');
-    const { status, body } = await intake.api.webhookCancel(account, { source_order_id: id });
+    const { status, body } = await api.webhookCancel(account, { source_order_id: id });
     expect([status, body]).toEqual([200, { outcome: 'cancelled', source_order_id: id, order_id: orderId }]);
   });
 
@@ -218,7 +208,7 @@ describe('a cancellation of an order that has not arrived is held', () => {
     });
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'held', order_id: null });
     const order = { customer: { name: 'Aisha' }, items: [{ name: 'Bread' }], total: '4.50' };
-    expect((await intake.api.preview(account, { source_order_id: id, ...order })).body).toMatchObject({
+    expect((await api.preview(account, { source_order_id: id, ...order })).body).toMatchObject({
       duplicate_of: null,
       cancellation_held: true,
     });
@@ -238,7 +228,7 @@ describe('a cancellation of an order that has not arrived is held', () => {
     expect(await knex()('orders').where({ account_id: account.id, source_order_id: id })).toHaveLength(1);
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'cancelled', order_id: written.order_id });
     await until('no outbox row is left', async () => (await knex()('outbox')).length === 0);
-    expect((await intake.api.preview(account, { source_order_id: id })).body).toMatchObject({
+    expect((await api.preview(account, { source_order_id: id })).body).toMatchObject({
       duplicate_of: { order_id: written.order_id },
       cancellation_held: false,
     });
@@ -247,14 +237,14 @@ describe('a cancellation of an order that has not arrived is held', () => {
   test('and two receipts of the order become one cancelled order and a duplicate, with other orders of the batch', async () => {
     const [held, other] = [newId('pair'), newId('neighbor')];
     await cancel({ source_order_id: held });
-    const { body } = await intake.api.batch(account, [
+    const { body } = await api.batch(account, [
       { source_order_id: held },
       { source_order_id: other },
       { source_order_id: held, total: 5 },
     ]);
     const states = [];
     for (const { receipt_id } of body.results) {
-      const { status, order_state } = (await intake.api.final(account, receipt_id)).body;
+      const { status, order_state } = (await api.final(account, receipt_id)).body;
       states.push([status, order_state]);
     }
     expect(states).toEqual([
@@ -269,9 +259,7 @@ describe('a cancellation of an order that has not arrived is held', () => {
     const id = newId('hidden');
     await cancel({ source_order_id: id }, by);
     const [{ order_id }] = await knex()('orders').where({ account_id: by.id });
-    expect((await intake.api.reconcile(by, [id])).body.results).toMatchObject([
-      { status: 'never_seen', order_id: null },
-    ]);
+    expect((await api.reconcile(by, [id])).body.results).toMatchObject([{ status: 'never_seen', order_id: null }]);
     const listed = [];
     for await (const chunk of readOrders(knex(), { accountId: by.id })) listed.push(...chunk);
     expect(listed).toEqual([]);
@@ -285,7 +273,7 @@ describe('a cancellation of an order that has not arrived is held', () => {
     await send(id);
     const duplicate = await send(id, { total: 3 });
     await knex()('orders').where({ source_order_id: id }).update({ review_state: 'cancellation_held' });
-    expect((await intake.api.status(account, duplicate.receipt_id)).body).toMatchObject({
+    expect((await api.status(account, duplicate.receipt_id)).body).toMatchObject({
       status: 'duplicate',
       duplicate_of: null,
       order_state: null,
@@ -353,7 +341,7 @@ test.each<[string, unknown, string[]]>([
     ],
   ],
 ])('%s gets 422 with pointers, and nothing is cancelled', async (_name, body, errors) => {
-  const reply = await intake.api.cancel(account, body);
+  const reply = await api.cancel(account, body);
   expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
   expect(reply.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`)).toEqual(
     errors,
@@ -366,7 +354,7 @@ test('an order that stays locked is rejected, without an effect on the others', 
   const other = await write('unlocked');
   const lock = await hold(knex(), `select from orders where order_id = ${orderId} for update`);
   try {
-    const reply = await intake.api.cancel(account, {
+    const reply = await api.cancel(account, {
       cancellations: [{ source_order_id: other.id }, { source_order_id: id }],
     });
     expect([reply.status, reply.body.code]).toEqual([503, 'overloaded']);

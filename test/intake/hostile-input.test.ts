@@ -10,12 +10,12 @@ import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitr
 import { sign } from '../harness/hashes.ts';
 import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
 import { readGauge, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** `npm run test:full` sends 20,000. */
 const COUNT = Number(process.env.RANDOM_REQUESTS ?? 1_000);
@@ -23,15 +23,7 @@ if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_REQUESTS
 /** Set RANDOM_SEED to repeat a failed run. */
 const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  account = await stack.account({ signing: true });
-});
+const { stack, intake, account } = useStack({ queue: QUEUE_KIND, intake: true, account: true });
 
 const stored = () => countStored(stack.database.knex);
 

@@ -1,25 +1,26 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
-import { runOrders } from '../harness/erasure.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
+import { readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const REUSED = 'idempotency_key_reused';
 const FIRST = { source_order_id: 'A', customer: { name: 'Aisha Khan', phone: '050 123 4567' }, total: 49 };
 const RESENT = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
 const OTHER = { ...FIRST, source_order_id: 'B' };
 const key = (text: string) => ({ 'Idempotency-Key': text });
-
-let stack: Stack;
 let intakes: [RunningIntake, RunningIntake];
 let account: TestAccount;
 let client: PortalClient;
 
+const { stack } = useStack();
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
   intakes = [await stack.intake(), await stack.intake()];
   await installBarriers(stack.database.knex);
 });
@@ -54,14 +55,8 @@ async function acceptFirst(text: string, order: unknown = FIRST): Promise<string
 const statusOf = async (receiptId: string) => (await intakes[0].api.status(account, receiptId)).body;
 const finalOf = async (receiptId: string) => (await intakes[0].api.final(account, receiptId)).body;
 const rows = (table: string) => stack.database.knex(table).where({ account_id: account.id });
-const bodyOf = async (receiptId: string) => {
-  const { rows: found } = await stack.database.knex.raw(
-    `select substring(p.bodies from r.body_start for r.body_length) as body
-     from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = ?`,
-    [receiptId],
-  );
-  return found[0].body.toString();
-};
+const bodyOf = async (receiptId: string) =>
+  (await readBodies(stack.database.knex, [receiptId])).get(receiptId)?.toString();
 const outboxOf = async (receiptId: string) =>
   (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
 /** The number of bytes of the account's stored bodies without spaces (a body that was not kept is replaced by spaces). */
@@ -125,8 +120,7 @@ describe('the same order with other content under a used key', () => {
     const unswept = { SWEEP_INTERVAL: '1h', SWEEP_AFTER: '1h' };
     const worker = await stack.worker(unswept);
     const intake = await stack.intake(unswept);
-    const { body } = await intake.api.order(account, FIRST, key('woken'));
-    await intake.api.final(account, body.receipt_id);
+    await intake.api.process(account, FIRST, key('woken'));
     const { kept_as } = await sendKept(RESENT, 'woken', intake);
     expect((await intake.api.final(account, kept_as)).body.status).toBe('duplicate');
     await intake.close();

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setSignedOnly } from '@orders/database/accounts/accounts.ts';
 import {
   createKey,
@@ -11,16 +11,11 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
+const { stack, intake } = useStack({ intake: true });
 
 type Headers = Record<string, string>;
 type Route = [

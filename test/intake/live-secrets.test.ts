@@ -1,16 +1,11 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
-import { openShop } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { openShop } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 test('at most two signing secrets are valid after many rotations', async () => {
   const shop = await openShop(stack, portal);

@@ -14,19 +14,20 @@ import {
 import { moveClock } from '../harness/clock.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, RunningWorker, TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describe('forced races between requests', () => {
-  let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let worker: RunningWorker | undefined;
   let account: TestAccount;
   let holds: Hold[] = [];
 
+  const { stack } = useStack();
+
   beforeAll(async () => {
-    stack = await startStack('postgres');
     intakes = [await stack.intake(), await stack.intake()];
     await installBarriers(stack.database.knex);
   });

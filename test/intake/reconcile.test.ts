@@ -8,20 +8,13 @@ import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const NEVER_SEEN = { status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account({ signing: true });
-});
+const { stack, intake, account } = useStack({ intake: true, account: true });
 
 /** The result for one id. Expects a 200 reply. */
 async function ask(id: string, by = account): Promise<Record<string, unknown>> {

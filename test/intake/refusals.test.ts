@@ -10,18 +10,17 @@ import { moveClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
 import { testQueues } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { type TestAccount, withStack } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
 let signed: TestAccount;
 let unsigned: TestAccount;
 
+const { stack, intake } = useStack({ intake: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
   signed = await stack.account({ signing: true });
   unsigned = await stack.account();
 });

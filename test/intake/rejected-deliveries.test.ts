@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setSignedOnly, setSuspended } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
@@ -8,16 +8,11 @@ import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
+const { stack, intake } = useStack({ intake: true });
 
 /** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {

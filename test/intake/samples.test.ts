@@ -4,8 +4,9 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Reply } from '../harness/api.ts';
 import { sign } from '../harness/hashes.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const fixture = (name: string) =>
   readFileSync(resolve(import.meta.dirname, '../../packages/domain/test/fixtures', name), 'utf8');
@@ -19,19 +20,15 @@ interface MessyCase {
 const MESSY = JSON.parse(fixture('messy.json')) as MessyCase[];
 
 describeQueues('samples, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
+  const { stack, api } = useStack({ queue: kind, intake: true, worker: true });
 
   beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
-    await stack.worker();
     await stack.worker();
   });
 
   async function sendAll(account: TestAccount, route: 'order' | 'webhook'): Promise<string[]> {
-    const replies = await Promise.all(ORDERS.map((line) => intake.api[route](account, line)));
-    const finals = await Promise.all(replies.map((reply: Reply) => intake.api.final(account, reply.body.receipt_id)));
+    const replies = await Promise.all(ORDERS.map((line) => api[route](account, line)));
+    const finals = await Promise.all(replies.map((reply: Reply) => api.final(account, reply.body.receipt_id)));
     return finals.map((reply) => reply.body.status);
   }
 
@@ -56,7 +53,7 @@ describeQueues('samples, the queue on %s', (kind) => {
   );
 
   // The queue has no part in what is stored and logged.
-  if (kind !== QUEUE_KINDS[0]) return;
+  if (kind !== QUEUE_KIND) return;
 
   test('no key, secret, signature or personal data of them is in a log', async () => {
     const account = await stack.account({ signing: true });
@@ -81,7 +78,7 @@ describeQueues('samples, the queue on %s', (kind) => {
   test('messy payloads are stored as their expected orders', async () => {
     const account = await stack.account();
     for (const { payload } of MESSY) {
-      const { body } = await intake.api.order(account, payload, { Prefer: 'wait=30' });
+      const { body } = await api.order(account, payload, { Prefer: 'wait=30' });
       expect(body.status).toBe('written');
     }
     const orders = new Map(

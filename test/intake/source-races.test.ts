@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
@@ -6,20 +6,10 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
-beforeEach(async () => {
-  account = await stack.account();
-});
+const { stack, api, account } = useStack({ intake: true, account: 'each test' });
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
 async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
@@ -29,7 +19,7 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
     cancelled_at: topic === 'orders/cancelled' ? '2026-11-28T10:00:00Z' : null,
     shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] },
   });
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body, topic));
+  const reply = await deliver(api, source, body, shopifyHeaders(body, topic));
   expect(reply.status).toBe(202);
   const { source_number: sourceNumber } = source;
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };

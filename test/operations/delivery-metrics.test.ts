@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
@@ -6,17 +6,10 @@ import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-});
+const { stack, intake, api } = useStack({ intake: true, worker: true });
 
 const knex = () => stack.database.knex;
 
@@ -46,7 +39,7 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   const { account, endpoint } = await subscribe();
   const other = await subscribe();
   await untilShown('nothing is pending', (oldest, failing) => oldest === 0 && failing === 0);
-  await intake.api.order(account, { source_order_id: 'told late' });
+  await api.order(account, { source_order_id: 'told late' });
   await until('the event is published', () => knex()('events').first());
   await knex()('events').update({ happened_at: knex().raw("happened_at - interval '100000 s'") });
   await untilShown('the event is late', (oldest, failing) => oldest >= 100_000 && failing === 0);

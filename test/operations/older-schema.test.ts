@@ -1,15 +1,14 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { migrate } from '@orders/database/migrate.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-/** A deployment in the wrong order: the apps before `orders migrate`. */
-let stack: Stack;
 let newest: string;
 
+const { stack } = useStack();
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
   newest = (await stack.database.knex('schema_migrations').orderBy('name', 'desc').first()).name;
 });
 

@@ -1,28 +1,21 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { openPage, visitAs } from '../harness/browser.ts';
+import { openPageAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
-
-let stack: Stack;
-let portal: RunningPortal;
-let account: TestAccount;
 let user: TestPerson;
 let operator: TestPerson;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal, account } = useStack({ portal: true, account: 'each test' });
+
 beforeEach(async () => {
   await stack.database.knex('audit_events').delete();
   await stack.database.knex('sign_in_attempts').delete();
-  account = await stack.account({ signing: true });
   user = await createPerson(stack, account.id);
   operator = await createPerson(stack, null);
 });
@@ -233,7 +226,7 @@ describe("an operator's reads", () => {
     const client = await signIn(portal, user);
     for (const [path] of READS) await client.get(`/accounts/${account.id}${path}`);
     expect(await actions()).toEqual(['signed_in']);
-    const other = await createPerson(stack, (await stack.account()).id);
+    const other = await createPerson(stack);
     await signIn(portal, other);
     await attempt(other.email, 'x');
     await attempt('nobody@example.test', 'x');
@@ -271,8 +264,7 @@ testInBrowser('the activity log shows all of it in words, in both languages', as
   for (const path of ['/orders', '/orders?q=x', '/orders/17', '/receipts', '/audit'])
     await operatorClient.get(`/accounts/${account.id}${path}`);
   await operatorClient.get(`/receipts/01a1f9bd-9a17-7354-8023-e51a3a7d2f89`);
-  const { page, complaints } = await openPage();
-  await visitAs(page, portal, operator, '/operator/log');
+  const page = await openPageAs(portal, operator, '/operator/log');
   await page.getByText('Viewed personal data').first().waitFor();
   const text = await page.locator('table').textContent();
   for (const words of [
@@ -287,8 +279,6 @@ testInBrowser('the activity log shows all of it in words, in both languages', as
   expect(text).toContain('What: searches of orders');
   expect(text).toContain('Locked: this e-mail address from this network');
   expect(text).not.toMatch(/sign_in|signed_|personal_data|emailFromNetwork|network:|email:/);
-  expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 async function counter(name: string): Promise<number> {

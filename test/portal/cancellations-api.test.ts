@@ -1,34 +1,23 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { below, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
+import { makeReviewOlder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const KEY = 'key:test';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-beforeEach(async () => {
-  shop = await openShop(stack, portal);
-});
+const { stack, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
 
 /** Sends an order. @returns its id. */
 async function write(id: string, order: object = {}): Promise<number> {
-  const sent = await intake.api.order(shop.account, { source_order_id: id, ...order });
-  const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
+  const sent = await api.order(shop.account, { source_order_id: id, ...order });
+  const { body } = await api.final(shop.account, sent.body.receipt_id);
   expect(body.status).toBe('written');
   return body.order_id;
 }
 
 async function cancel(id: string, outcome: string, reason?: string): Promise<void> {
-  const { body } = await intake.api.cancel(shop.account, { source_order_id: id, ...(reason && { reason }) });
+  const { body } = await api.cancel(shop.account, { source_order_id: id, ...(reason && { reason }) });
   expect(body.outcome).toBe(outcome);
 }
 

@@ -1,45 +1,27 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
-import type { Database } from '@orders/database/connect.ts';
+import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
-import { accountWithEvents, sendOrder } from '../harness/erasure.ts';
-import { findMarkers } from '../harness/markers.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { accountWithEvents } from '../harness/erasure.ts';
+import { findMarkers } from '../harness/marked-order.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { readTables } from '../harness/stored.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Values that must not be stored anywhere in the account after the erasure. */
 const ADDRESS = 'Villa Leftover 77';
 const PHONE = '050 827 7163';
 
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, api, database } = useStack({ intake: true, worker: true, database: true });
 
 async function send(account: TestAccount, order: object) {
-  const body = await sendOrder(intake, account, order);
+  const body = await api.process(account, order);
   expect(body.status).toMatch(/written|duplicate/);
   return body;
 }
 
-async function orders(...argv: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const code = await runCli(argv, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: { DATABASE_URL: stack.database.url },
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
-}
+const orders = (...argv: string[]) => runOrders(stack, ...argv);
 
 async function erase(account: TestAccount, ...by: string[]) {
   const { code, stdout, stderr } = await orders('erase', String(account.id), ...by, '--json');

@@ -1,26 +1,24 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createEndpoint, type Endpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
 import type { Reply } from '../harness/api.ts';
-import { listChanges } from '../harness/audit.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
 let receiver: EventReceiver;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
-  portal = await stack.portal({ CALLBACK_ALLOW: '127.0.0.1:*' });
+const { stack, api, portal } = useStack({
+  intake: true,
+  worker: true,
+  notifier: true,
+  portal: { CALLBACK_ALLOW: '127.0.0.1:*' },
 });
+
 beforeEach(async () => {
   receiver = await startEventReceiver();
 });
@@ -69,7 +67,7 @@ let orders = 0;
 async function sendOrders(account: TestAccount, count: number): Promise<void> {
   const before = receiver.received.length;
   for (let sent = 0; sent < count; sent += 1) {
-    expect(await intake.api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
+    expect(await api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
   }
   await until('the events are delivered', async () => receiver.received.length >= before + count);
 }
@@ -93,7 +91,7 @@ describe('the log of events', () => {
       const reply = await client.put(path, { is_enabled: true });
       expect([repeated, reply.status, reply.body]).toEqual([repeated, 200, { is_enabled: true, ...empty }]);
     }
-    await intake.api.order(account, { source_order_id: 'first' });
+    await api.order(account, { source_order_id: 'first' });
     await until('the event is published', async () => (await client.get(path)).body.last_sequence === 1);
     expect((await operator.put(path, { is_enabled: false })).body).toEqual({
       is_enabled: false,
@@ -196,7 +194,7 @@ describe('an endpoint', () => {
     expect(tested).toMatchObject({ status: 202, body: { event_id: expect.stringMatching(/^evt_/) } });
     const [attempt] = await attemptsOf(client, path, 1);
     expect(attempt).toMatchObject({ ...tested.body, type: 'endpoint.test', sequence: null, status: 204 });
-    await intake.api.order(one.account, { source_order_id: `order-${++orders}` });
+    await api.order(one.account, { source_order_id: `order-${++orders}` });
     await until('the event waits', async () => (await client.get(base)).body.endpoints[0].pending === 1);
     expect(receiver.received).toHaveLength(1);
     for (let repeated = 0; repeated < 2; repeated += 1)

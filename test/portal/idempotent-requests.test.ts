@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 async function signInOwner() {
   const account = await stack.account();

@@ -1,19 +1,15 @@
-import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let person: TestPerson;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
+
 beforeEach(async () => {
   await attempts().delete();
-  person = await createPerson(stack, (await stack.account()).id);
+  person = await createPerson(stack);
 });
 
 const attempts = () => stack.database.knex('sign_in_attempts');
@@ -105,7 +101,7 @@ test('a success removes the failures of the device', async () => {
 
 test('the cookie counts for its user only, and not if it was changed, is too old, or is signed with another key', async () => {
   const device = await rememberedDevice();
-  const other = await createPerson(stack, (await stack.account()).id);
+  const other = await createPerson(stack);
   const others = await rememberedDevice(other);
   const [name, value] = device.split('=') as [string, string];
   const parts = value.split('.');

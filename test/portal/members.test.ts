@@ -1,18 +1,12 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { createInvitation, findInvitation } from '@orders/database/users/invitations.ts';
 import type { MemberRole } from '@orders/database/users/memberships.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 interface Signed extends TestPerson {
   client: PortalClient;

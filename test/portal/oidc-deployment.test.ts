@@ -1,20 +1,9 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { createPerson, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let portal: RunningPortal;
-let person: TestPerson;
+const { stack, portal, provider, person } = useStack({ portal: true, provider: true, person: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  portal = await stack.portal(provider.settings);
-  person = await createPerson(stack, (await stack.account()).id);
-});
 beforeEach(async () => {
   const account = { sub: 'the-sub', email: person.email, email_verified: true };
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });

@@ -1,31 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { unbindUser } from '@orders/database/users/identities.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { findUser } from '@orders/database/users/users.ts';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let portal: RunningPortal;
+const { stack, portal, provider } = useStack({ portal: true, provider: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  portal = await stack.portal(provider.settings);
-  provider.serve(portal.url);
-});
 beforeEach(async () => {
   Object.assign(provider, { account: null, forge: undefined, fault: undefined, requests: [] });
   // Tests share one network.
   await stack.database.knex('sign_in_attempts').delete();
 });
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 const newSub = () => randomBytes(8).toString('hex');
 
 /** Signs the account in at the provider, then at the portal. */

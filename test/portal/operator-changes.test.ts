@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, portal } = useStack({ stack: 'each test', portal: true });
 let requester: Operator;
 
 interface Operator extends TestPerson {
@@ -19,11 +18,8 @@ async function newOperator(): Promise<Operator> {
 }
 
 beforeEach(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   requester = await newOperator();
 });
-afterEach(() => stack.close());
 
 const PASSWORD = 'long enough to be good';
 const tokenOf = ({ body }: { body: { link: string } }) => body.link.split('#')[1] as string;
@@ -59,7 +55,7 @@ describe('without another operator', () => {
 
   test('changes of members need no approval, also with another operator', async () => {
     await newOperator();
-    const member = await createPerson(stack, (await stack.account()).id);
+    const member = await createPerson(stack);
     const { id } = await stack.database.knex('users').where({ email: member.email }).first('id');
     expect((await requester.client.delete(`/operator/users/${id}/sessions`)).status).toBe(204);
     expect((await requester.client.delete(`/operator/users/${id}`)).status).toBe(204);

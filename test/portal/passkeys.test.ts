@@ -1,19 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, ageSessions, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** A person with a passkey, signed in by password. */
 async function enroll() {

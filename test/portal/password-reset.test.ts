@@ -1,32 +1,25 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let mailServer: MailServer;
+const { stack, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  mailServer = await startMailServer();
-  portal = await stack.portal(mailServer.settings);
-});
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
 });
 
 const NEW_PASSWORD = 'a new one that is long';
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 const client = () => openPortalClient(portal);
 const audit = (filter: object) =>
   stack.database

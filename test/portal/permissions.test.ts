@@ -3,10 +3,8 @@ import { MEMBER_ROLES } from '@orders/database/users/memberships.ts';
 import { ROUTES, type RouteRule } from '../../apps/portal/src/permissions.ts';
 import { openSeed } from '../cli/seed.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let accountId: number;
 const clients = new Map<string, PortalClient>();
 
@@ -32,13 +30,13 @@ const REFUSALS = [
   'second_factor_required',
 ];
 
+const { stack, portal } = useStack({ portal: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   accountId = (await stack.account({ signing: true })).id;
   for (const role of MEMBER_ROLES) clients.set(role, await signIn(portal, await createPerson(stack, accountId, role)));
   clients.set('operator', await signIn(portal, await createPerson(stack, null)));
-  const other = await createPerson(stack, (await stack.account()).id);
+  const other = await createPerson(stack);
   clients.set('member of another account', await signIn(portal, other));
   clients.set('nobody', openPortalClient(portal));
 });

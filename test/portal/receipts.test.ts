@@ -3,26 +3,24 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { searchReceipts } from '@orders/portal/receipts/search-receipts.ts';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
-let account: TestAccount;
 let person: TestPerson;
 let client: PortalClient;
 let base: string;
 
+const { stack, api, portal, account } = useStack({
+  intake: true,
+  worker: { RETRY_ATTEMPTS: '2' },
+  portal: true,
+  account: true,
+});
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker({ RETRY_ATTEMPTS: '2' });
-  portal = await stack.portal();
-  account = await stack.account();
   person = await createPerson(stack, account.id);
   client = await signIn(portal, person);
   base = `/accounts/${account.id}`;
@@ -30,8 +28,7 @@ beforeAll(async () => {
 
 /** Sends an order and waits for its final state. */
 async function send(order: object, headers: Record<string, string> = {}, of = account): Promise<string> {
-  const { body } = await intake.api.order(of, order, headers);
-  await intake.api.final(of, body.receipt_id);
+  const body = await api.process(of, order, headers);
   return body.receipt_id;
 }
 
@@ -109,8 +106,7 @@ describe('finding receipts', () => {
 describe('one receipt', () => {
   test('shows its timeline, its warnings and its payload exactly as received', async () => {
     const raw = '{ "source_order_id":"raw-1",\n "customer": {"phone": "call me"}, "note":"\\u0041" }';
-    const { body } = await intake.api.order(account, raw);
-    await intake.api.final(account, body.receipt_id);
+    const body = await api.process(account, raw);
     const shown = (await client.get(`${base}/receipts/${body.receipt_id}`)).body;
     expect(shown).toMatchObject({
       status: 'written',
@@ -136,7 +132,7 @@ describe('one receipt', () => {
       constraint: 'no_poison',
     });
     expect((await client.post(`${base}/receipts/${dead}/redrive`)).body.status).toBe('received');
-    await intake.api.final(account, dead);
+    await api.final(account, dead);
     const { events } = (await client.get(`${base}/receipts/${dead}`)).body;
     expect(events.slice(6)).toMatchObject([
       { kind: 'redriven', actor: person.email },
@@ -207,7 +203,7 @@ describe('redriving dead receipts', () => {
     expect((await client.post(`${base}/dead-letters/redrive`, none)).body.redriven).toBe(0);
     expect((await client.post(`${base}/dead-letters/redrive`, filter)).body).toEqual({ redriven: 2, left: 0 });
     for (const receiptId of [one, two]) {
-      expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
+      expect((await api.final(account, receiptId)).body.status).toBe('written');
       const events = await stack.database.knex('audit_events').where({ subject: `receipt:${receiptId}` });
       expect(events).toMatchObject([{ account_id: account.id, actor: person.email, action: 'receipt_redriven' }]);
     }
@@ -253,11 +249,10 @@ test.each(['state=lost', 'before=x', 'limit=0', 'limit=101', 'died_from=yesterda
 describeWith('chromium')('in a browser', () => {
   test('a receipt is found by each of its ids, and its payload is shown unchanged', async () => {
     const raw = '{"source_order_id":"story-1",  "customer":{"phone":"?"}}';
-    const sent = await intake.api.order(account, raw, { 'Idempotency-Key': 'story-key' });
+    const sent = await api.order(account, raw, { 'Idempotency-Key': 'story-key' });
     const receiptId: string = sent.body.receipt_id;
-    await intake.api.final(account, receiptId);
-    const { page, complaints: pageErrors } = await openPage();
-    await visitAs(page, portal, person);
+    await api.final(account, receiptId);
+    const page = await openPageAs(portal, person);
     await page.getByRole('link', { name: 'Receipts' }).click();
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await expectAccessible(page);
@@ -276,14 +271,11 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('Exactly as it was received.').waitFor();
     expect(await page.locator('pre').textContent()).toBe(raw);
     await expectAccessible(page);
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('a dead receipt shows its cause, the preview of its redrive, and its outcome', async () => {
     await kill('the dead one');
-    const { page, complaints: pageErrors } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/receipts`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/receipts`);
     await page.getByRole('navigation', { name: 'State' }).getByRole('link', { name: 'failed for good' }).click();
     await page.getByLabel('source_order_id begins with').fill('the dead');
     await page.getByRole('link', { name: 'the dead one' }).waitFor();
@@ -298,17 +290,14 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('1 receipt is being processed again.').waitFor();
     await page.getByText('Became an order', { exact: true }).waitFor();
     await page.locator('main').getByText(person.email).waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('an order under a used key shows why it is not on the list, links to the first one, and becomes an order', async () => {
     const reused = { 'Idempotency-Key': 'story-reused' };
     const original = await send({ source_order_id: 'used first' }, reused);
-    const { body } = await intake.api.order(account, { source_order_id: 'came later' }, reused);
+    const { body } = await api.order(account, { source_order_id: 'came later' }, reused);
     expect(body).toMatchObject({ receipt_id: original, payload_mismatch: true });
-    const { page, complaints: pageErrors } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/receipts?state=dead`);
     await page.getByLabel('Cause').selectOption('idempotency_key_reused');
     await page.getByRole('link', { name: 'came later' }).click();
     await page.getByText('It was kept and not processed, so it is not on the list.').waitFor();
@@ -321,8 +310,6 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('Became an order', { exact: true }).waitFor();
     await page.getByRole('link', { name: original }).click();
     await page.getByRole('heading', { name: 'used first' }).waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('all matching receipts are redriven after a preview', async () => {
@@ -334,7 +321,7 @@ describeWith('chromium')('in a browser', () => {
        select ?, gen_random_uuid(), 'write_refused', 'many-lost', now() - interval '1h' from generate_series(1, 7)`,
       [account.id],
     );
-    const { page, complaints: pageErrors } = await openPage();
+    const page = await openPage();
     const query = '?state=dead&source_prefix=many-';
     await visitAs(page, portal, person, `/accounts/${account.id}/receipts${query}`);
     await page.getByRole('link', { name: 'many-1' }).waitFor();
@@ -346,7 +333,5 @@ describeWith('chromium')('in a browser', () => {
     await knex('dead_letters').where({ source_order_id: 'many-lost' }).delete();
     await page.reload();
     await page.getByText('Nothing failed for good').waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 });

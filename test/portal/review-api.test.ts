@@ -1,25 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import type { Reply } from '../harness/api.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { below, insertOrder, openShop, type Shop } from '../harness/review-list.ts';
-import {
-  type RunningIntake,
-  type RunningPortal,
-  type RunningWorker,
-  type Stack,
-  startStack,
-} from '../harness/stack.ts';
+import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
+import { insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let worker: RunningWorker;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake, worker] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
+const { stack, api, worker, portal } = useStack({ intake: true, worker: true, portal: true });
 
 const insert = (shop: Shop, columns?: Record<string, unknown>) =>
   insertOrder(stack.database.knex, shop.account.id, columns);
@@ -50,8 +36,8 @@ describe('the list', () => {
   test('shows an order as it was sent, with the unchanged payload', async () => {
     const shop = await openShop(stack, portal);
     const payload = `{ "source_order_id": "raw-1", "customer": "محمد 0501234567", "total": "AED 99" }`;
-    const sent = await intake.api.order(shop.account, payload);
-    const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
+    const sent = await api.order(shop.account, payload);
+    const { body } = await api.final(shop.account, sent.body.receipt_id);
     const list = await shop.get('/orders');
     expect(list.body.next_cursor).toBeNull();
     const [order] = list.body.orders;

@@ -1,22 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { extendUndo, insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-  shop = await openShop(stack, portal);
-});
+const { stack, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
 
 const insert = (columns?: Record<string, unknown>) => insertOrder(stack.database.knex, shop.account.id, columns);
 const confirm = (order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });
@@ -260,8 +251,8 @@ describe('editing', () => {
       ],
       total: 'free',
     };
-    const sent = await intake.api.order(shop.account, payload);
-    const { body: written } = await intake.api.final(shop.account, sent.body.receipt_id);
+    const sent = await api.order(shop.account, payload);
+    const { body: written } = await api.final(shop.account, sent.body.receipt_id);
     const path = `/orders/${written.order_id}`;
     const edits = { '/customer/phone': '050 765 4321', '/items/1/quantity': 3, '/emirate': 'dxb' };
     const { status, body } = await shop.patch(path, { edits });

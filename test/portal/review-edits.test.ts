@@ -1,16 +1,8 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { insertOrder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { describe, expect, test } from '@jest/globals';
+import { insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let shop: Shop;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-  shop = await openShop(stack, portal);
-});
+const { stack, shop } = useStack({ portal: true, shop: true });
 
 const ITEMS = [
   { name: 'Karak', quantity: 2, sku: null },

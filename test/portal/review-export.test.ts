@@ -1,16 +1,11 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type TestPerson } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 /** An account with a signed-in user who exports its orders. */
 async function openAccount() {

@@ -1,29 +1,14 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
-import { createPerson, signIn } from '../harness/people.ts';
-import {
-  apart,
-  createReviewDatabase,
-  extendUndo,
-  insertOrder,
-  insertOrders,
-  openShop,
-  type ReviewDatabase,
-  rowsRead,
-  type Shop,
-} from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useDatabase } from '../harness/database.ts';
+import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
+import { apart, extendUndo, insertOrder, insertOrders, rowsRead } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const HOUR_MS = 3_600_000;
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 const insert = (shop: Shop, columns?: Record<string, unknown>) =>
   insertOrder(stack.database.knex, shop.account.id, columns);
@@ -237,10 +222,7 @@ test('an overview has nothing of other accounts', async () => {
 describe('with many orders', () => {
   const [ACCOUNT, BUSY] = [7, 8];
   const ORDERS = 30_000;
-  let db: ReviewDatabase;
-  beforeAll(async () => {
-    db = await createReviewDatabase({ direct: true });
-  });
+  const { db } = useDatabase({ direct: true });
 
   /** Both accounts have as many orders that wait; the busy one also confirmed as many in the last hour, the other two. */
   async function fill(): Promise<void> {

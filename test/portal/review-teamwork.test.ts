@@ -2,20 +2,16 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { erase } from '../harness/erasure.ts';
-import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
-import { below, extendUndo, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { below, createPerson, openShop, type ShopClient, signIn, type TestPerson } from '../harness/people.ts';
+import { extendUndo, insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let shop: Shop;
 let colleague: ShopClient;
 let second: TestPerson;
 
+const { stack, portal, shop } = useStack({ portal: true, shop: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-  shop = await openShop(stack, portal);
   second = await createPerson(stack, shop.account.id);
   colleague = below(await signIn(portal, second), shop.account.id);
 });

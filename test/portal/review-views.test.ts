@@ -1,15 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, portal } = useStack({ portal: true });
 
 /** The views of a new user in one account. */
 async function openViews(account: TestAccount) {

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashRecoveryCode } from '@orders/database/users/second-factors.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -10,17 +10,11 @@ import {
   signInWithCode,
   startSignIn,
 } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** A person with an authenticator app, signed in. */
 async function enroll(person?: TestPerson) {

@@ -10,15 +10,14 @@ import { createAuthenticator } from '../harness/authenticator.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, addTotp, appOf, signInWithCode, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack, TEST_HASH_COST } from '../harness/stack.ts';
+import { TEST_HASH_COST } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let newHash: string;
 
+const { stack, portal } = useStack({ portal: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   newHash = await hashPassword(NEW_PASSWORD, Number(TEST_HASH_COST));
 });
 beforeEach(async () => {
@@ -28,7 +27,7 @@ beforeEach(async () => {
 const NEW_PASSWORD = 'a new one that is long';
 const ANOTHER_PASSWORD = 'another marble vortex 88';
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 const idOf = async ({ email }: TestPerson) => (await findUser(stack.database.knex, email))?.user_id as string;
 
 type Change = (trx: Knex, person: TestPerson) => Promise<unknown>;

@@ -1,25 +1,20 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { removeUser } from '@orders/database/users/users.ts';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { watchHashes } from '../harness/hashes.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** Sends a request like the proxy, with the address of a client. */
 function ask(path: string, body: object | string, headers: Record<string, string> = {}): Promise<Response> {
@@ -57,20 +52,17 @@ describe('signing in', () => {
 
   testInBrowser('without a word on the console', async () => {
     const person = await newPerson();
-    const { page, complaints: pageErrors } = await openPage();
+    const page = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await expectAccessible(page);
     await visitAs(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
     const person = await newPerson();
-    const { page, complaints: pageErrors } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${person.accountId}/receipts`);
+    const page = await openPageAs(portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await stack.database.knex('user_sessions').delete();
     // A poll can open the sign-in above the link before.
@@ -81,8 +73,6 @@ describe('signing in', () => {
     await page.locator('input[type="password"]').fill(person.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('Nothing failed for good').waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('the cookie is HttpOnly and limited to this host, and Secure on https', async () => {
@@ -398,7 +388,7 @@ test('a session survives an outage of Postgres, which is reported as such', asyn
   const own = await startStack('postgres', { database: postgres });
   try {
     const there = await own.portal();
-    const person = await createPerson(own, (await own.account()).id);
+    const person = await createPerson(own);
     const client = await signIn(there, person);
     await postgres.kill();
     expect((await client.get('/session')).body.code).toBe('storage_unavailable');

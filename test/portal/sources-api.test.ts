@@ -1,22 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { Reply } from '../harness/api.ts';
-import { listChanges } from '../harness/audit.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url });
-});
+const { stack, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
   const account = await stack.account();
@@ -31,7 +22,7 @@ const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer:
 /** Sends an order to a URL as WooCommerce does. */
 const send = (url: string, order: object, secret: string) => {
   const body = JSON.stringify(order);
-  return deliver(intake.api, { source_id: url.split('/').at(-1) as string }, body, {
+  return deliver(api, { source_id: url.split('/').at(-1) as string }, body, {
     ...wooCommerceHeaders(body, 'order.created', secret),
   });
 };
@@ -63,7 +54,7 @@ describe('a source', () => {
       },
     });
     const { url, secret } = created.body;
-    expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
+    expect(url).toMatch(`${api.url}/ingest/sources/src_`);
     expect(await send(url, { id: 7, total: '10.00' }, secret)).toMatchObject({ status: 202 });
     expect(await send(url, { total: '10.00' }, secret)).toMatchObject({ status: 202 });
     expect(await send(url, { id: 8 }, 'another secret')).toMatchObject({ status: 401 });
@@ -351,8 +342,8 @@ test('a rejected delivery and receipts name their source; the raw delivery is sh
   const base = `/accounts/${account.id}`;
   const source = await createTestSource(stack, account, 'shopify');
   const body = '{"id": 1, "note": "at the door"}';
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
-  await intake.api.final(account, reply.body.receipt_id);
+  const reply = await deliver(api, source, body, shopifyHeaders(body));
+  await api.final(account, reply.body.receipt_id);
   expect((await client.get(`${base}/receipts/${reply.body.receipt_id}`)).body).toMatchObject({
     source: { name: 'my shopify', platform_id: '1' },
     source_number: source.source_number,
@@ -362,7 +353,7 @@ test('a rejected delivery and receipts name their source; the raw delivery is sh
   expect((await client.get(`${base}/receipts`)).body.receipts).toMatchObject([
     { source_order_id: 'my-shopify:1', source: { name: 'my shopify', platform_id: '1' } },
   ]);
-  await deliver(intake.api, source, body, shopifyHeaders(body, 'orders/create', `${SOURCE_SECRET} no`));
+  await deliver(api, source, body, shopifyHeaders(body, 'orders/create', `${SOURCE_SECRET} no`));
   const { rejected_deliveries } = await until('it is shown', async () => {
     const { body: shown } = await client.get(`${base}/rejected-deliveries`);
     return shown.rejected_deliveries.length > 0 && shown;

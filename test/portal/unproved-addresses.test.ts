@@ -1,28 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
 import { addPasskey, addTotp } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let mailServer: MailServer;
-let portal: RunningPortal;
+const { stack, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  mailServer = await startMailServer();
-  portal = await stack.portal({ ...provider.settings, ...mailServer.settings });
-  provider.serve(portal.url);
-});
 beforeEach(async () => {
   await stack.database.knex('sign_in_attempts').delete();
 });

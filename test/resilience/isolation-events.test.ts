@@ -6,9 +6,10 @@ import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ORDERS = 60;
 /** Of the flooding account, and of each of the failing endpoints. */
@@ -16,16 +17,12 @@ const PENDING = 200_000;
 const PENDING_EACH = 2000;
 const UNPUBLISHED = 100_000;
 const MAX_MEMORY_MIB = 300;
-
-let stack: Stack;
-let intake: RunningIntake;
 let notifier: Child;
 let quiet: { account: TestAccount; receiver: EventReceiver };
 
+const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
+
 beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  await stack.worker();
   const adminPort = await freePort();
   notifier = await startApp('notifier', {
     ...stack.env,
@@ -73,7 +70,7 @@ async function addUnpublished({ id }: TestAccount): Promise<void> {
 async function deliverAll(): Promise<void> {
   const { account, receiver } = quiet;
   for (let order = 1; order <= ORDERS; order += 1) {
-    expect((await intake.api.order(account, { source_order_id: `quiet-${order}` })).status).toBe(202);
+    expect((await api.order(account, { source_order_id: `quiet-${order}` })).status).toBe(202);
     await until('its event is delivered', async () => receiver.received.length === order);
   }
 }

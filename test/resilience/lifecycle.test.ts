@@ -3,21 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const APPS = resolve(import.meta.dirname, '../../apps');
 
 describeQueues('operation, the queue on %s', (kind) => {
-  let stack: Stack;
-  beforeAll(async () => {
-    stack = await startStack(kind);
-  });
+  const { stack } = useStack({ queue: kind });
 
   const get = async (url: string) => {
     const reply = await fetch(url);

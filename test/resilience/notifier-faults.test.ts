@@ -1,23 +1,17 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  await stack.worker();
-});
+const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 const knex = () => stack.database.knex;
 
@@ -33,7 +27,7 @@ const subscribe = () => subscribeTo(stack);
 
 async function send(account: TestAccount, name: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
-  const { status } = await intake.api.batch(
+  const { status } = await api.batch(
     account,
     ids.map((source_order_id) => ({ source_order_id })),
   );

@@ -1,19 +1,16 @@
-import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
 let intake: RunningIntake;
-let account: TestAccount;
 const opened: RawConnection[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  account = await stack.account();
-});
+const { stack, account } = useStack({ account: true });
+
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
   await intake?.close();

@@ -7,11 +7,19 @@ import { freePort } from '@orders/test-services/ports.ts';
 import type { Reply } from '../harness/api.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
-import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import {
+  below,
+  createPerson,
+  openPortalClient,
+  type PortalClient,
+  type ShopClient,
+  signIn,
+  type TestPerson,
+} from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
-import { below, type ShopClient } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningPortal } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** The heap limit of Node, half of that in a pod. */
 const HEAP = '--max-old-space-size=256';
@@ -23,11 +31,8 @@ const AT_ONCE = 16;
 const DEAD = 20;
 
 type Ask = (index: number) => Promise<Reply>;
-
-let stack: Stack;
 let portal: Child;
 let url: string;
-let account: TestAccount;
 let hostile: ShopClient;
 let person: TestPerson;
 let otherClient: ShopClient;
@@ -37,10 +42,10 @@ let orders: number[];
 let receipts: string[];
 let cookie = '';
 
+const { stack, account } = useStack({ account: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
   const [intake, worker] = await Promise.all([stack.intake(), stack.worker({ RETRY_ATTEMPTS: '1' })]);
-  account = await stack.account({ signing: true });
   const other = await stack.account();
 
   await poisonOrders(stack.database.knex);

@@ -3,20 +3,16 @@ import type { Child } from '@orders/test-services/child.ts';
 import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
 
-let stack: Stack;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-});
+const { stack } = useStack({ queue: QUEUE_KIND });
 
 const start = (app: 'intake' | 'worker', settings: Record<string, string> = {}) =>
   startApp(app, { ...stack.env, ...settings });

@@ -1,17 +1,9 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { watchHashes } from '../harness/hashes.ts';
-import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let person: TestPerson;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal({ PASSWORD_HASH_COST: '17' });
-  person = await createPerson(stack, (await stack.account()).id);
-});
+const { stack, portal, person } = useStack({ portal: { PASSWORD_HASH_COST: '17' }, person: true });
 
 const guess = (at: number, network: string) =>
   fetch(`${portal.url}/api/session`, {

@@ -1,24 +1,20 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Far below any timeout, so that the connection never counts as silent. */
 const DRIP_MS = 50;
-
-let stack: Stack;
-let account: TestAccount;
 let intake: RunningIntake;
 const opened: RawConnection[] = [];
 const drips: NodeJS.Timeout[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  account = await stack.account();
-});
+const { stack, account } = useStack({ account: true });
+
 afterEach(async () => {
   for (const drip of drips.splice(0)) clearInterval(drip);
   for (const { socket } of opened.splice(0)) socket.destroy();

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
@@ -7,28 +7,25 @@ import { undoReview } from '@orders/portal/review/undo-review.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
-import { CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
+import { CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, RunningWorker } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
 const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 /** The arguments of the function by which intake cancels. */
 const CANCEL_ORDERS = 'cancel_orders(integer, integer, integer, text, text[], text[])';
-
-let stack: Stack;
-let intake: RunningIntake;
 /** One intake decides an account's cancellations one request at a time. */
 let otherIntake: RunningIntake;
-let account: TestAccount;
 let holds: Hold[] = [];
 let workers: RunningWorker[] = [];
 
+const { stack, intake, api, account } = useStack({ intake: true, account: 'each test' });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
   otherIntake = await stack.intake();
   await installBarriers(stack.database.knex);
   // On a slow machine, a cancellation would be refused while the test prepares the other side.
@@ -40,9 +37,6 @@ beforeAll(async () => {
     create function test_clock.clock_timestamp() returns timestamptz language sql as
     $$ select pg_catalog.clock_timestamp() + last_value * interval '1 second' from test_clock.seconds $$;
     alter function ${CANCEL_ORDERS} set search_path = test_clock, pg_catalog, public, pg_temp`);
-});
-beforeEach(async () => {
-  account = await stack.account();
 });
 afterEach(async () => {
   await setClock(-3600);
@@ -68,7 +62,7 @@ const stopWorkers = async () => {
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;
-const post = async (order: object): Promise<string> => (await intake.api.order(account, order)).body.receipt_id;
+const post = async (order: object): Promise<string> => (await api.order(account, order)).body.receipt_id;
 const cancel = (id: string, reason?: string, { api } = intake): Promise<Reply> =>
   api.cancel(account, { source_order_id: id, ...(reason && { reason }) });
 const stateOf = async (id: string) =>
@@ -88,7 +82,7 @@ interface Written {
 async function write(order: object = {}): Promise<Written> {
   const id = newId('order');
   await startWorker();
-  const { order_id, receipt_id } = await sendOrder(intake, account, { source_order_id: id, ...order });
+  const { order_id, receipt_id } = await api.process(account, { source_order_id: id, ...order });
   await stopWorkers();
   return { id, orderId: order_id as number, receiptId: receipt_id as string };
 }
@@ -132,7 +126,7 @@ describe('against the write of its order', () => {
     await barrier.release();
     const { body } = await cancelled;
     expect(body).toEqual({ outcome: 'cancelled', source_order_id: id, order_id: expect.any(Number) });
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({
+    expect((await api.final(account, receiptId)).body).toMatchObject({
       status: 'written',
       order_id: body.order_id,
       order_state: 'cancelled',
@@ -149,7 +143,7 @@ describe('against the write of its order', () => {
     await whoWait(knex(), 1, 'transactionid');
     await barrier.release();
     expect(outcomeOf(await held)).toBe('held');
-    const { body } = await intake.api.final(account, receiptId);
+    const { body } = await api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', attempts: 1, order_state: 'cancelled' });
     expect(await knex()('orders').where({ order_id: body.order_id }).first()).toMatchObject({
       review_reason: 'too late',
@@ -177,20 +171,20 @@ describe('against the write of its order', () => {
     await poisonOrders(knex());
     await startWorker({ RETRY_ATTEMPTS: '1' });
     const receiptId = await post({ source_order_id: id, order_number: 'poison' });
-    expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
+    expect((await api.final(account, receiptId)).body.status).toBe('dead');
     expect(outcomeOf(await cancel(id))).toBe('held');
     await stopPoisoning(knex());
     await redriveReceipts(knex(), [receiptId]);
-    const { body } = await intake.api.final(account, receiptId);
+    const { body } = await api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', order_state: 'cancelled' });
   });
 
   test('in one batch with an order that cannot be written: only that one is dead', async () => {
     const [poisoned, held, other] = [newId('poisoned'), newId('held'), newId('other')];
     const ids = [poisoned, held].map((source_order_id) => ({ source_order_id }));
-    expect((await intake.api.cancel(account, { cancellations: ids })).status).toBe(200);
+    expect((await api.cancel(account, { cancellations: ids })).status).toBe(200);
     await poisonOrders(knex());
-    const { body } = await intake.api.batch(account, [
+    const { body } = await api.batch(account, [
       { source_order_id: poisoned, order_number: 'poison' },
       { source_order_id: held },
       { source_order_id: other },
@@ -198,7 +192,7 @@ describe('against the write of its order', () => {
     await startWorker({ RETRY_ATTEMPTS: '1' });
     const states = [];
     for (const { receipt_id } of body.results) {
-      const { status, order_state } = (await intake.api.final(account, receipt_id)).body;
+      const { status, order_state } = (await api.final(account, receipt_id)).body;
       states.push([status, order_state]);
     }
     await stopPoisoning(knex());
@@ -215,7 +209,7 @@ describe('against the write of its order', () => {
     await poisonOrders(knex());
     await startWorker({ RETRY_ATTEMPTS: '2' });
     const receiptId = await post({ source_order_id: id, order_number: 'poison' });
-    const { body } = await intake.api.final(account, receiptId);
+    const { body } = await api.final(account, receiptId);
     await stopPoisoning(knex());
     expect(body).toMatchObject({ status: 'dead', order_id: null, order_state: null });
     expect(await stateOf(id)).toEqual(['cancellation_held']);
@@ -353,7 +347,7 @@ describe('against another change', () => {
     const cancelled = cancelOrder(order);
     await lock.release();
     expect(outcomeOf(await cancelled)).toBe('cancelled');
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({
+    expect((await api.final(account, receiptId)).body).toMatchObject({
       status: 'duplicate',
       order_state: 'cancelled',
       changes: [{ pointer: '/total', from: null, to: '8' }],
@@ -422,7 +416,7 @@ describe('against an erasure', () => {
     expect(await markersFor(stack, account)).toEqual([]);
     await startWorker();
     const receiptId = await post({ source_order_id: id });
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
+    expect((await api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
   });
 
   test('of a held cancellation that an order replaces meanwhile: no reason is left', async () => {
@@ -441,7 +435,7 @@ describe('against an erasure', () => {
     await barrier.release();
     await erased;
     expect(await markersFor(stack, account)).toEqual([]);
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
+    expect((await api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
   });
 
   test('of a requested cancellation: its reason is removed, in the record too', async () => {

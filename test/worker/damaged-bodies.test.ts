@@ -2,24 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { damageBody, longNote } from '../harness/damage-body.ts';
 import { listJobs } from '../harness/queue.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningWorker, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 let other: TestAccount;
 
+const { stack, api, account } = useStack({ intake: true, account: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account();
   other = await stack.account();
 });
 
 const send = async (by: TestAccount, source_order_id: string, rest: object = {}) =>
-  (await intake.api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
-const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
+  (await api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
+const final = async (by: TestAccount, receiptId: string) => (await api.final(by, receiptId)).body;
 const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms' };
 
 /** Moves all pending receipts to one outbox row after earlier jobs are done. One wake-up of the sweeper then claims them together. */

@@ -1,31 +1,28 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { recordAudit } from '@orders/database/audit.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
-import { sendOrder } from '../harness/erasure.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** A role like that of intake: it may read, but not see other sessions. */
 const role = `intake_${randomBytes(4).toString('hex')}`;
 
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
-let account: TestAccount;
+const { stack, intake, api, database, account } = useStack({
+  intake: true,
+  worker: true,
+  database: true,
+  account: true,
+});
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-  account = await stack.account();
   await stack.database.knex.raw(`create role ${role} login password 'x'`);
   await stack.database.knex.raw(`grant select on all tables in schema public to ${role}`);
 });
@@ -61,7 +58,7 @@ const untilGauge = (name: string, least: number) =>
 
 /** An order whose undo time is over. */
 async function confirmed(source_order_id: string): Promise<number> {
-  const { order_id } = await sendOrder(intake, account, { source_order_id });
+  const { order_id } = await api.process(account, { source_order_id });
   const { knex } = stack.database;
   const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
   expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
@@ -109,7 +106,7 @@ test('the age of the oldest due event is reported until it is published', async 
   const ofEvents = await stack.account();
   await setEvents(knex, ofEvents.id, true);
   await begin(`select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
-  await sendOrder(intake, ofEvents, { source_order_id: 'not told' });
+  await api.process(ofEvents, { source_order_id: 'not told' });
   await move(3600);
   expect(await oldest()).toBe(0);
   await move(-100);

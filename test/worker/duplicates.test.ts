@@ -3,19 +3,17 @@ import { connect } from 'node:net';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('duplicates, the queue on %s', (kind) => {
-  let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
-  let account: TestAccount;
+
+  const { stack, account } = useStack({ queue: kind, worker: true, account: true });
 
   beforeAll(async () => {
-    stack = await startStack(kind);
     intakes = [await stack.intake(), await stack.intake()];
-    await stack.worker();
-    account = await stack.account({ signing: true });
   });
 
   const key = (text: string) => ({ 'Idempotency-Key': text });

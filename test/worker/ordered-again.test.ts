@@ -1,28 +1,20 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const REOPENED = { pointer: '/cancelled', from: true, to: false };
 const MARK = { pointer: '', code: 'ordered_again' };
 const BY = 'reviewer@example.com';
-
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let account: TestAccount;
 let source: Source;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake, worker] = await Promise.all([stack.intake(), stack.worker()]);
-});
+const { stack, api, worker, account } = useStack({ intake: true, worker: true, account: 'each test' });
+
 beforeEach(async () => {
-  account = await stack.account();
   await setEvents(stack.database.knex, account.id, true);
   source = await createTestSource(stack, account, 'woocommerce');
 });
@@ -31,8 +23,8 @@ beforeEach(async () => {
 async function send(status: string, minute: number | null, more: object = {}) {
   const date_modified_gmt = minute === null ? undefined : `2026-11-28T10:${String(minute).padStart(2, '0')}:00`;
   const body = JSON.stringify({ id: 7, number: '7', total: '10.00', status, date_modified_gmt, ...more });
-  const reply = await deliver(intake.api, source, body, wooCommerceHeaders(body, 'order.updated'));
-  return reply.status === 202 ? (await intake.api.final(account, reply.body.receipt_id)).body : reply.body;
+  const reply = await deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
+  return reply.status === 202 ? (await api.final(account, reply.body.receipt_id)).body : reply.body;
 }
 const readOrder = () => stack.database.knex('orders').where({ account_id: account.id }).first();
 const readRequest = () => stack.database.knex('cancellation_requests').where({ account_id: account.id }).first();
@@ -130,7 +122,7 @@ describe('an order that its platform cancelled and then sent again', () => {
 
   test('stays cancelled if a sender cancelled it with a key', async () => {
     await send('pending', 1);
-    await intake.api.cancel(account, { source_order_id: 'my-woocommerce:7' });
+    await api.cancel(account, { source_order_id: 'my-woocommerce:7' });
     expect(await send('processing', 3)).toMatchObject({ changes: [], order_state: 'cancelled' });
   });
 

@@ -7,8 +7,9 @@ import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { PREPARED } from '../harness/database.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningWorker } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Makes Postgres reject orders with a given number. No payload of a sender can cause this. */
 const POISON = `
@@ -22,17 +23,12 @@ create trigger refuse_poison before insert on orders for each row execute functi
 const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3' };
 
 describeQueues('processing, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
+  const { stack, api, account } = useStack({ queue: kind, intake: true, account: true });
   let worker: RunningWorker;
-  let account: TestAccount;
   let serial = 0;
 
   beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
     worker = await stack.worker(THREE_ATTEMPTS);
-    account = await stack.account();
     await stack.database.knex.raw(POISON);
   });
   beforeEach(() => {
@@ -40,8 +36,8 @@ describeQueues('processing, the queue on %s', (kind) => {
   });
 
   const order = (name: string, rest: object = {}) => ({ source_order_id: `${name}-${serial}`, ...rest });
-  const send = async (payload: object) => (await intake.api.order(account, payload)).body.receipt_id as string;
-  const final = async (receiptId: string) => (await intake.api.final(account, receiptId)).body;
+  const send = async (payload: object) => (await api.order(account, payload)).body.receipt_id as string;
+  const final = async (receiptId: string) => (await api.final(account, receiptId)).body;
   const row = (receiptId: string) => stack.database.knex('receipts').where({ receipt_id: receiptId }).first();
   /** Ends the effect of a trigger. Dropping it takes a lock on its table, which can deadlock with the worker. */
   const disarm = (trigger: string) =>
@@ -99,7 +95,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const slow = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
     const receiptId = await send(order('later', { order_number: 'poison for a while' }));
     const failed = await until('a failed attempt', async () => {
-      const { body } = await intake.api.status(account, receiptId);
+      const { body } = await api.status(account, receiptId);
       return body.status === 'failed' && body;
     });
     expect(failed).toMatchObject({ attempts: 1, error: { code: 'write_refused', detail: expect.any(String) } });
@@ -125,7 +121,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(stack.database.knex, [receiptId])));
     expect(outcomes.flat()).toEqual([receiptId]);
     const redriven = await until('written', async () => {
-      const { body } = await intake.api.status(account, receiptId);
+      const { body } = await api.status(account, receiptId);
       return body.status === 'written' && body;
     });
     expect(redriven).toMatchObject({ attempts: 1, error: null });
@@ -139,7 +135,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     expect(writtenOrder.status).toBe('written');
     await redriveReceipts(stack.database.knex, [poisoned]);
     const duplicate = await until('duplicate', async () => {
-      const { body } = await intake.api.status(account, poisoned);
+      const { body } = await api.status(account, poisoned);
       return body.status === 'duplicate' && body;
     });
     expect(duplicate.duplicate_of).toEqual({ receipt_id: writtenOrder.receipt_id, order_id: writtenOrder.order_id });

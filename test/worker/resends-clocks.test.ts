@@ -1,29 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
-import type { Database } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { type Decision, findResends, markResent } from '@orders/portal/review/find-resends.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };
 /** The difference between the clocks of the two intakes. */
 const APART_MS = 20_000;
-
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
 let account: TestAccount;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Records a receipt like an intake with this clock error, and waits for its outcome. */
 async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {
@@ -40,7 +32,7 @@ async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: stri
   };
   await recordReceipts(database, randomUUIDv7(), 0, [receipt]);
   const { status, order_id } = await until('it is final', async () => {
-    const { body } = await intake.api.status(account, receiptId);
+    const { body } = await api.status(account, receiptId);
     return ['written', 'duplicate'].includes(body.status) && body;
   });
   return { receiptId, orderId: status === 'written' ? order_id : null };

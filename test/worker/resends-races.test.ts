@@ -5,27 +5,23 @@ import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
-import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
+import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { startApp } from '../harness/processes.ts';
 import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, total: '10' };
 const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 let trx: Knex.Transaction;
 let held: Hold | undefined;
 let killedWorker: Child | undefined;
 
+const { stack, api, account } = useStack({ stack: 'each test', intake: true, account: true });
+
 beforeEach(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account();
   trx = await stack.database.knex.transaction();
 });
 afterEach(async () => {
@@ -33,14 +29,13 @@ afterEach(async () => {
   await held?.release();
   await killedWorker?.stop('SIGKILL');
   held = killedWorker = undefined;
-  await stack?.close();
 });
 
 const begin = async () => {
-  const { order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, FIRST);
+  const { order_id: orderId, receipt_id: receiptId } = await api.process(account, FIRST);
   return { orderId: orderId as number, receiptId: receiptId as string };
 };
-const post = async (order: object) => (await intake.api.order(account, order)).body.receipt_id as string;
+const post = async (order: object) => (await api.order(account, order)).body.receipt_id as string;
 const resends = () =>
   stack.database.knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
 
@@ -55,7 +50,7 @@ test('duplicates of a batch whose worker is killed after its orders are written 
     { ...FIRST, source_order_id: `new-${index}` },
     index % 2 ? CHANGED : FIRST,
   ]);
-  const { body } = await intake.api.batch(account, orders.flat());
+  const { body } = await api.batch(account, orders.flat());
   for (const [index, { receipt_id }] of body.results.entries()) ids[receipt_id] = index % 2 ? 'duplicate' : 'written';
   held = await hold(knex, 'lock table resends in share row exclusive mode');
   killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
@@ -91,13 +86,13 @@ test('two resends of one order at two workers are both stored once with their ch
 test('a resend that arrives while the same content is being refused is put off and refused too', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
-  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
   expect(await decideResend(trx as Knex, refusal)).toBe('done');
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
-  await intake.api.final(account, again);
+  await api.final(account, again);
   expect(await resends()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
 });
 
@@ -110,7 +105,7 @@ test('a resend that arrives while its order is being confirmed does not change i
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
-  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
+  expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
   const [order] = await stack.database.knex('orders').where({ order_id: orderId });
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
 });
@@ -118,13 +113,13 @@ test('a resend that arrives while its order is being confirmed does not change i
 test('a resend that was compared before another was accepted is compared again with the accepted values', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
-  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
   expect(await decideResend(trx as Knex, acceptance)).toBe('done');
   const again = await post({ ...FIRST, order_number: '7' });
   await untilPostponed(worker);
   await trx.commit();
-  expect((await intake.api.final(account, again)).body.changes).toEqual([
+  expect((await api.final(account, again)).body.changes).toEqual([
     { pointer: '/order_number', from: 'first', to: '7' },
     { pointer: '/total', from: '12', to: '10' },
   ]);
@@ -135,11 +130,11 @@ test('an order locked by another session delays only its own duplicates, and the
   const first = await stack.worker();
   const { orderId, receiptId } = await begin();
   const others = Array.from({ length: 5 }, (_, index) => ({ ...FIRST, source_order_id: `other-${index}` }));
-  const otherIds = await Promise.all(others.map((one) => sendOrder(intake, account, one)));
+  const otherIds = await Promise.all(others.map((one) => api.process(account, one)));
   await first.close();
   await trx('orders').where({ order_id: orderId }).forUpdate();
   const many = Array.from({ length: 40 }, () => others.map((one) => ({ ...one, total: '12' }))).flat();
-  const { body } = await intake.api.batch(account, [CHANGED, FIRST, ...many]);
+  const { body } = await api.batch(account, [CHANGED, FIRST, ...many]);
   const [changed, same, ...again]: [string, string, ...string[]] = body.results.map(
     (result: { receipt_id: string }) => result.receipt_id,
   );
@@ -162,14 +157,14 @@ test('an order locked by another session delays only its own duplicates, and the
 
 test('a resend that was compared before its customer was erased keeps nothing', async () => {
   const worker = await stack.worker();
-  await sendOrder(intake, account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
+  await api.process(account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
   // The worker compared the resend before the order was erased.
   await trx('orders').where({ account_id: account.id }).forUpdate();
   const again = await post({ source_order_id: 'first', total: '12' });
   await untilPostponed(worker);
   await trx('orders').where({ account_id: account.id }).update({ erased_at: new Date() });
   await trx.commit();
-  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
+  expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
   expect(await resends()).toEqual([{ changes: null, decision: null }]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);

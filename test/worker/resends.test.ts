@@ -1,14 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
-import type { Database } from '@orders/database/connect.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { type Decision, findResends } from '@orders/portal/review/find-resends.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
-import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { erase, storedFor } from '../harness/erasure.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = {
   source_order_id: 'SHOP-1',
@@ -23,29 +24,21 @@ const FIRST = {
 };
 const OTHER_PHONE = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
 const PHONE_CHANGED = { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' };
-
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
 let account: TestAccount;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Sends the first order. @returns the written order. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
   account = await stack.account();
-  const { status, order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, order);
+  const { status, order_id: orderId, receipt_id: receiptId } = await api.process(account, order);
   expect(status).toBe('written');
   return { orderId, receiptId };
 }
 /** Sends the order again. */
 async function again(order: object) {
-  const { receipt_id } = await sendOrder(intake, account, order);
-  const { body } = await intake.api.status(account, receipt_id);
+  const { receipt_id } = await api.process(account, order);
+  const { body } = await api.status(account, receipt_id);
   expect(body).toMatchObject({ status: 'duplicate', order_id: null });
   return body as { receipt_id: string; changes: object[] };
 }
@@ -96,7 +89,7 @@ describe('the receipt of a resent order lists', () => {
 
   test('the members of changes, warnings and items in the documented order, whatever order they are stored in', async () => {
     const { orderId, receiptId } = await begin({ ...FIRST, emirate: 'Atlantis' });
-    const { body: first } = await intake.api.status(account, receiptId);
+    const { body: first } = await api.status(account, receiptId);
     const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
     await edit(orderId, { '/area': 'Marina' });
     const found = await findReviewedOrder(database, account.id, orderId);
@@ -125,8 +118,8 @@ describe('the receipt of a resent order lists', () => {
   test('changes against the first one, also within one batch and for several at once', async () => {
     account = await stack.account();
     const totals = Array.from({ length: 30 }, (_, index) => String(index + 1));
-    const replies = await Promise.all(totals.map((total) => sendOrder(intake, account, { ...FIRST, total })));
-    const statuses = await Promise.all(replies.map(({ receipt_id }) => intake.api.status(account, receipt_id)));
+    const replies = await Promise.all(totals.map((total) => api.process(account, { ...FIRST, total })));
+    const statuses = await Promise.all(replies.map(({ receipt_id }) => api.status(account, receipt_id)));
     const [first] = await stack.database.knex('orders').where({ account_id: account.id });
     for (const [index, { body }] of statuses.entries()) {
       const to = totals[index];
@@ -167,7 +160,7 @@ describe('the receipt of a resent order lists', () => {
     const { orderId } = await begin();
     const { receipt_id } = await again({ ...FIRST, customer: null });
     await erase(stack, account, '--phone', '0501234567');
-    expect((await intake.api.status(account, receipt_id)).body.changes).toEqual([]);
+    expect((await api.status(account, receipt_id)).body.changes).toEqual([]);
     expect((await again({ ...FIRST, customer: null, address: null, total: '1' })).changes).toEqual([]);
     expect(await resendsOf(orderId)).toEqual([]);
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
@@ -205,7 +198,7 @@ describe('deciding about resends', () => {
 
   test('is required with "hold" before confirmation: the newest must be accepted and is then applied', async () => {
     const { orderId } = await begin();
-    const { order_id: neighbour } = await sendOrder(intake, account, { ...FIRST, source_order_id: 'SHOP-2' });
+    const { order_id: neighbour } = await api.process(account, { ...FIRST, source_order_id: 'SHOP-2' });
     await hold();
     const older = await again({ ...FIRST, total: '1' });
     const { receipt_id } = await again({ ...OTHER_PHONE, emirate: 'Sharjah' });
