@@ -16,7 +16,7 @@ const PUBLIC_URL = 'https://shop.example.com/events';
 let receiver: EventReceiver;
 let id: string;
 
-const { stack, api, account } = useStack({ intake: true, worker: true, notifier: true, account: 'each test' });
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, notifier: true, account: 'each test' });
 
 beforeAll(async () => {
   receiver = await startEventReceiver();
@@ -63,7 +63,7 @@ const received = (count: number) => until(`${count} deliveries`, async () => rec
 
 /** The actions on endpoints, oldest first. */
 async function actions() {
-  const audit = (await listAudit(stack.database.knex, { accountId: account.id, limit: 100 })).reverse();
+  const audit = (await listAudit(knex, { accountId: account.id, limit: 100 })).reverse();
   return audit
     .filter(({ subject }) => subject.startsWith('endpoint:'))
     .map(({ action, subject, details }) => [action, subject, details]);
@@ -71,7 +71,7 @@ async function actions() {
 
 /** The current secret of an endpoint and the one before. */
 async function storedSecrets(endpointId: string): Promise<(string | null)[]> {
-  const [row] = await stack.database.knex('endpoints').where({ endpoint_id: endpointId });
+  const [row] = await knex('endpoints').where({ endpoint_id: endpointId });
   return [row.sealed, row.previous_sealed].map((sealed) => sealed && unseal(stack.secretsKey, account.id, sealed));
 }
 
@@ -107,7 +107,7 @@ describe('create', () => {
 
   test('takes types, and the account by its name', async () => {
     await create();
-    const [{ name }] = await stack.database.knex('accounts').where({ account_id: id }).select('name');
+    const [{ name }] = await knex('accounts').where({ account_id: id }).select('name');
     const types = 'order.confirmed, receipt.dead,order.confirmed';
     const created = await json('create', name, PUBLIC_URL, '--types', types);
     expect(created).toMatchObject({ account_id: account.id, types: ['order.confirmed', 'receipt.dead'] });
@@ -165,7 +165,7 @@ test('a list without endpoints says so', async () => {
 
 test('control characters in a URL are escaped', async () => {
   const { endpoint_id } = await create(PUBLIC_URL);
-  await stack.database.knex('endpoints').where({ endpoint_id }).update({ url: 'https://a.example/\u001b[2J\u202e' });
+  await knex('endpoints').where({ endpoint_id }).update({ url: 'https://a.example/\u001b[2J\u202e' });
   for (const argv of [
     ['list', id],
     ['disable', endpoint_id],
@@ -272,8 +272,8 @@ test('the state says why an endpoint was disabled, or that it fails', async () =
   await send();
   await until('it fails', async () => (await endpoints('list', id)).stdout.includes('failing'));
   receiver.respond(410);
-  await stack.database.knex('endpoints').where({ endpoint_id }).update({ next_round_at: stack.database.knex.fn.now() });
-  await stack.database.knex('waiting_deliveries').update({ due_at: stack.database.knex.fn.now() });
+  await knex('endpoints').where({ endpoint_id }).update({ next_round_at: knex.fn.now() });
+  await knex('waiting_deliveries').update({ due_at: knex.fn.now() });
   await until('it is disabled', async () => (await endpoints('list', id)).stdout.includes('disabled: replied 410'));
 });
 

@@ -35,7 +35,7 @@ describeWith('prometheus')('a real Prometheus', () => {
   let ports: { intake: number; worker: number };
   const closes: (() => Promise<void>)[] = [];
 
-  const { stack, account } = useStack({ queue: QUEUE_KIND, account: true });
+  const { stack, knex, account } = useStack({ queue: QUEUE_KIND, account: true });
 
   beforeAll(async () => {
     ports = { intake: await freePort(), worker: await freePort() };
@@ -83,10 +83,9 @@ describeWith('prometheus')('a real Prometheus', () => {
     await worker.close();
     for (const name of ['one', 'two', 'three']) await api.order(account, { source_order_id: name });
     // As if the orders had waited for ten minutes.
-    await stack.database
-      .knex('receipts')
+    await knex('receipts')
       .where({ state: 'received' })
-      .update({ received_at: stack.database.knex.raw("received_at - interval '10 min'") });
+      .update({ received_at: knex.raw("received_at - interval '10 min'") });
     await until('both pages fire', async () => (await firing(...pages)).length === pages.length);
     await untilItSays('max(orders_receipts_waiting)', 3);
     for (const name of pages) {
@@ -100,6 +99,6 @@ describeWith('prometheus')('a real Prometheus', () => {
       return pages.every((name) => alerts[name] === undefined);
     });
     await untilItSays('max(orders_receipts_waiting)', 0);
-    expect(await stack.database.knex('orders').pluck('source_order_id')).toHaveLength(4);
+    expect(await knex('orders').pluck('source_order_id')).toHaveLength(4);
   });
 });

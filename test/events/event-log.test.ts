@@ -15,13 +15,11 @@ import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-const { stack, api, worker } = useStack({ intake: true, worker: true });
-
-const knex = () => stack.database.knex;
+const { stack, knex, api, worker } = useStack({ intake: true, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  expect(await setEvents(knex(), account.id, true)).toBe(true);
+  expect(await setEvents(knex, account.id, true)).toBe(true);
   return account;
 }
 
@@ -50,17 +48,17 @@ const review = (
   orderId: number,
   to: 'confirmed' | 'rejected' | 'needs_review',
   reason?: string,
-) => reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
+) => reviewOrders(knex, { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
 
 /** Moves the confirmation of an order, and its event, to a minute ago. */
 async function endUndoTime(orderId: number): Promise<void> {
-  await knex()('orders')
+  await knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw("now() - interval '1 minute'") });
-  await knex()('unpublished_events')
+    .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
+  await knex('unpublished_events')
     .where({ order_id: orderId })
     .whereNotNull('confirmed_xid')
-    .update({ due_at: knex().raw("due_at - interval '1 minute'") });
+    .update({ due_at: knex.raw("due_at - interval '1 minute'") });
 }
 
 const typesOf = (events: { type: string }[]) => events.map(({ type }) => type);
@@ -137,7 +135,7 @@ describe('an event is recorded', () => {
   test('for each decision of a reviewer, and for a cancellation', async () => {
     const account = await accountWithEvents();
     const { id, orderId, receiptId } = await send(account, { address: 'Villa 1' });
-    await editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
+    await editStoredOrder(knex, { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
     await review(account, orderId, 'rejected', 'sold out');
     await review(account, orderId, 'needs_review');
     await api.cancel(account, { source_order_id: id, reason: 'The customer called' });
@@ -173,17 +171,17 @@ describe('a confirmation is published', () => {
     const { orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
-    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+    expect(await knex('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
     await endUndoTime(orderId);
     expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.confirmed']);
-    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toHaveLength(1);
+    expect(await knex('dispatchable_orders').where({ order_id: orderId })).toHaveLength(1);
   });
 
   test('not while an older transaction is open', async () => {
     const account = await accountWithEvents();
     const { orderId } = await send(account);
     await read(account, 1);
-    const older = await knex().transaction();
+    const older = await knex.transaction();
     try {
       await older.raw('select pg_current_xact_id()');
       await review(account, orderId, 'confirmed');
@@ -192,7 +190,7 @@ describe('a confirmation is published', () => {
       const events = await read(account, 2);
       expect(events.at(-1).data.source_order_id).toBe(other.id);
       expect(typesOf(events)).toEqual(['receipt.written', 'receipt.written']);
-      expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+      expect(await knex('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
     } finally {
       await older.rollback();
     }
@@ -203,9 +201,9 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { id, orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    if (how === 'undone') await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+    if (how === 'undone') await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
     else await api.cancel(account, { source_order_id: id });
-    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+    expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
     await send(account);
     const types = typesOf(await read(account, how === 'undone' ? 2 : 3));
     expect(types).not.toContain('order.confirmed');
@@ -216,10 +214,10 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    await setEvents(knex(), account.id, false);
-    await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
-    await setEvents(knex(), account.id, true);
-    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+    await setEvents(knex, account.id, false);
+    await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
+    await setEvents(knex, account.id, true);
+    expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
   });
 
   test('before the request to cancel the order', async () => {
@@ -227,9 +225,9 @@ describe('a confirmation is published', () => {
     const { id, orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
-    await knex()('orders')
+    await knex('orders')
       .where({ order_id: orderId })
-      .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
+      .update({ reviewed_at: knex.raw("reviewed_at - interval '9 seconds'") });
     expect((await api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
     await endUndoTime(orderId);
     const events = await read(account, 3);
@@ -242,7 +240,7 @@ test('undoing a rejection publishes order.reopened', async () => {
   const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
-  await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+  await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
   expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
 });
 
@@ -270,13 +268,13 @@ describe('the event log', () => {
 
   test('ends a page at about a megabyte', async () => {
     const account = await accountWithEvents();
-    await knex().raw(
+    await knex.raw(
       `insert into events select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'large', n,
          jsonb_build_object('warnings', jsonb_build_array(jsonb_build_object('pointer', repeat(md5(n::text), 3000), 'code', 'x')))
        from generate_series(1, 100) as n`,
       [account.id],
     );
-    await knex()('event_logs').where({ account_id: account.id }).update({ last_sequence: 100 });
+    await knex('event_logs').where({ account_id: account.id }).update({ last_sequence: 100 });
     let after = 0;
     let pages = 0;
     for (let more = true; more; pages += 1) {
@@ -306,7 +304,7 @@ describe('the event log', () => {
     await send(account);
     await send(account);
     await read(account, 2);
-    await knex()('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
+    await knex('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
     // A cursor of the time that was lost is as good as one of before.
     for (const after of ['2', '50']) {
       const page = await api.events(account, `after=${after}`);
@@ -317,7 +315,7 @@ describe('the event log', () => {
     for (const { body } of await Promise.all(waiting)) {
       expect(body).toMatchObject({ events: [{ data: { sequence: 1_000_003 } }], next: '1000003', more: false });
     }
-    expect(await readEventLog(knex(), account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
+    expect(await readEventLog(knex, account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
   });
 
   test('ends a wait when events are disabled', async () => {
@@ -326,9 +324,9 @@ describe('the event log', () => {
     const longer = api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
     // The wait may not have begun yet; the reply is the same.
     await sleep(100);
-    await setEvents(knex(), account.id, false);
+    await setEvents(knex, account.id, false);
     expect(await Promise.race([waiting, longer])).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
-    await setEvents(knex(), other.id, false);
+    await setEvents(knex, other.id, false);
     await longer;
   });
 
@@ -427,27 +425,27 @@ test('an account without events adds no row', async () => {
   await send(account, { source_order_id: id });
   await review(account, orderId, 'rejected');
   const tables = ['event_logs', 'unpublished_events', 'events'];
-  for (const table of tables) expect(await knex()(table).where({ account_id: account.id })).toEqual([]);
+  for (const table of tables) expect(await knex(table).where({ account_id: account.id })).toEqual([]);
 });
 
 test('an event that an erasure changes keeps its place', async () => {
   const account = await accountWithEvents();
   const rows = ['first', 'second'].map((source_order_id) => ({
     account_id: account.id,
-    due_at: knex().raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
+    due_at: knex.raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
     type: 'order.rejected',
     receipt_id: randomUUID(),
     source_order_id,
     details: { reason: 'sold out' },
   }));
-  await knex()('unpublished_events').insert(rows);
-  const erasing = await knex().transaction();
+  await knex('unpublished_events').insert(rows);
+  const erasing = await knex.transaction();
   try {
     await erasing('unpublished_events')
       .where({ account_id: account.id, source_order_id: 'first' })
       .update({ details: {} });
     await until('the publisher waits', async () => {
-      const { rows: waiting } = await knex().raw(
+      const { rows: waiting } = await knex.raw(
         `select from pg_stat_activity
          where application_name = 'orders worker' and wait_event_type = 'Lock' and query like '%unpublished_events%'
            and now() > (select max(due_at) from unpublished_events where account_id = ?)`,
@@ -472,13 +470,13 @@ test('an erasure removes reasons from events', async () => {
   await read(account, 2);
   await review(account, orderId, 'needs_review');
   await review(account, orderId, 'confirmed');
-  await knex()('orders')
+  await knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
+    .update({ reviewed_at: knex.raw("reviewed_at - interval '9 seconds'") });
   // This event waits for the end of the undo time.
   await api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
   const search = searchCustomer({ phone: '+971501234567' });
-  await eraseOrder(knex(), {
+  await eraseOrder(knex, {
     accountId: account.id,
     sourceOrderId: id,
     receiptIds: [receiptId],
@@ -490,8 +488,8 @@ test('an erasure removes reasons from events', async () => {
     actor: 'operator',
     by: ['phone'],
   });
-  expect(JSON.stringify(await knex()('events'))).not.toContain('Aisha');
-  expect(JSON.stringify(await knex()('unpublished_events'))).not.toContain('Aisha');
+  expect(JSON.stringify(await knex('events'))).not.toContain('Aisha');
+  expect(JSON.stringify(await knex('unpublished_events'))).not.toContain('Aisha');
 });
 
 test('events that are removed while a page is read are not skipped', async () => {
@@ -499,14 +497,14 @@ test('events that are removed while a page is read are not skipped', async () =>
   await send(account);
   await send(account);
   await read(account, 2);
-  const pruning = await knex().transaction();
+  const pruning = await knex.transaction();
   let reading: ReturnType<typeof api.events>;
   try {
     await pruning.raw('lock table events in access exclusive mode');
     reading = api.events(account, 'after=0');
     // The reader has read the state of the log, and waits for its events.
     await until('the reader waits', async () => {
-      const { rows } = await knex().raw(
+      const { rows } = await knex.raw(
         `select from pg_stat_activity
          where application_name = 'orders intake' and wait_event_type = 'Lock' and query like '%from events%'`,
       );
@@ -525,12 +523,12 @@ test('old events are removed, and older cursors are refused', async () => {
   await send(account);
   await send(account);
   await read(account, 2);
-  await knex()('events')
+  await knex('events')
     .where({ account_id: account.id, sequence: 1 })
-    .update({ happened_at: knex().raw("now() - interval '40 days'") });
+    .update({ happened_at: knex.raw("now() - interval '40 days'") });
   const restarted = await stack.worker();
   await until('the old event is removed', async () => {
-    const rows = await knex()('events').where({ account_id: account.id });
+    const rows = await knex('events').where({ account_id: account.id });
     return rows.length === 1;
   });
   await restarted.close();

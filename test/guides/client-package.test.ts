@@ -174,7 +174,7 @@ describe.each(NODES)('on Node %s', (_, node) => {
   let settings: Record<string, string>;
   const running: Child[] = [];
 
-  const { stack, account } = useStack({ queue: QUEUE_KIND, account: true });
+  const { stack, knex, account } = useStack({ queue: QUEUE_KIND, account: true });
 
   beforeAll(async () => {
     settings = {
@@ -206,7 +206,6 @@ describe.each(NODES)('on Node %s', (_, node) => {
   testOnIt(
     'ten lines submit an order and wait, the service is killed and started again in between: one order',
     async () => {
-      const { knex } = stack.database;
       const program = start((firstOrder ?? '').replace('const receipt =', 'console.log(receipt_id);\nconst receipt ='));
       const [accepted] = await once(program.child.stdout as Readable, 'data');
       await running[0]?.stop('SIGKILL');

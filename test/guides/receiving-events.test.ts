@@ -48,7 +48,7 @@ describeWith('php', 'python3')('a program of the page', () => {
   let directory: string;
   const children = new Set<ChildProcess>();
 
-  const { stack, api } = useStack({ intake: true, worker: true, notifier: true });
+  const { stack, knex, api } = useStack({ intake: true, worker: true, notifier: true });
 
   beforeAll(async () => {
     directory = await makeDirectory();
@@ -94,7 +94,6 @@ describeWith('php', 'python3')('a program of the page', () => {
   }
 
   test.each(PROGRAMS)('$heading stores each delivered event once', async (program) => {
-    const { knex } = stack.database;
     const account = await stack.account();
     await setEvents(knex, account.id, true);
     const options = { accountId: account.id, url: 'http://127.0.0.1:9/', types: null };

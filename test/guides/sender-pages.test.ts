@@ -135,7 +135,7 @@ describeWith(
 )('the examples of the pages for senders', () => {
   let directory: string;
 
-  const { stack, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
+  const { stack, knex, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
   beforeAll(async () => {
     directory = await makeDirectory();
@@ -157,7 +157,6 @@ describeWith(
 
   /** The channels of an account's orders by source_order_id, after all its receipts are final. */
   async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
-    const { knex } = stack.database;
     await until('each receipt is final', async () => {
       const states = await knex('receipts').where({ account_id: account.id }).pluck('state');
       return states.every((state) => ['written', 'duplicate'].includes(state));
@@ -171,7 +170,7 @@ describeWith(
     'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
-      if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
+      if (name === 'events' || name === 'sdk') await setEvents(knex, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
@@ -201,7 +200,7 @@ describeWith(
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
-        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 15 });
+        await setRateLimit(knex, account.id, { requests: 1, seconds: 15 });
         const front = await startLossyProxy(api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
@@ -216,7 +215,6 @@ describeWith(
     'a correction through the unchanged $heading program is processed and held',
     async ({ text, heading }) => {
       const account = await stack.account();
-      const { knex } = stack.database;
       await setHoldResends(knex, account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);

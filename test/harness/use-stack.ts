@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
+import type { Knex } from 'knex';
 import type { Api, TestAccount } from './api.ts';
 import type { IdentityProvider } from './identity-provider/start.ts';
 import type { MailServer } from './mail-server.ts';
@@ -18,6 +19,8 @@ import { standIn } from './stand-in.ts';
 /** What a test file can use. */
 interface Started {
   stack: Stack;
+  /** For statements of the test itself, as the owner of the database. */
+  knex: Knex;
   intake: RunningIntake;
   /** Of the intake. */
   api: Api;
@@ -63,7 +66,7 @@ interface Options {
   provider?: true | 'localhost';
 }
 
-type Names<O> = 'stack' | Extract<keyof O, keyof Started> | ('intake' extends keyof O ? 'api' : never);
+type Names<O> = 'stack' | 'knex' | Extract<keyof O, keyof Started> | ('intake' extends keyof O ? 'api' : never);
 
 /**
  * Starts a stack before the tests of the file, or of the `describe` that it is called in, and in it what `options` names. What it returns
@@ -85,6 +88,7 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
     await started.stack?.close();
     const stack = await startStack(queue);
     started.stack = stack;
+    started.knex = stack.database.knex;
     if (database) started.database = stack.openDatabase();
     const portalSettings: Settings = {};
     if (intake) {
@@ -114,8 +118,11 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
   else beforeAll(start);
   if ([options.account, options.person, options.shop].includes('each test')) beforeEach(() => make('each test'));
 
-  const names = ['stack', 'api', ...Object.keys(options)] as (keyof Started)[];
-  const standIns = names.map((name) => [name, standIn<object>(name, () => started[name])]);
+  const names = ['stack', 'knex', 'api', ...Object.keys(options)] as (keyof Started)[];
+  const standIns = names.map((name) => [
+    name,
+    standIn<object>(name, () => started[name], name === 'knex' ? () => {} : {}),
+  ]);
   return Object.fromEntries(standIns);
 }
 

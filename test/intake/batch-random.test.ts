@@ -9,7 +9,7 @@ if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_BATCHES 
 /** Set RANDOM_SEED to repeat a failed run. */
 const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 
-const { stack, api, account } = useStack({ intake: true, account: true });
+const { knex, api, account } = useStack({ intake: true, account: true });
 
 /** Bytes as one line, without line breaks and surrounding white space. */
 const asLine = (bytes: Buffer) =>
@@ -42,7 +42,7 @@ test(
         expect(verdict).toEqual(alone.status === 200 ? undefined : [alone.status, alone.body.code, alone.body.errors]);
       }
       const stored = sent.filter((_, index) => results[index]?.receipt_id);
-      const { rows } = await stack.database.knex.raw(
+      const { rows } = await knex.raw(
         `select substring(p.bodies from r.body_start for r.body_length) as body
          from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = any(?) order by receipt_id`,
         [results.flatMap(({ receipt_id }) => receipt_id ?? [])],

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { exchange, openRaw } from '../harness/raw-http.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, account } = useStack({ intake: true, account: true });
+const { knex, api, account } = useStack({ intake: true, account: true });
 
 const BODY = '{"source_order_id":"framing"}';
 
@@ -35,7 +35,7 @@ test.each([
     connection.socket.write(Buffer.concat([request(version, [...hosts], framing), Buffer.from(body)]));
     expect((await connection.reply())?.status).toBe(status);
     await connection.closed;
-    expect(await stack.database.knex('receipts').where({ account_id: account.id })).toEqual([]);
+    expect(await knex('receipts').where({ account_id: account.id })).toEqual([]);
   },
 );
 

@@ -18,11 +18,11 @@ let intakes: [RunningIntake, RunningIntake];
 let account: TestAccount;
 let client: PortalClient;
 
-const { stack } = useStack();
+const { stack, knex } = useStack();
 
 beforeAll(async () => {
   intakes = [await stack.intake(), await stack.intake()];
-  await installBarriers(stack.database.knex);
+  await installBarriers(knex);
 });
 
 async function begin(): Promise<void> {
@@ -54,14 +54,13 @@ async function acceptFirst(text: string, order: unknown = FIRST): Promise<string
 }
 const statusOf = async (receiptId: string) => (await intakes[0].api.status(account, receiptId)).body;
 const finalOf = async (receiptId: string) => (await intakes[0].api.final(account, receiptId)).body;
-const rows = (table: string) => stack.database.knex(table).where({ account_id: account.id });
-const bodyOf = async (receiptId: string) =>
-  (await readBodies(stack.database.knex, [receiptId])).get(receiptId)?.toString();
+const rows = (table: string) => knex(table).where({ account_id: account.id });
+const bodyOf = async (receiptId: string) => (await readBodies(knex, [receiptId])).get(receiptId)?.toString();
 const outboxOf = async (receiptId: string) =>
-  (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
+  (await knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
 /** The number of bytes of the account's stored bodies without spaces (a body that was not kept is replaced by spaces). */
 async function storedBytes(): Promise<number> {
-  const { rows: sums } = await stack.database.knex.raw(
+  const { rows: sums } = await knex.raw(
     'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
     ['escape', ' ', '', account.id],
   );
@@ -101,7 +100,7 @@ describe('the same order with other content under a used key', () => {
 
   test('holds the order if the account holds resends', async () => {
     await begin();
-    await setHoldResends(stack.database.knex, account.id, true);
+    await setHoldResends(knex, account.id, true);
     await write(await acceptFirst('held'));
     const { kept_as } = await sendKept(RESENT, 'held');
     await withWorker(async () => {
@@ -276,7 +275,6 @@ describe('the same content again under a used key', () => {
 
   test('waits at the second intake for the first and gets its receipt', async () => {
     await begin();
-    const { knex } = stack.database;
     await acceptFirst('moment');
     const gate = await closeBarrier(knex, 'keys taken');
     const first = sendKept(OTHER, 'moment', intakes[0]);
@@ -406,7 +404,6 @@ test('a worker that starts later processes the kept resend and leaves the dead d
 
 test('a delivery that Postgres rejects does not affect the other deliveries of its batch', async () => {
   await begin();
-  const { knex } = stack.database;
   await knex.raw(`
     create function reject_kept() returns trigger language plpgsql as
     $$ begin raise exception 'rejected'; end $$;

@@ -14,7 +14,7 @@ interface Webhook {
   requestBody: { content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } } };
 }
 
-const { stack, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
+const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
 
 test('/openapi.json is an OpenAPI 3.1 document that names each route and each problem code', async () => {
   const { status, body } = await api.send('GET', '/openapi.json');
@@ -56,7 +56,6 @@ test('what is delivered to endpoints matches the webhooks of the document', asyn
   await stack.worker();
   await stack.notifier();
   const receiver = await startEventReceiver();
-  const { knex } = stack.database;
   const account = await stack.account();
   await setEvents(knex, account.id, true);
   const options = { accountId: account.id, url: receiver.url, types: null };

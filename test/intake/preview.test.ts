@@ -3,7 +3,7 @@ import { listOrders } from '@orders/cli/list-orders.ts';
 import { countStored } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const MESSY = {
   source_order_id: 'preview-1',
@@ -16,7 +16,7 @@ const MESSY = {
 
 describe('a preview', () => {
   test('shows the normalized order and its warnings, and stores nothing', async () => {
-    const before = await countStored(stack.database.knex);
+    const before = await countStored(knex);
     const { status, body } = await api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
     expect(status).toBe(200);
     expect(body.normalized).toEqual({
@@ -39,14 +39,14 @@ describe('a preview', () => {
       '/gift unknown_field',
     ]);
     expect(body.duplicate_of).toBeNull();
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
   });
 
   test('equals the order that is written later, and then names that order', async () => {
     const order = { ...MESSY, source_order_id: 'preview-2' };
     const { body: preview } = await api.preview(account, order);
     const { body: sent } = await api.order(account, order, { Prefer: 'wait=30' });
-    const [stored] = await listOrders(stack.database.knex, { accountId: account.id });
+    const [stored] = await listOrders(knex, { accountId: account.id });
     expect(stored).toMatchObject({ ...preview.normalized, warnings: preview.warnings, order_id: sent.order_id });
     const { body: again } = await api.preview(account, order);
     expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });

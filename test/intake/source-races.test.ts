@@ -9,7 +9,7 @@ import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, account } = useStack({ intake: true, account: 'each test' });
+const { stack, knex, api, account } = useStack({ intake: true, account: 'each test' });
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
 async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
@@ -23,24 +23,23 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
   expect(reply.status).toBe(202);
   const { source_number: sourceNumber } = source;
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };
-  await setMapping(stack.database.knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   return { source, receiptId: reply.body.receipt_id, body };
 }
 
 function lockReceipt(receiptId: string) {
-  return hold(stack.database.knex, `select from receipts where receipt_id = '${receiptId}' for update`);
+  return hold(knex, `select from receipts where receipt_id = '${receiptId}' for update`);
 }
 
 async function rawBodies({ source_number }: Source): Promise<string[]> {
   const found = await until('a delivery is listed', async () => {
-    const deliveries = await findDeliveries(stack.database.knex, account.id, source_number, 10);
+    const deliveries = await findDeliveries(knex, account.id, source_number, 10);
     return deliveries.length > 0 && deliveries;
   });
   return found.map(({ raw }) => raw.toString());
 }
 
 test('two redrives of one unmapped delivery at once map it once, and its raw body stays', async () => {
-  const { knex } = stack.database;
   const { source, receiptId, body } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
   const redrives = [redriveReceipts(knex, [receiptId]), redriveReceipts(knex, [receiptId])];
@@ -51,7 +50,6 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
 });
 
 test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
-  const { knex } = stack.database;
   const { source, receiptId } = await sendUnmapped();
   await redriveReceipts(knex, [receiptId]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
@@ -62,7 +60,6 @@ test('an erasure after the redrive of a delivery leaves nothing of its customer'
 test.each(['orders/create', 'orders/cancelled'])(
   'a redrive of %s waits for an erasure, and then maps nothing',
   async (topic) => {
-    const { knex } = stack.database;
     const { receiptId } = await sendUnmapped(topic);
     const held = await lockReceipt(receiptId);
     const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
@@ -77,7 +74,6 @@ test.each(['orders/create', 'orders/cancelled'])(
 );
 
 test('an erasure that waits for the redrive of a delivery erases both of its bodies', async () => {
-  const { knex } = stack.database;
   const { receiptId } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
   const redriven = redriveReceipts(knex, [receiptId]);

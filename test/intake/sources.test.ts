@@ -6,7 +6,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
 test('an order of Shopify becomes an order, with its number exact', async () => {
   const source = await createTestSource(stack, account, 'shopify');
@@ -46,7 +46,6 @@ test('an authentic delivery without an order id is stored as a dead receipt', as
 });
 
 test('dead receipts are mapped again by a redrive once the mapping was corrected', async () => {
-  const { knex } = stack.database;
   const source = await createTestSource(stack, account, 'shopify');
   const { source_number: sourceNumber } = source;
   const storedId = `${source.id_prefix}:K-1`;
@@ -108,7 +107,7 @@ describe('two sources of one account', () => {
     ]);
     const cancelled = await send(sources[1], { id: 777, status: 'cancelled' }, 'order.updated');
     expect(cancelled).toMatchObject({ status: 200, body: { outcome: 'cancelled' } });
-    const orders = await stack.database.knex('orders').where({ account_id: own.id }).orderBy('order_id');
+    const orders = await knex('orders').where({ account_id: own.id }).orderBy('order_id');
     expect(orders).toMatchObject([
       { source_order_id: 'my-woocommerce:777', order_number: '777', review_state: 'needs_review' },
       { source_order_id: 'my-woocommerce-2:777', order_number: '777', review_state: 'cancelled' },
@@ -122,7 +121,7 @@ describe('two sources of one account', () => {
     const { own, sources } = await openBoth();
     const { body } = await send(sources[0], { id: 778 });
     await api.final(own, body.receipt_id);
-    expect(await stack.database.knex('orders').where({ account_id: own.id })).toMatchObject([
+    expect(await knex('orders').where({ account_id: own.id })).toMatchObject([
       { source_order_id: 'my-woocommerce:778', order_number: '778' },
     ]);
   });
@@ -141,7 +140,6 @@ describe('two sources of one account', () => {
   });
 
   test('a delivery that was read with an earlier prefix is stored with the present one, and fixes it', async () => {
-    const { knex } = stack.database;
     const { own, sources } = await openBoth();
     const { source_number: sourceNumber } = sources[0];
     // Intake caches the source with its first prefix.

@@ -5,7 +5,7 @@ import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('status, the queue on %s', (kind) => {
-  const { stack, api, account } = useStack({ queue: kind, intake: true, account: true });
+  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
 
   test('has the documented members, before and after processing', async () => {
     const { body: accepted } = await api.order(account, { source_order_id: 'st-1', total: 'free' });
@@ -70,7 +70,7 @@ describeQueues('status, the queue on %s', (kind) => {
       (await ownIntake.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
     const [firstReceiptId, otherId] = [await orderOf(firstAccount), await orderOf(other)];
     const later = { state: 'failed', next_attempt_at: new Date(Date.now() + 3_600_000) };
-    await stack.database.knex('receipts').where({ receipt_id: firstReceiptId }).update(later);
+    await knex('receipts').where({ receipt_id: firstReceiptId }).update(later);
     const applied: (string | null)[] = [];
     const wait = async () => {
       const headers = { Authorization: `Bearer ${firstAccount.key}`, Prefer: 'wait=30' };

@@ -9,9 +9,7 @@ import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, intake, api } = useStack({ intake: true, worker: true });
-
-const knex = () => stack.database.knex;
+const { stack, knex, intake, api } = useStack({ intake: true, worker: true });
 
 const GAUGES = ['orders_oldest_undelivered_event_seconds', 'orders_failing_endpoints', 'orders_enabled_endpoints'];
 
@@ -28,9 +26,9 @@ const untilShown = (what: string, isShown: (oldest: number, failing: number, ena
 /** An account and an endpoint. No notifier runs. */
 async function subscribe() {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(knex, account.id, true);
   const options = { accountId: account.id, url: 'https://hooks.example.com/', types: null };
-  const { endpoint_number } = await createEndpoint(knex(), stack.secretsKey, options);
+  const { endpoint_number } = await createEndpoint(knex, stack.secretsKey, options);
   const endpoint = { account_id: account.id, endpoint_number };
   return { account, endpoint };
 }
@@ -40,17 +38,17 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   const other = await subscribe();
   await untilShown('nothing is pending', (oldest, failing) => oldest === 0 && failing === 0);
   await api.order(account, { source_order_id: 'told late' });
-  await until('the event is published', () => knex()('events').first());
-  await knex()('events').update({ happened_at: knex().raw("happened_at - interval '100000 s'") });
+  await until('the event is published', () => knex('events').first());
+  await knex('events').update({ happened_at: knex.raw("happened_at - interval '100000 s'") });
   await untilShown('the event is late', (oldest, failing) => oldest >= 100_000 && failing === 0);
 
-  await knex()('endpoints').where(endpoint).update({ failing_since: knex().fn.now() });
-  await knex()('endpoints').where(other.endpoint).update({ failing_since: knex().fn.now() });
+  await knex('endpoints').where(endpoint).update({ failing_since: knex.fn.now() });
+  await knex('endpoints').where(other.endpoint).update({ failing_since: knex.fn.now() });
   await untilShown('both endpoints fail', (oldest, failing) => oldest === 0 && failing === 2);
 
-  await pauseEndpoint(knex(), other.endpoint);
+  await pauseEndpoint(knex, other.endpoint);
   await untilShown('one of them is paused', (_oldest, failing, enabled) => failing === 1 && enabled === 1);
-  await knex()('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
+  await knex('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
   await untilShown('the other is disabled', (oldest, failing) => oldest === 0 && failing === 0);
 });
 

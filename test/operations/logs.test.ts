@@ -5,7 +5,7 @@ import { QUEUE_KIND } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, intake, api, worker, portal, account } = useStack({
+const { stack, knex, intake, api, worker, portal, account } = useStack({
   queue: QUEUE_KIND,
   intake: true,
   worker: { RETRY_ATTEMPTS: '1' },
@@ -83,7 +83,7 @@ test('the log contains lines of the current level and above', async () => {
 });
 
 test('the lines about one order are found by its request id and its receipt id', async () => {
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
   const headers = { 'X-Request-Id': 'followed-1', 'Idempotency-Key': 'followed' };
   const order = { source_order_id: 'followed', order_number: 'poison' };
   const { body } = await api.order(account, order, headers);
@@ -108,12 +108,12 @@ test('the lines about one order are found by its request id and its receipt id',
 
 test('the line of a failed request names the receipt that may be stored nevertheless', async () => {
   const { api, log } = await stack.intake();
-  const locked = await stack.database.knex.transaction();
+  const locked = await knex.transaction();
   await locked.raw('lock table outbox in access exclusive mode');
   const sent = api.order(account, { source_order_id: 'unknown' }, { 'X-Request-Id': 'unknown-1' });
   try {
     await until('the order is being recorded', async () => {
-      const { rows } = await stack.database.knex.raw(`
+      const { rows } = await knex.raw(`
       select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
       where relation = 'outbox'::regclass and not granted and application_name = 'orders intake'`);
       return rows.length > 0;

@@ -9,7 +9,7 @@ import { documentedMetrics, type Metric, readMetrics, type Sample } from '../har
 import type { TestAccount } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, intake, worker, notifier, portal } = useStack({
+const { stack, knex, intake, worker, notifier, portal } = useStack({
   intake: true,
   // Attempts that end by time would be counted too.
   worker: { RETRY_ATTEMPTS: '2' },
@@ -18,7 +18,7 @@ const { stack, intake, worker, notifier, portal } = useStack({
 });
 
 beforeAll(async () => {
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
 });
 
 /** Part of every value that a sender or a reviewer can choose. */

@@ -15,7 +15,7 @@ import { useStack } from '../harness/use-stack.ts';
 const next = randomBytes(32).toString('base64');
 const FINGERPRINT = fingerprintOf(Buffer.from(next, 'base64'));
 
-const { stack } = useStack();
+const { stack, knex } = useStack();
 
 const reseal = (env: Record<string, string>) =>
   runCommand(['signing', 'reseal', '--json'], { DATABASE_URL: stack.database.url, ...env });
@@ -33,7 +33,6 @@ async function statusOfWebhook({ api }: RunningIntake, account: TestAccount): Pr
 }
 
 test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
   // First every process gets both keys, because one that restarts late must open secrets sealed with the new key.
@@ -113,11 +112,10 @@ test('codes of authenticator apps are accepted through the exchange, and refused
   expect(JSON.parse(stdout)).toMatchObject({ resealed: 1, unreadable_users: [] });
   expect(JSON.parse((await reseal(both)).stdout)).toMatchObject({ resealed: 0 });
   expect([await isAccepted(alone), await isAccepted(late)]).toEqual([204, 204]);
-  await stack.database.knex('user_second_factors').delete();
+  await knex('user_second_factors').delete();
 });
 
 test('the present and the previous secret of a source are resealed; until then its deliveries get 503', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const account = await stack.account();
   const source = await createTestSource(stack, account, 'shopify');
@@ -144,7 +142,6 @@ test('the present and the previous secret of a source are resealed; until then i
 });
 
 test('a secret that is created with the old key during a reseal is resealed too', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const { id } = await stack.account();
   const before = await knex('signing_secrets');
@@ -160,7 +157,6 @@ test('a secret that is created with the old key during a reseal is resealed too'
 });
 
 test('a secret that no key opens is reported and kept, and others are resealed', async () => {
-  const { knex } = stack.database;
   const lost = await stack.account({ signing: true });
   const foreign = await knex('signing_secrets')
     .where({ account_id: lost.id })

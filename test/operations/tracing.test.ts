@@ -21,7 +21,7 @@ describeQueues('traces, the queue on %s', (kind) => {
   let receiver: OtlpReceiver;
   let closes: (() => Promise<void>)[] = [];
 
-  const { stack, account } = useStack({ queue: kind, account: true });
+  const { stack, knex, account } = useStack({ queue: kind, account: true });
 
   beforeEach(async () => {
     receiver = await startOtlpReceiver();
@@ -106,7 +106,7 @@ describeQueues('traces, the queue on %s', (kind) => {
     const { api, adminUrl } = await intake();
     const senders = Array.from({ length: 12 }, () => sender());
     // What arrives while others are being recorded is recorded together.
-    const lock = await lockTables(stack.database.knex, 'receipt_payloads');
+    const lock = await lockTables(knex, 'receipt_payloads');
     const sent = senders.map((from, at) => api.order(account, { source_order_id: `many-${at}` }, from.headers));
     const inFlight = async () => gaugeOf(await readMetrics(adminUrl), 'intake_orders_in_flight');
     await until('all are in flight', async () => (await inFlight()) === senders.length);
@@ -166,7 +166,6 @@ describeQueues('traces, the queue on %s', (kind) => {
 
   test('the trace of a request has each failed attempt of its order', async () => {
     const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
-    const { knex } = stack.database;
     await poisonOrders(knex);
     const from = sender();
     const order = { source_order_id: 'retried', order_number: 'poison' };
@@ -193,7 +192,6 @@ describeQueues('traces, the queue on %s', (kind) => {
 
   test('the trace of a request has an attempt that failed in an outage and the next attempt', async () => {
     const [{ api }] = [await intake(), await worker()];
-    const { knex } = stack.database;
     const from = sender();
     const locked = await knex.transaction();
     await locked.raw('lock table orders in access exclusive mode');

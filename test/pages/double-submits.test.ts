@@ -9,9 +9,8 @@ import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, portal } = useStack({ portal: { OPERATOR_SECOND_FACTOR: 'optional' } });
+const { stack, knex, portal } = useStack({ portal: { OPERATOR_SECOND_FACTOR: 'optional' } });
 
-const knex = () => stack.database.knex;
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
 /** The second click of a double click before the page has drawn anything after the first. */
@@ -38,8 +37,8 @@ async function visit(path: (accountId: number) => string): Promise<{ page: Page;
 }
 
 async function addEndpoint(accountId: number): Promise<void> {
-  await setEvents(knex(), accountId, true);
-  await createEndpoint(knex(), stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
+  await setEvents(knex, accountId, true);
+  await createEndpoint(knex, stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
 }
 
 interface Form {
@@ -116,7 +115,7 @@ describe('a double click', () => {
     await dialogOf(page).getByLabel('Name').fill('Only one');
     await doubleClick(dialogOf(page).locator('button[type="submit"]'));
     await page.getByText(/^Account \d+ was created/).waitFor();
-    expect(await knex()('accounts').where({ name: 'Only one' })).toHaveLength(1);
+    expect(await knex('accounts').where({ name: 'Only one' })).toHaveLength(1);
   });
 
   test('confirms a destructive question once', async () => {
@@ -172,7 +171,7 @@ test('a key whose reply was lost is shown after the same form was sent again, an
   await submit(page).click();
   await done(page).waitFor();
   expect(await page.locator('dialog pre.secret').textContent()).toMatch(/\S{20}/);
-  expect(await knex()('api_keys').where({ account_id: accountId, name: 'twice' })).toHaveLength(1);
+  expect(await knex('api_keys').where({ account_id: accountId, name: 'twice' })).toHaveLength(1);
   expect(ids).toEqual([expect.any(String), ids[0]]);
 });
 
@@ -187,5 +186,5 @@ test('a form that was changed after a lost reply is another request', async () =
   await dialogOf(page).getByLabel('What is the key for?').fill('changed');
   await submit(page).click();
   await done(page).waitFor();
-  expect(await knex()('api_keys').where({ account_id: accountId }).pluck('name')).toContain('changed');
+  expect(await knex('api_keys').where({ account_id: accountId }).pluck('name')).toContain('changed');
 });

@@ -12,14 +12,12 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, portal } = useStack({
+const { stack, knex, api, portal } = useStack({
   intake: { BASE_PATH: '/api' },
   worker: true,
   notifier: true,
   portal: { CALLBACK_ALLOW: '127.0.0.1:*' },
 });
-
-const knex = () => stack.database.knex;
 
 async function holder() {
   const account = await stack.account();
@@ -31,9 +29,9 @@ async function holder() {
 /** An account with events and an endpoint. */
 async function subscribed() {
   const one = await holder();
-  await setEvents(knex(), one.account.id, true);
+  await setEvents(knex, one.account.id, true);
   const values = { accountId: one.account.id, url: one.receiver.url, types: null };
-  const endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+  const endpoint = await createEndpoint(knex, stack.secretsKey, values);
   return { ...one, endpoint, endpointPath: `${one.path}&endpoint=${endpoint.endpoint_id}` };
 }
 
@@ -131,12 +129,12 @@ describeWith('chromium')('in a browser', () => {
   test('a range is sent again, the older attempts follow, and a request that fails can be repeated', async () => {
     const { account, person, receiver, endpoint, endpointPath } = await subscribed();
     await sendOrders(account, receiver, 3);
-    await until('all are listed', async () => (await listAttempts(knex(), endpoint, { limit: 5 })).length === 3);
-    const [{ attempt_number: _, ...row } = {} as never] = await knex()('delivery_attempts')
+    await until('all are listed', async () => (await listAttempts(knex, endpoint, { limit: 5 })).length === 3);
+    const [{ attempt_number: _, ...row } = {} as never] = await knex('delivery_attempts')
       .where({ account_id: account.id })
       .limit(1);
     const failed = { ...row, status: null, error: 'timeout', at: new Date(Date.now() - 3_600_000) };
-    await knex()('delivery_attempts').insert(Array.from({ length: 55 }, () => failed));
+    await knex('delivery_attempts').insert(Array.from({ length: 55 }, () => failed));
     const page = await openPageAs(portal, person, endpointPath);
     await page.getByText('The endpoint did not reply within 15 seconds.').first().waitFor();
     expect(await page.locator('tbody tr').count()).toBe(50);
@@ -223,7 +221,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('events are disabled after a question, the endpoints stay, and the activity log names them', async () => {
     const { account, person, receiver, endpoint, path } = await subscribed();
-    await pauseEndpoint(knex(), endpoint);
+    await pauseEndpoint(knex, endpoint);
     const operator = await createPerson(stack, null);
     const page = await openPageAs(portal, operator, path);
     await page.getByRole('switch', { name: 'Record events' }).click();

@@ -5,7 +5,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, portal, provider, person } = useStack({ portal: true, provider: 'localhost', person: true });
+const { stack, knex, portal, provider, person } = useStack({ portal: true, provider: 'localhost', person: true });
 
 beforeEach(() => {
   provider.account = { sub: 'the-sub', email: person.email, email_verified: true };
@@ -64,7 +64,7 @@ testInBrowser('while the provider is down, the button says so and the password s
 testInBrowser('where the session has ended, the page warns that going to the provider leaves it', async () => {
   const page = await openPageAs(portal, person, `/accounts/${person.accountId}/receipts`);
   await page.getByRole('heading', { name: 'Receipts' }).waitFor();
-  await stack.database.knex('user_sessions').delete();
+  await knex('user_sessions').delete();
   // A poll can open the dialog above the link before.
   const state = page.getByRole('navigation', { name: 'State' });
   await state.getByRole('link', { name: 'failed for good' }).dispatchEvent('click');

@@ -13,7 +13,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, api, portal } = useStack({ intake: true, worker: true, portal: true });
+const { stack, knex, api, portal } = useStack({ intake: true, worker: true, portal: true });
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 
@@ -47,8 +47,7 @@ const openOrder = (page: Page, number: string) => rowOf(page, number).getByRole(
 const paneOf = (page: Page) => page.locator('.order-pane');
 
 function stateOf(orderId: number): Promise<string> {
-  return stack.database
-    .knex('orders')
+  return knex('orders')
     .where({ order_id: orderId })
     .first('review_state')
     .then(({ review_state }) => review_state);
@@ -86,7 +85,7 @@ describe('a dispatcher', () => {
     // The next order is open and has the focus.
     await paneOf(page).getByRole('heading', { name: 'K-2' }).waitFor();
     await page.locator('.order-number:focus', { hasText: 'K-2' }).waitFor();
-    const [order] = await stack.database.knex('orders').where({ account_id: shop.account.id, source_order_id: 'K-1' });
+    const [order] = await knex('orders').where({ account_id: shop.account.id, source_order_id: 'K-1' });
     await becomes(order.order_id, 'confirmed');
     expect(order.emirate_code).toBe('AE-SH');
 
@@ -156,7 +155,7 @@ describe('a dispatcher', () => {
     await page.getByRole('button', { name: 'Add Area' }).click();
     await page.locator('.field-editor input').fill('Marina');
     const other = await signIn(portal, await createPerson(stack, shop.account.id));
-    const [{ order_id: id }] = await stack.database.knex('orders').where({ source_order_id: 'F-1' });
+    const [{ order_id: id }] = await knex('orders').where({ source_order_id: 'F-1' });
     // A poll that reports the change would close the field before Enter.
     const sent = Promise.withResolvers<void>();
     await intercept(page, /\/orders\/(updates\?.*|\d+)$/, async (route) => {
@@ -230,7 +229,7 @@ describe('several orders', () => {
     await rowOf(page, 'B-4').waitFor();
     expect(await page.locator('.order-row').count()).toBe(4);
     await until('they need review again', async () => {
-      const states = await stack.database.knex('orders').where({ account_id: shop.account.id }).pluck('review_state');
+      const states = await knex('orders').where({ account_id: shop.account.id }).pluck('review_state');
       return states.every((state) => state === 'needs_review');
     });
   });
@@ -406,7 +405,7 @@ const overflowOf = (place: Locator) => place.evaluate((element) => element.scrol
 
 /** Inserts many orders with the columns that the worker writes. */
 async function insertOrders({ account }: Shop, count: number): Promise<void> {
-  await stack.database.knex.raw(
+  await knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, items, total,
                          currency, warnings, received_at, written_at)
      select ?, 'bulk-' || n, 'BULK-' || lpad(n::text, 4, '0'), 'rest', gen_random_uuid(), 'Fatima', '[]', n, 'AED', '[]',

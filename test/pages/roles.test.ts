@@ -16,11 +16,10 @@ const ROLES = ['viewer', 'reviewer', 'developer', 'owner'] as const;
 let people: Record<MemberRole, TestPerson>;
 const ids = { order: 0, dead: '', endpoint: '' };
 
-const { stack, portal, account } = useStack({ portal: true, account: true });
+const { stack, knex, portal, account } = useStack({ portal: true, account: true });
 
 beforeAll(async () => {
   const [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  const { knex } = stack.database;
   const made = ROLES.map(async (role) => [role, await createPerson(stack, account.id, role)]);
   people = Object.fromEntries(await Promise.all(made));
   const owner = await signIn(portal, people.owner);
@@ -46,7 +45,7 @@ beforeAll(async () => {
 async function visit(person: TestPerson, path: string, options = {}): Promise<Page> {
   const page = await openPage(options);
   // The page would ask about earlier sign-ins of the person.
-  await stack.database.knex('unconfirmed_sign_ins').delete();
+  await knex('unconfirmed_sign_ins').delete();
   await visitAs(page, portal, person, `/accounts/${account.id}${path}`);
   return page;
 }
@@ -190,7 +189,7 @@ describe('each role is offered what it permits, and nothing else', () => {
   beforeAll(async () => {
     for (const role of ROLES) {
       const page = await openPage({ stays: true });
-      await stack.database.knex('unconfirmed_sign_ins').delete();
+      await knex('unconfirmed_sign_ins').delete();
       await visitAs(page, portal, people[role], `/accounts/${account.id}/review`);
       opened.set(role, page);
     }
@@ -259,7 +258,6 @@ describe('the page of users', () => {
 
 describe('a suspended account', () => {
   test('says so to its members and offers them only what viewers may do; operators keep everything', async () => {
-    const { knex } = stack.database;
     const page = await visit(people.owner, `/review/${ids.order}`);
     const reject = page.getByRole('button', { name: 'Reject order S-1' });
     const notice = page.locator('main > .note');
@@ -292,7 +290,6 @@ describe('a suspended account', () => {
 
 describe('a person with several accounts', () => {
   test('switches between them by the menu and the palette, each with its role, and the last one opens first', async () => {
-    const { knex } = stack.database;
     const other = await stack.account();
     const person = await createPerson(stack, account.id, 'owner');
     const [id] = await knex('users').where({ email: person.email }).pluck('id');

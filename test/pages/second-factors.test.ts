@@ -11,7 +11,7 @@ import { useStack } from '../harness/use-stack.ts';
 const testInBrowser = testWith('chromium');
 let portal: RunningPortal;
 
-const { stack } = useStack();
+const { stack, knex } = useStack();
 
 beforeAll(async () => {
   const port = await freePort();
@@ -169,7 +169,7 @@ testInBrowser('a second step that took too long begins again', async () => {
   await page.goto(portal.url);
   await typePassword(page, person);
   await page.getByLabel('Code of your authenticator app').fill(await app.code());
-  await stack.database.knex('user_verifications').update({ expires_at: new Date(0) });
+  await knex('user_verifications').update({ expires_at: new Date(0) });
   await button(page, 'Continue').click();
   await page.getByText('This took too long').waitFor();
   await button(page, 'Start again').click();
@@ -231,7 +231,7 @@ testInBrowser('an operator without a second factor is led to set one up, and lat
   expect(await page.locator('.shell').count()).toBe(0);
   await expectAccessible(page);
   // A session of before that was stored.
-  await stack.database.knex('user_sessions').update({ authenticated_at: null });
+  await knex('user_sessions').update({ authenticated_at: null });
   await button(page, 'Set up an authenticator app').click();
   await page.getByRole('dialog', { name: 'Confirm that it is you' }).getByLabel('Password').fill(operator.password);
   await button(page, 'Confirm').click();
@@ -240,7 +240,7 @@ testInBrowser('an operator without a second factor is led to set one up, and lat
   const app = await setUpApp(page);
   await keepRecoveryCodes(page);
   await page.getByRole('heading', { name: 'Users' }).waitFor();
-  await stack.database.knex('user_sessions').update({ second_factor: false });
+  await knex('user_sessions').update({ second_factor: false });
   await forgetTimeSteps(stack);
   await page.reload();
   await page.getByText('You need your second factor to use this portal.').waitFor();

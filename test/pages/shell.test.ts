@@ -11,7 +11,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 const WIDE = { viewport: { width: 1600, height: 900 } };
@@ -27,7 +27,7 @@ async function openShop(): Promise<Shop> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   for (let number = 1; number <= 30; number += 1) {
-    await insertOrder(stack.database.knex, account.id, {
+    await insertOrder(knex, account.id, {
       order_number: `A-${number}`,
       customer_name: 'Fatima',
       customer_phone: '+971501234567',
@@ -40,11 +40,10 @@ async function openShop(): Promise<Shop> {
 }
 
 const nameOf = async ({ id }: TestAccount): Promise<string> =>
-  (await stack.database.knex('accounts').where({ account_id: id }).first('name')).name;
+  (await knex('accounts').where({ account_id: id }).first('name')).name;
 
 /** Ends every session of a person, as an operator or the end of its time does. */
 async function endSessions({ email }: TestPerson): Promise<void> {
-  const { knex } = stack.database;
   await knex('user_sessions').whereIn('user_id', knex('users').where({ email }).select('user_id')).delete();
 }
 
@@ -105,8 +104,7 @@ describe('the menu', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await rowOf(page, 'A-30').count()).toBe(1);
-    const confirmed = await stack.database
-      .knex('orders')
+    const confirmed = await knex('orders')
       .where({ account_id: account.id, review_state: 'confirmed' })
       .select('order_id');
     expect(confirmed).toEqual([]);
@@ -281,7 +279,7 @@ describe('a session that ends during work', () => {
 describe('the command palette', () => {
   test('opens an order in any state, by keyboard alone', async () => {
     const { account, person, review } = await openShop();
-    const orderId = await insertOrder(stack.database.knex, account.id, {
+    const orderId = await insertOrder(knex, account.id, {
       order_number: 'Z-77',
       customer_name: 'Noura',
       review_state: 'confirmed',
@@ -360,7 +358,6 @@ describe('the command palette', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('.order-number:focus', { hasText: 'A-30' }).waitFor();
-    const { knex } = stack.database;
     expect(await knex('orders').where({ account_id: account.id }).whereNot({ review_state: 'needs_review' })).toEqual(
       [],
     );

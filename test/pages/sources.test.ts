@@ -11,7 +11,7 @@ import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '.
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
+const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
   const account = await stack.account();
@@ -134,9 +134,9 @@ describeWith('chromium')('in a browser', () => {
     await waiting.waitFor();
     await page.reload();
     await waiting.waitFor();
-    expect(await stack.database.knex('sources').where({ account_id: account.id })).toHaveLength(1);
+    expect(await knex('sources').where({ account_id: account.id })).toHaveLength(1);
     const body = '{"id":4711}';
-    const url = await stack.database.knex('sources').where({ account_id: account.id }).first('source_id');
+    const url = await knex('sources').where({ account_id: account.id }).first('source_id');
     const headers = wooCommerceHeaders(body, 'order.created', 'a secret of the shop itself');
     expect(await deliver(api, url, body, headers)).toMatchObject({ status: 202 });
   });
@@ -176,7 +176,7 @@ describeWith('chromium')('in a browser', () => {
   test('a mapping is corrected beside the delivery by keyboard and pointer, and the dead delivery becomes an order', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
-    await setMapping(stack.database.knex, {
+    await setMapping(knex, {
       accountId: account.id,
       sourceNumber: source.source_number,
       mapping: { source_order_id: '/nothing', items: { list: '/line_items', name: '/name' } },
@@ -251,9 +251,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText(/would become an order/).waitFor();
     await page.getByRole('button', { name: /Process \d+ receipts? again/ }).click();
     await until('it is an order', async () => {
-      const [order] = await stack.database
-        .knex('orders')
-        .where({ account_id: account.id, source_order_id: 'my-woocommerce:727' });
+      const [order] = await knex('orders').where({ account_id: account.id, source_order_id: 'my-woocommerce:727' });
       return order?.order_number === 'from JSON' || order !== undefined;
     });
     await page.getByRole('button', { name: '3 versions' }).click();
@@ -268,7 +266,6 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('an order that its shop cancelled and ordered again needs review, and a dispatched one is raised above the list', async () => {
-    const { knex } = stack.database;
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
     const send = async (id: number, status: string, minute: number) => {

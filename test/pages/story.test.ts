@@ -9,7 +9,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const test = testWith('chromium');
 
-const { stack } = useStack();
+const { stack, knex } = useStack();
 
 test('a new account holder is invited, signs in, creates a key, runs the displayed code, sees the order arrive and confirms it for dispatch', async () => {
   const intake = await stack.intake();
@@ -45,7 +45,6 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   await page.locator('.order-row').getByRole('link').click();
   await page.getByRole('button', { name: /^Confirm order/ }).click();
   await page.getByRole('button', { name: 'Undo' }).waitFor();
-  const { knex } = stack.database;
   await until('it is confirmed', async () => knex('orders').where({ review_state: 'confirmed' }).first());
   await knex('orders').update({ reviewed_at: knex.raw("reviewed_at - interval '10 seconds'") });
   const order = await until('the order is dispatchable', async () =>

@@ -8,7 +8,7 @@ import { useStack } from '../harness/use-stack.ts';
 const describe = describeWith('chromium');
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 
 async function expectFits(page: Page): Promise<void> {
   await expectAccessible(page);
@@ -54,7 +54,7 @@ describe('the users of an account', () => {
     await page.goto(link);
     await page.getByText('Role: reviewer').waitFor();
     const invited = { email: 'mariam@example.test', account_id: id, member_role: 'reviewer' };
-    expect(await stack.database.knex('invitations').where(invited)).toHaveLength(1);
+    expect(await knex('invitations').where(invited)).toHaveLength(1);
   });
 
   test('are listed while they are invited; an owner makes a new link, and withdraws it', async () => {
@@ -81,7 +81,7 @@ describe('the users of an account', () => {
     await page.getByRole('button', { name: `Withdraw: ${email}` }).click();
     await dialog.getByRole('button', { name: 'Withdraw' }).click();
     await row.waitFor({ state: 'detached' });
-    expect(await stack.database.knex('invitations').where({ email })).toEqual([]);
+    expect(await knex('invitations').where({ email })).toEqual([]);
   });
 
   test('get another role and are removed, and both apply at once', async () => {
@@ -193,7 +193,7 @@ describe('an invitation to another account', () => {
 });
 
 describe('a change of an operator', () => {
-  beforeEach(() => stack.database.knex('operator_changes').delete());
+  beforeEach(() => knex('operator_changes').delete());
 
   test('is requested by one operator and approved by another, who gets the link', async () => {
     const [one, other] = [await createPerson(stack, null), await createPerson(stack, null)];
@@ -224,7 +224,6 @@ describe('a change of an operator', () => {
 
   test('is declined by another operator and withdrawn by its own, and nothing changes', async () => {
     const [one, other] = [await createPerson(stack, null), await createPerson(stack, null)];
-    const { knex } = stack.database;
     const page = await openPageAs(portal, one, '/operator/users');
     const button = (name: string) => page.getByRole('button', { name });
     const confirm = async (name: string) => {

@@ -6,7 +6,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const KEY = 'key:test';
 
-const { stack, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
+const { stack, knex, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
 
 /** Sends an order. @returns its id. */
 async function write(id: string, order: object = {}): Promise<number> {
@@ -28,7 +28,7 @@ const review = (orderIds: number[], to: string) =>
 async function request(id: string, reason?: string): Promise<number> {
   const orderId = await write(id, { customer: { name: `Customer of ${id}` } });
   await review([orderId], 'confirmed');
-  await makeReviewOlder(stack.database.knex, [orderId], 60);
+  await makeReviewOlder(knex, [orderId], 60);
   await cancel(id, 'requested', reason);
   return orderId;
 }
@@ -160,12 +160,9 @@ describe('requests to cancel orders that were dispatched', () => {
     const orderId = await request('R-1');
     const other = await createPerson(stack, shop.account.id);
     const colleague = below(await signIn(portal, other), shop.account.id);
-    const lock = await hold(
-      stack.database.knex,
-      `select from cancellation_requests where order_id = ${orderId} for update`,
-    );
+    const lock = await hold(knex, `select from cancellation_requests where order_id = ${orderId} for update`);
     const both = Promise.all([close([orderId]), close([orderId], colleague)]);
-    await whoWait(stack.database.knex, 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await lock.release();
     const closed = (await both).map(({ body }) => body.closed);
     expect(closed.toSorted((a, b) => a.length - b.length)).toEqual([[], [orderId]]);
@@ -178,7 +175,6 @@ describe('requests to cancel orders that were dispatched', () => {
   });
 
   test('are listed up to 20, and all are counted', async () => {
-    const { knex } = stack.database;
     const orderId = await request('R-0');
     await knex.raw(
       `with written as (

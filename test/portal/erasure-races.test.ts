@@ -8,26 +8,25 @@ import { useStack } from '../harness/use-stack.ts';
 let held: Hold | undefined;
 
 // Tests hold its statements up.
-const { stack, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
+const { stack, knex, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
 
 afterEach(() => held?.release());
 
 test('a receipt that a worker has read becomes an order without customer data', async () => {
   const account = await accountWithEvents(stack);
   // The worker has read the receipt but cannot write the order.
-  held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
+  held = await hold(knex, 'lock table orders in share row exclusive mode');
   const { body } = await api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
-  await untilOrdersAreBeingWritten(stack.database.knex);
+  await untilOrdersAreBeingWritten(knex);
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
   await held.release();
   expect(await api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
   expect(await markersFor(stack, account)).toEqual([]);
-  const written = await stack.database.knex('orders').where({ account_id: account.id });
+  const written = await knex('orders').where({ account_id: account.id });
   expect(written).toEqual([expect.objectContaining({ customer_phone: null, total: '149.50' })]);
 });
 
 test('search terms that are being created from the order are not kept', async () => {
-  const { knex } = stack.database;
   const account = await accountWithEvents(stack);
   await api.process(account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
   await knex.raw(`

@@ -8,7 +8,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api } = useStack({ intake: true, worker: true });
+const { stack, knex, api } = useStack({ intake: true, worker: true });
 let account: TestAccount;
 let source: Source;
 
@@ -29,14 +29,13 @@ async function send(order: object): Promise<string> {
 /** The raw bodies of the stored deliveries, newest first. */
 async function rawBodies(count: number): Promise<string[]> {
   const deliveries = await until(`${count} deliveries are listed`, async () => {
-    const found = await findDeliveries(stack.database.knex, account.id, source.source_number, 10);
+    const found = await findDeliveries(knex, account.id, source.source_number, 10);
     return found.length === count && found;
   });
   return deliveries.map(({ raw }) => raw.toString());
 }
 
 test('a customer who is only in a member that is not mapped is found, and the raw body is removed', async () => {
-  const { knex } = stack.database;
   const order = { id: 1, name: '#1', note_attributes: [{ name: 'gift for', value: CUSTOMER.email }] };
   // In one batch, so that both are in one payload row.
   const ids = await Promise.all([send(order), send(OTHER)]);
@@ -50,7 +49,6 @@ test('a customer who is only in a member that is not mapped is found, and the ra
 });
 
 test('of the deliveries that could not be mapped, only those of the customer are erased; the others can be redriven', async () => {
-  const { knex } = stack.database;
   const unmapped = ({ id, ...order }: { id: unknown }) => ({ ...order, key: id });
   const ids = [
     await send(unmapped({ id: 1, ...{ shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] } } })),

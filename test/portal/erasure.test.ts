@@ -24,7 +24,7 @@ import { useStack } from '../harness/use-stack.ts';
 /** More data of the same customer, without the values that the erasure searches for. */
 const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
 
-const { stack, api, portal } = useStack({ intake: true, portal: true });
+const { stack, knex, api, portal } = useStack({ intake: true, portal: true });
 let worker: RunningWorker;
 
 beforeAll(async () => {
@@ -44,13 +44,12 @@ describe('the data of one customer', () => {
   let rejected: { order_id: number };
   let otherReceipts: Record<string, string>;
 
-  const bodies = (receiptIds: string[]) => readBodies(stack.database.knex, receiptIds);
+  const bodies = (receiptIds: string[]) => readBodies(knex, receiptIds);
   let bodiesBefore: unknown;
   let database: Database;
   let otherAccountBefore: string[];
 
   beforeAll(async () => {
-    const { knex } = stack.database;
     shop = await openShop(stack, portal);
     otherAccount = await accountWithEvents(stack);
     const { account } = shop;
@@ -137,9 +136,7 @@ describe('the data of one customer', () => {
     // Pointers of warnings may contain a member name that the sender chose.
     const { warnings } = await receiptOf(shop.account, receipt['unknown member'] as string);
     expect(warnings).toEqual([]);
-    const [order] = await stack.database
-      .knex('orders')
-      .where({ account_id: shop.account.id, source_order_id: 'whole' });
+    const [order] = await knex('orders').where({ account_id: shop.account.id, source_order_id: 'whole' });
     expect(order).toMatchObject({
       order_number: 'whole',
       emirate: 'Dubai',
@@ -156,12 +153,12 @@ describe('the data of one customer', () => {
     expect(
       (await storedFor(stack, otherAccount)).filter((line) => line.includes(`"account_id":${otherAccount.id},`)),
     ).toEqual(otherAccountBefore);
-    const left = await stack.database.knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
+    const left = await knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
     expect(left).toHaveLength(30);
   });
 
   test('is removed with an audit record of the kind of search and not of its value', async () => {
-    const log = await stack.database.knex('audit_events').where({ account_id: shop.account.id });
+    const log = await knex('audit_events').where({ account_id: shop.account.id });
     const summary = log.find(({ action }) => action === 'customer_erased');
     expect(summary).toMatchObject({
       subject: `account:${shop.account.id}`,
@@ -234,7 +231,7 @@ describe('the data of one customer', () => {
     expect(await api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
     expect((await runOrders(stack, 'receipts', 'redrive', receipt.dead as string)).code).toBe(0);
     expect(await api.final(account, receipt.dead as string)).toMatchObject({ body: { status: 'written' } });
-    const written = await stack.database.knex('orders').whereIn('source_order_id', ['pending', 'dead']);
+    const written = await knex('orders').whereIn('source_order_id', ['pending', 'dead']);
     const sold = { customer_name: null, address: null, emirate: 'Dubai', total: '149.50' };
     expect(written).toEqual([expect.objectContaining(sold), expect.objectContaining(sold)]);
     expect(await markersFor(stack, account)).toEqual([]);
@@ -260,7 +257,6 @@ test.each([
 });
 
 test('is found in the order and in values before an edit if the receipt is past its retention', async () => {
-  const { knex } = stack.database;
   const shop = await openShop(stack, portal);
   const { account } = shop;
   await setEvents(knex, account.id, true);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let receiver: EventReceiver;
 
-const { stack, api, portal } = useStack({
+const { stack, knex, api, portal } = useStack({
   intake: true,
   worker: true,
   notifier: true,
@@ -22,8 +22,6 @@ const { stack, api, portal } = useStack({
 beforeEach(async () => {
   receiver = await startEventReceiver();
 });
-
-const knex = () => stack.database.knex;
 
 interface Holder {
   account: TestAccount;
@@ -37,7 +35,7 @@ async function holder(): Promise<Holder> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   const client = await signIn(portal, person);
-  await setEvents(knex(), account.id, true);
+  await setEvents(knex, account.id, true);
   return { account, person, client, base: `/accounts/${account.id}/endpoints` };
 }
 
@@ -45,7 +43,7 @@ const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code
 const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer: string }) => pointer);
 
 const auditOf = async ({ account }: Holder) =>
-  (await listChanges(knex(), account.id)).map(({ action, subject, details, actor }) => ({
+  (await listChanges(knex, account.id)).map(({ action, subject, details, actor }) => ({
     action,
     subject,
     details,
@@ -56,7 +54,7 @@ const auditOf = async ({ account }: Holder) =>
 async function register({ client, base }: Holder, body: object = {}) {
   const created = await client.post(base, { url: receiver.url, ...body });
   expect(created.status).toBe(201);
-  const [{ endpoint_number }] = await knex()('endpoints').where({ endpoint_id: created.body.endpoint_id });
+  const [{ endpoint_number }] = await knex('endpoints').where({ endpoint_id: created.body.endpoint_id });
   const { endpoint_id, secret } = created.body as { endpoint_id: string; secret: string };
   return { endpoint_id, secret, path: `${base}/${endpoint_id}`, subject: `endpoint:${endpoint_number}` };
 }
@@ -99,7 +97,7 @@ describe('the log of events', () => {
       last_sequence: 1,
       unpublished: 0,
     });
-    const audit = await listChanges(knex(), account.id);
+    const audit = await listChanges(knex, account.id);
     const subject = `account:${account.id}`;
     expect(audit).toMatchObject([
       { action: 'events_disabled', actor: other.email, subject },
@@ -261,7 +259,7 @@ describe('an endpoint', () => {
     const row = { account_id: owner.account.id, endpoint_number, event_id: uuid, type: 'receipt.written', sequence: 1 };
     const failure = { status: 500, error: 'refused_status', duration_ms: 12, at: new Date() };
     const rows = Array.from({ length: 120 }, (_, index) => ({ ...row, ...failure, attempt: index + 1 }));
-    await knex()('delivery_attempts').insert(rows);
+    await knex('delivery_attempts').insert(rows);
     const numbers: number[] = [];
     const sizes: number[] = [];
     for (let before: number | null = 0; before !== null; ) {
@@ -274,7 +272,7 @@ describe('an endpoint', () => {
     expect(sizes).toEqual([50, 50, 20]);
     expect(numbers).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
     const one = '1c3f1f5e-7a52-4a3e-9d53-5d6f6f0c2b77';
-    await knex()('delivery_attempts').insert([{ ...row, ...failure, event_id: one, attempt: 1 }]);
+    await knex('delivery_attempts').insert([{ ...row, ...failure, event_id: one, attempt: 1 }]);
     const found = await client.get(`${path}/attempts?event_id=${eventId(one)}`);
     expect(found.body).toMatchObject({ attempts: [{ event_id: eventId(one) }], next: null });
     expect(found.body.attempts).toHaveLength(1);
@@ -399,7 +397,7 @@ describe('a request is refused', () => {
   ])('with the pointer %s by %s for %j', async (pointer, path, body) => {
     const one = await holder();
     const values = { accountId: one.account.id, url: receiver.url, types: null };
-    const { endpoint_id }: Endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+    const { endpoint_id }: Endpoint = await createEndpoint(knex, stack.secretsKey, values);
     const reply = await one.client.post(`${one.base}/${endpoint_id}/${path}`, body);
     expect(refused(reply)).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(pointersOf(reply)).toContain(pointer);

@@ -20,7 +20,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let directory: string;
 
-const { stack, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
+const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 beforeAll(async () => {
   directory = await makeDirectory();
@@ -35,7 +35,7 @@ async function signInOwner(options: { signing?: boolean } = {}) {
 }
 
 const auditOf = async (account: TestAccount) =>
-  (await listChanges(stack.database.knex, account.id)).map(({ action, actor, subject, details }) => ({
+  (await listChanges(knex, account.id)).map(({ action, actor, subject, details }) => ({
     action,
     actor,
     subject,
@@ -46,7 +46,7 @@ describe('isolation', () => {
   test('every route of another account is not found, for a user of an account and without a session', async () => {
     const { client } = await signInOwner();
     const { base, account } = await signInOwner({ signing: true });
-    const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
+    const [{ key_id }] = await knex('api_keys').where({ account_id: account.id });
     const receipt = (await api.order(account, { source_order_id: 'theirs' })).body.receipt_id;
     const routes: ((client: PortalClient) => Promise<{ status: number; body: { code: string } }>)[] = [
       (one) => one.get(`${base}/keys`),
@@ -73,7 +73,7 @@ describe('isolation', () => {
   test('a key or receipt of another account is not found under the own account', async () => {
     const { client, base } = await signInOwner();
     const other = await stack.account();
-    const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: other.id });
+    const [{ key_id }] = await knex('api_keys').where({ account_id: other.id });
     const receipt = (await api.order(other, { source_order_id: 'theirs too' })).body.receipt_id;
     for (const id of [key_id, 2 ** 30, 2 ** 31, 10 ** 14, 'x', '0']) {
       const replies = [
@@ -280,7 +280,7 @@ describe('a test order', () => {
     await moveClock(0.01);
     expect((await send()).status).toBe(202);
     goOn();
-    await setSuspended(stack.database.knex, account.id, true);
+    await setSuspended(knex, account.id, true);
     expect((await send()).body.code).toBe('account_suspended');
     expect(await auditOf(account)).toHaveLength(2);
   });
@@ -383,8 +383,7 @@ describeWith('chromium')('in a browser', () => {
     await row.getByText('Only: Cancel orders · Read the outcome of orders').waitFor();
     expect(await row.getByText('Only from').count()).toBe(0);
     await row.getByText('Expires ').waitFor();
-    await stack.database
-      .knex('api_keys')
+    await knex('api_keys')
       .where({ account_id: account.id, name: 'warehouse' })
       .update({ expires_at: new Date(Date.now() + 13 * 86_400_000) });
     await page.reload();
@@ -407,7 +406,7 @@ describeWith('chromium')('in a browser', () => {
   test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
     const { account, person } = await signInOwner({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(knex, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
     const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     await page.getByText('Nothing was rejected').waitFor();

@@ -5,14 +5,14 @@ import { useStack } from '../harness/use-stack.ts';
 
 let person: TestPerson;
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 
 beforeEach(async () => {
   await attempts().delete();
   person = await createPerson(stack);
 });
 
-const attempts = () => stack.database.knex('sign_in_attempts');
+const attempts = () => knex('sign_in_attempts');
 
 interface Sent {
   network?: string;
@@ -55,7 +55,6 @@ async function lockAddress(): Promise<void> {
 
 /** Whether the user is asked about the newest session, as its device was unknown. */
 async function isAsked(): Promise<boolean> {
-  const { knex } = stack.database;
   const newest = await knex('user_sessions').orderBy('created_at', 'desc').first('id');
   return (await knex('unconfirmed_sign_ins').where({ session_id: newest?.id })).length > 0;
 }
@@ -143,7 +142,7 @@ test('a new password makes the known devices strangers, except the one where it 
 
 test('a link that sets a new password makes all known devices strangers, except its own browser', async () => {
   const device = await rememberedDevice();
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const password = 'camels carry seven lemons';
   const accepted = await send('/invitations/accept', { token, name: person.name, password }, { cookie: device });
   expect(accepted.status).toBe(204);

@@ -17,10 +17,10 @@ import { useStack } from '../harness/use-stack.ts';
 
 const open: { close(): Promise<void> }[] = [];
 
-const { stack } = useStack();
+const { stack, knex } = useStack();
 
 afterEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
@@ -171,7 +171,7 @@ describe('a mail server that fails', () => {
     // No attempt reaches its limit of time.
     const unlimited = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
     while (people.length > 0) {
-      await stack.database.knex('sign_in_attempts').delete();
+      await knex('sign_in_attempts').delete();
       await Promise.all(people.splice(0, 11).map((person) => askFor(portal, person)));
     }
     await untilCounted(portal, 'dropped', 5);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, portal, mailServer } = useStack({ portal: true, mailServer: true });
+const { stack, knex, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
 const newPerson = () => createPerson(stack);
 
@@ -23,8 +23,7 @@ const asked = async (client: PortalClient): Promise<{ session_id: string; can_co
 const enter = ({ email, password }: TestPerson, client: PortalClient) => client.post('/session', { email, password });
 
 const auditOf = ({ email }: TestPerson) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}` })
     .whereLike('action', 'sign_in_%')
     .orderBy('event_id')
@@ -74,7 +73,7 @@ describe('a sign-in from an unknown device', () => {
     const { id: accountId } = await stack.account();
     const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
     const invitation = { ...person, role: 'account_holder' as const };
-    const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+    const token = await createInvitation(knex, invitation, 'test', 3_600_000);
     const browser = openPortalClient(portal);
     const { name, password } = person;
     expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);
@@ -85,7 +84,6 @@ describe('a sign-in from an unknown device', () => {
   });
 
   test('is forgotten with the user and after 30 days, and at most 20 of a user are stored', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     for (let time = 0; time < 23; time += 1) await signIn(portal, person);
     const stored = () =>

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, portal, provider, person } = useStack({ portal: true, provider: true, person: true });
+const { stack, knex, portal, provider, person } = useStack({ portal: true, provider: true, person: true });
 
 beforeEach(async () => {
   const account = { sub: 'the-sub', email: person.email, email_verified: true };
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });
   provider.serve(portal.url);
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const start = (url: string, headers: Record<string, string>) =>
@@ -71,7 +71,6 @@ describe('a portal', () => {
   });
 
   test('shows its page, not a problem in JSON, when it fails itself', async () => {
-    const { knex } = stack.database;
     const visit = openIdentityVisit(portal);
     const callback = (await visit.atProvider(await visit.start())).slice(portal.url.length);
     await knex.raw('alter table sign_in_attempts rename to hidden');

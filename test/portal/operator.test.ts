@@ -17,7 +17,7 @@ import { useStack } from '../harness/use-stack.ts';
 let operator: TestPerson;
 let client: PortalClient;
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 
 beforeAll(async () => {
   operator = await createPerson(stack, null);
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 const auditOf = async (accountId: number) =>
-  (await listChanges(stack.database.knex, accountId)).map(({ actor, action }) => [actor, action]).reverse();
+  (await listChanges(knex, accountId)).map(({ actor, action }) => [actor, action]).reverse();
 
 describe('for anybody else the operator interface does not exist', () => {
   const ROUTES = [
@@ -56,8 +56,8 @@ describe('for anybody else the operator interface does not exist', () => {
       const code = path === '/operator/anything' ? 'not_found' : 'not_signed_in';
       expect([path, (await ask(nobody)).body.code]).toEqual([path, code]);
     }
-    expect(await stack.database.knex('accounts').where({ name: 'Mine' })).toEqual([]);
-    expect(await stack.database.knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
+    expect(await knex('accounts').where({ name: 'Mine' })).toEqual([]);
+    expect(await knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
   });
 
   test('the audit log of an account is visible to its holder and to operators', async () => {
@@ -101,7 +101,6 @@ describe('accounts', () => {
   });
 
   test('are listed in pages', async () => {
-    const { knex } = stack.database;
     await knex('accounts').insert(Array.from({ length: 120 }, (_, n) => ({ name: `Paged ${n}` })));
     const names: string[] = [];
     for (let after = ''; ; ) {
@@ -186,7 +185,7 @@ describe('users', () => {
       [operator.email, 'user_invited'],
       ['noura@example.test', 'invitation_accepted'],
     ]);
-    expect(JSON.stringify(await stack.database.knex('audit_events'))).not.toContain(token);
+    expect(JSON.stringify(await knex('audit_events'))).not.toContain(token);
     expect(JSON.stringify(portal.log.lines)).not.toContain(token);
   });
 
@@ -297,7 +296,6 @@ describe('the service', () => {
 
   test('lists the dead receipts of all accounts, newest first, in pages', async () => {
     const { id } = await stack.account();
-    const { knex } = stack.database;
     const seed = openSeed(stack.database.url);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.unshift(await seed.dead(id, `dead ${n}`));
@@ -326,7 +324,6 @@ describe('the service', () => {
 
   test('has an audit log that is searched by account, actor and subject, in pages', async () => {
     const { id } = await stack.account();
-    const { knex } = stack.database;
     const events = Array.from({ length: 120 }, (_, n) => ({
       account_id: id,
       actor: n % 2 ? 'paged@example.test' : 'operator:root',
@@ -442,7 +439,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('a link for an existing user shows their name and sets a new password', async () => {
     const person = await createPerson(stack);
-    const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
     const page = await openPage();
     await page.goto(`${portal.url}/invitation#${token}`);
     await page.getByLabel(/^A password/).fill('another one that is long');

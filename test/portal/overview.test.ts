@@ -28,7 +28,7 @@ const HOUR_VIEW = { rangeMs: 60 * MINUTE, stepMs: 5 * MINUTE };
 
 const testInBrowser = testWith('chromium');
 
-const { stack, portal, database } = useStack({ portal: true, database: true });
+const { stack, knex, portal, database } = useStack({ portal: true, database: true });
 
 /** Inserts a received receipt whose id has the given time. */
 async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
@@ -60,18 +60,16 @@ async function fail(receiptId: string, maxAttempts: number): Promise<void> {
 /** A run without its limit of time, after which it leaves buckets to the next one. */
 async function rollUp(notWithin?: number): Promise<number> {
   const goOn = stopClock();
-  return rollUpActivity(stack.database.knex, notWithin).finally(goOn);
+  return rollUpActivity(knex, notWithin).finally(goOn);
 }
 
 const bucketAt = async (accountId: number, time: number) =>
-  stack.database
-    .knex('activity')
+  knex('activity')
     .where({ account_id: accountId, bucket_start: new Date(Math.floor(time / (5 * MINUTE)) * 5 * MINUTE) })
     .first();
 
 describe('the rollup', () => {
   test('equals a plain count after orders, duplicates, dead and redriven receipts', async () => {
-    const { knex } = stack.database;
     const intake = await stack.intake();
     const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
     const accounts = [await stack.account(), await stack.account()] as const;
@@ -115,7 +113,6 @@ describe('the rollup', () => {
   });
 
   test('settles a bucket when it is over and all its receipts are final, and a redrive reopens the bucket', async () => {
-    const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 30 * MINUTE;
     const [written, failing] = [await receiveAt(then, id), await receiveAt(then, id)];
@@ -143,7 +140,6 @@ describe('the rollup', () => {
   });
 
   test('includes a redrive that commits while its bucket is being computed', async () => {
-    const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 30 * MINUTE;
     // The bucket is then computed only once below, not a second time as a new bucket.
@@ -167,7 +163,6 @@ describe('the rollup', () => {
   });
 
   test('runs in one worker at a time and not again right afterwards', async () => {
-    const { knex } = stack.database;
     const other = openKnex({ url: stack.database.url, applicationName: 'another worker' });
     const lock = await lockTables(knex, 'activity');
     const first = rollUpActivity(other);
@@ -181,7 +176,6 @@ describe('the rollup', () => {
   });
 
   test('is dropped with the week of its receipts, and so are the dead letters of that week', async () => {
-    const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 200 * DAY;
     await createPartitions(knex, then);
@@ -203,7 +197,6 @@ describe('the rollup', () => {
 
 /** Compares the overview of the last hour with a plain count of the receipts. */
 async function expectPlainCount(accountId: number): Promise<void> {
-  const { knex } = stack.database;
   const receipts = await knex('receipts').where({ account_id: accountId });
   const activity = await readActivity(knex, accountId, HOUR_VIEW);
   const count = (state: string) => receipts.filter((receipt) => receipt.state === state).length;

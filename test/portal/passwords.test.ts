@@ -10,12 +10,10 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, portal, person } = useStack({ portal: true, person: true });
+const { stack, knex, portal, person } = useStack({ portal: true, person: true });
 
 const credentials = ({ email } = person) =>
-  stack.database
-    .knex('user_credentials')
-    .whereIn('user_id', stack.database.knex('users').where({ email }).select('id'));
+  knex('user_credentials').whereIn('user_id', knex('users').where({ email }).select('id'));
 
 test.each([
   ['https://orders.example.com', '16'],
@@ -72,7 +70,7 @@ test.each([
     'invalid_request',
     [{ pointer: '/new_password', code }],
   ]);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const accepted = await client.post('/invitations/accept', { token, name: person.name, password });
   expect([accepted.status, accepted.body.errors]).toMatchObject([422, [{ pointer: '/password', code }]]);
   expect(await credentials().pluck('password')).toEqual(before);
@@ -81,7 +79,6 @@ test.each([
 });
 
 test('only 20 new passwords are estimated in a quarter of an hour, with a link or with the current password', async () => {
-  const { knex } = stack.database;
   await knex('sign_in_attempts').delete();
   const client = await signIn(portal, person);
   const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
@@ -117,7 +114,7 @@ testInBrowser('the form says in both languages what is wrong with a new password
   expect(await next.getAttribute('aria-invalid')).toBe('true');
   expect(await current.getAttribute('aria-invalid')).toBeNull();
   await expectAccessible(page);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const arabic = await openPage({ locale: 'ar-AE' });
   await arabic.goto(`${portal.url}/invitation#${token}`);
   const password = arabic.locator('input[autocomplete="new-password"]');

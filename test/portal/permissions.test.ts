@@ -30,7 +30,7 @@ const REFUSALS = [
   'second_factor_required',
 ];
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 
 beforeAll(async () => {
   accountId = (await stack.account({ signing: true })).id;
@@ -42,11 +42,10 @@ beforeAll(async () => {
 });
 
 const suspend = (suspended: boolean) =>
-  stack.database
-    .knex('accounts')
+  knex('accounts')
     .where({ account_id: accountId })
     .update({ suspended_at: suspended ? new Date() : null });
-const authenticated = (at: Date | null) => stack.database.knex('user_sessions').update({ authenticated_at: at });
+const authenticated = (at: Date | null) => knex('user_sessions').update({ authenticated_at: at });
 
 /** With ids of nothing and without a body, so that a request which is let through changes hardly anything. */
 async function refusalOf(who: string, { method, path }: RouteRule): Promise<string | null> {
@@ -172,7 +171,6 @@ test('in a suspended account a member confirms no order and makes no key; an ope
   const seed = openSeed(stack.database.url);
   await seed.written(id, { source_order_id: 'waits' });
   await seed.close();
-  const { knex } = stack.database;
   const [{ order_id }] = await knex('orders').where({ account_id: id }).select('order_id');
   await knex('accounts').where({ account_id: id }).update({ suspended_at: new Date() });
   const owner = await signIn(portal, await createPerson(stack, id));

@@ -13,7 +13,7 @@ let person: TestPerson;
 let client: PortalClient;
 let base: string;
 
-const { stack, api, portal, account } = useStack({
+const { stack, knex, api, portal, account } = useStack({
   intake: true,
   worker: { RETRY_ATTEMPTS: '2' },
   portal: true,
@@ -34,11 +34,11 @@ async function send(order: object, headers: Record<string, string> = {}, of = ac
 
 /** Makes these orders dead with a fault that is then removed. */
 async function kill(...names: string[]): Promise<string[]> {
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
   const receiptIds = await Promise.all(
     names.map((name) => send({ source_order_id: name, order_number: `poison-${name}` })),
   );
-  await stopPoisoning(stack.database.knex);
+  await stopPoisoning(knex);
   return receiptIds;
 }
 
@@ -98,8 +98,8 @@ describe('finding receipts', () => {
     expect(page.body).toEqual({ receipts: [], next: expect.any(String) });
     const rest = await client.get(`${base}/receipts?before=${page.body.next}`);
     expect(idsOf(rest)).toContain(early);
-    await stack.database.knex.raw('delete from outbox where cardinality(receipt_ids) = 3000');
-    await stack.database.knex.raw('delete from receipts where account_id = 9999999');
+    await knex.raw('delete from outbox where cardinality(receipt_ids) = 3000');
+    await knex.raw('delete from receipts where account_id = 9999999');
   });
 });
 
@@ -145,7 +145,7 @@ describe('one receipt', () => {
 
 describe('redriving dead receipts', () => {
   const stored = async () => {
-    const { rows } = await stack.database.knex.raw(
+    const { rows } = await knex.raw(
       `select (select jsonb_agg(to_jsonb(r) order by receipt_id) from receipts r where account_id = :id) as receipts,
               (select jsonb_agg(to_jsonb(o) order by order_id) from orders o where account_id = :id) as orders,
               (select jsonb_agg(to_jsonb(d) order by receipt_id) from dead_letters d where account_id = :id) as dead`,
@@ -155,7 +155,6 @@ describe('redriving dead receipts', () => {
   };
 
   test('has a preview that counts each outcome and changes nothing', async () => {
-    const { knex } = stack.database;
     await kill('fine-1', 'fine-2', 'twice', 'there', 'still-bad');
     await poisonOrders(knex);
     await send({ source_order_id: 'twice', order_number: 'poison again' });
@@ -175,7 +174,6 @@ describe('redriving dead receipts', () => {
 
   test('has a preview that does not wait for locks and counts locked receipts as undecided', async () => {
     const [held] = (await kill('held')) as [string];
-    const { knex } = stack.database;
     const holder = await hold(knex, `select from receipts where receipt_id = '${held}' for update`);
     const { body } = await client.post(`${base}/receipts/${held}/redrive-preview`);
     expect(body).toMatchObject({ matching: 1, tried: 1, written: 0, undecided: 1 });
@@ -184,7 +182,6 @@ describe('redriving dead receipts', () => {
   });
 
   test('has one preview of all at a time', async () => {
-    const { knex } = stack.database;
     const preview = () => client.post(`${base}/dead-letters/redrive-preview`, {});
     const lock = await lockTables(knex, 'dead_letters');
     const first = preview();
@@ -204,12 +201,12 @@ describe('redriving dead receipts', () => {
     expect((await client.post(`${base}/dead-letters/redrive`, filter)).body).toEqual({ redriven: 2, left: 0 });
     for (const receiptId of [one, two]) {
       expect((await api.final(account, receiptId)).body.status).toBe('written');
-      const events = await stack.database.knex('audit_events').where({ subject: `receipt:${receiptId}` });
+      const events = await knex('audit_events').where({ subject: `receipt:${receiptId}` });
       expect(events).toMatchObject([{ account_id: account.id, actor: person.email, action: 'receipt_redriven' }]);
     }
     const left = idsOf(await client.get(`${base}/receipts?state=dead&source_prefix=fine`));
     expect(left).toHaveLength(2);
-    const { rows } = await stack.database.knex.raw(
+    const { rows } = await knex.raw(
       "select count(*)::int as dead, (select count(*)::int from dead_letters) as kept from receipts where state = 'dead'",
     );
     expect(rows[0].kept).toBe(rows[0].dead);
@@ -313,7 +310,6 @@ describeWith('chromium')('in a browser', () => {
   });
 
   test('all matching receipts are redriven after a preview', async () => {
-    const { knex } = stack.database;
     await kill('many-1', 'many-2');
     // These stay dead because they have no receipts. They stand for receipts above the limit of one request.
     await knex.raw(

@@ -5,7 +5,7 @@ import { addTotp, signInWithCode, startSignIn } from '../harness/second-factors.
 import type { RunningPortal } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, portal } = useStack({ portal: true });
+const { stack, knex, portal } = useStack({ portal: true });
 /** Where operators need a second factor. */
 let strict: RunningPortal;
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const codesOf = async (client: PortalClient, paths: string[]) =>
   Promise.all(paths.map(async (path) => (await client.get(path)).body.code ?? 200));
-const entriesOf = (subject: string, action: string) => stack.database.knex('audit_events').where({ subject, action });
+const entriesOf = (subject: string, action: string) => knex('audit_events').where({ subject, action });
 
 const orders = (...argv: string[]) => runOrders(stack, ...argv);
 

@@ -20,7 +20,7 @@ const CHANGES = [
 ];
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-const { stack, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
+const { stack, knex, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
 
 const send = (order: object) => api.process(shop.account, order);
 /** Sends the order for the first time. */
@@ -35,7 +35,7 @@ const show = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).b
 const listed = async () =>
   (await shop.get('/orders')).body.orders.map(({ resent }: { resent: string | null }) => resent);
 const log = async () => {
-  const events = await listChanges(stack.database.knex, shop.account.id, 20);
+  const events = await listChanges(knex, shop.account.id, 20);
   return events.map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
 };
 
@@ -239,7 +239,7 @@ const fieldsIn = async (page: Page) => {
   return Object.fromEntries((await Promise.all(fields.map(linesOf))).map(([name, ...rest]) => [name, rest]));
 };
 const stateOf = async (orderId: number) => {
-  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  const [order] = await knex('orders').where({ order_id: orderId });
   return order.review_state;
 };
 

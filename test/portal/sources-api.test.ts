@@ -7,7 +7,7 @@ import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
+const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
   const account = await stack.account();
@@ -94,7 +94,7 @@ describe('a source', () => {
     });
     await until('the old one is rejected', async () => (await send(url, { id: 1 }, newer)).status === 401);
     expect(await send(url, { id: 1 }, made.body.secret)).toMatchObject({ status: 202 });
-    const audit = await listChanges(stack.database.knex, account.id);
+    const audit = await listChanges(knex, account.id);
     const replies = [created.body, replaced.body, (await client.get(base)).body, audit];
     const kept = JSON.stringify(replies) + portal.log.text();
     for (const one of [secret, newer, made.body.secret]) expect(kept).not.toContain(one);
@@ -117,7 +117,7 @@ describe('a source', () => {
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 204 });
     expect((await client.get(base)).body).toEqual({ sources: [] });
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 404 });
-    const events = await listChanges(stack.database.knex, account.id);
+    const events = await listChanges(knex, account.id);
     const common = { actor: person.email, subject: `source:${source_number}` };
     expect(events).toMatchObject([
       { ...common, action: 'source_removed', details: { name: 'shop' } },
@@ -147,13 +147,12 @@ describe('a source', () => {
     for (const other of ['', 'woocommerce'])
       expect(refused(await change(other))).toMatchObject({ status: 409, code: 'id_prefix_taken' });
     expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: false } });
-    expect(await listChanges(stack.database.knex, account.id)).toMatchObject([
+    expect(await listChanges(knex, account.id)).toMatchObject([
       { actor: person.email, action: 'source_id_prefix_changed', details: { id_prefix: 'lamps' } },
       ...Array(4).fill({ action: 'source_created' }),
     ]);
 
     const reply = await send(first.url, { id: 7, number: '7' }, first.secret);
-    const { knex } = stack.database;
     expect(await knex('receipts').where(reply.body).first()).toMatchObject({ source_order_id: 'lamps:7' });
     expect(refused(await change('other'))).toMatchObject({ status: 409, code: 'id_prefix_fixed' });
     expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: true } });

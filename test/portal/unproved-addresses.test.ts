@@ -10,10 +10,10 @@ import { addPasskey, addTotp } from '../harness/second-factors.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
+const { stack, knex, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
 
 beforeEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const OWN = 'anvil zebra correct 77';
@@ -33,8 +33,7 @@ async function byPasskey(authenticator: ReturnType<typeof createAuthenticator>) 
   return client.post('/session/passkey', { passkey: authenticator.signIn(body) });
 }
 const actionsAbout = (email: string) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}` })
     .orderBy('event_id')
     .pluck('action');
@@ -90,9 +89,7 @@ describe('what an owner set up by the link that they made for another person end
     const { status } = await byPassword(email, OTHER);
     expect(status).toBe(hasPassword ? 204 : 401);
     expect(
-      await stack.database
-        .knex('user_second_factors')
-        .whereRaw('user_id = (select id from users where email = ?)', [email]),
+      await knex('user_second_factors').whereRaw('user_id = (select id from users where email = ?)', [email]),
     ).toEqual([]);
     expect((await actionsAbout(email)).filter((action) => action === REMOVED)).toHaveLength(1);
   });
@@ -132,7 +129,6 @@ test("an operator's link that ends a binding to the identity provider records th
 });
 
 test("of two links that are opened at once, an owner's does not replace the password of an operator's", async () => {
-  const { knex } = stack.database;
   const [accountId, email] = [await newAccount(), newAddress()];
   const owner = await newOwner(accountId);
   const own = tokenOf(await owner.post(`/accounts/${accountId}/users`, { email, role: 'viewer' }));
@@ -155,7 +151,6 @@ test("of two links that are opened at once, an owner's does not replace the pass
 
 test('a link for an operator does not make an operator of a member, nor the reverse', async () => {
   const [accountId, email] = [await newAccount(), newAddress()];
-  const { knex } = stack.database;
   const link = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
   await openForeignLink(accountId, email);
   expect((await accept(openPortalClient(portal), link, OTHER)).body.code).toBe('user_elsewhere');

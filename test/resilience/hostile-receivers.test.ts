@@ -19,7 +19,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const closes: (() => Promise<unknown>)[] = [];
 
-const { stack } = useStack({ notifier: true });
+const { stack, knex } = useStack({ notifier: true });
 
 afterAll(async () => {
   for (const close of closes) await close();
@@ -184,7 +184,6 @@ test('bodies that never end hold at most one connection for each attempt of a ro
     });
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nx'));
   });
-  const { knex } = stack.database;
   const { id: accountId } = await stack.account();
   await setEvents(knex, accountId, true);
   const url = `http://127.0.0.1:${await open(server)}/`;

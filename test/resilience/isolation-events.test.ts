@@ -20,7 +20,7 @@ const MAX_MEMORY_MIB = 300;
 let notifier: Child;
 let quiet: { account: TestAccount; receiver: EventReceiver };
 
-const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
+const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 beforeAll(async () => {
   const adminPort = await freePort();
@@ -35,31 +35,29 @@ beforeAll(async () => {
   quiet = { account, receiver: await subscribe(account, 1) };
 });
 
-const knex = () => stack.database.knex;
-
 /** Enables events and registers endpoints at one new receiver. */
 async function subscribe({ id: accountId }: TestAccount, endpoints: number): Promise<EventReceiver> {
-  await setEvents(knex(), accountId, true);
+  await setEvents(knex, accountId, true);
   const receiver = await startEventReceiver();
   for (let count = 0; count < endpoints; count += 1)
-    await createEndpoint(knex(), stack.secretsKey, { accountId, url: receiver.url, types: null });
+    await createEndpoint(knex, stack.secretsKey, { accountId, url: receiver.url, types: null });
   return receiver;
 }
 
 /** Adds published events that were not delivered. */
 async function addPending({ id }: TestAccount, count: number): Promise<void> {
-  await knex().raw(
+  await knex.raw(
     `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
      select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'pending-' || n, n, '{"warnings": []}'
      from generate_series(1, ?::int) as n`,
     [id, count],
   );
-  await knex()('event_logs').where({ account_id: id }).update({ last_sequence: count });
+  await knex('event_logs').where({ account_id: id }).update({ last_sequence: count });
 }
 
 /** Adds events that are due and not published. */
 async function addUnpublished({ id }: TestAccount): Promise<void> {
-  await knex().raw(
+  await knex.raw(
     `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
      select ?, 'receipt.dead', gen_random_uuid(), 'unpublished-' || n from generate_series(1, ?::int) as n`,
     [id, UNPUBLISHED],
@@ -77,7 +75,7 @@ async function deliverAll(): Promise<void> {
 
 /** The flooding account's events that are not delivered yet. */
 async function pendingOf({ id }: TestAccount): Promise<number> {
-  const [endpoint] = await knex()('endpoints').where({ account_id: id }).select('delivered_to');
+  const [endpoint] = await knex('endpoints').where({ account_id: id }).select('delivered_to');
   return PENDING - Number(endpoint.delivered_to);
 }
 

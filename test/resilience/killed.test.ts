@@ -6,7 +6,7 @@ import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
-  const { stack, api, account } = useStack({ queue: kind, intake: true, account: true });
+  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
 
   const send = async (name: string): Promise<string> => {
     const { status, body } = await api.order(account, { source_order_id: name });
@@ -17,13 +17,12 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
   async function expectEachWrittenOnce(name: string, receiptIds: string[]): Promise<void> {
     const finals = await Promise.all(receiptIds.map((receiptId) => api.final(account, receiptId)));
     expect(finals.filter((reply) => reply.body.status !== 'written').map((reply) => reply.body)).toEqual([]);
-    const orders = await stack.database.knex('orders').where('source_order_id', 'like', `${name}-%`);
+    const orders = await knex('orders').where('source_order_id', 'like', `${name}-%`);
     expect(orders).toHaveLength(receiptIds.length);
     expect(new Set(orders.map((order) => order.receipt_id))).toEqual(new Set(receiptIds));
   }
 
   test('during a batch, twice: without a lease, then with leases, which expire; another worker writes each order once', async () => {
-    const { knex } = stack.database;
     const held = await knex.transaction();
     await held.raw('lock table orders in access exclusive mode');
     // As one batch, which is one job.
@@ -53,7 +52,7 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
   test('repeatedly under load: each order is written once', async () => {
     const receiptIds: string[] = [];
     const countWritten = async () => {
-      const [row] = await stack.database.knex('orders').where('source_order_id', 'like', 'load-%').count();
+      const [row] = await knex('orders').where('source_order_id', 'like', 'load-%').count();
       return Number(row?.count);
     };
     for (let round = 0; round < 3; round++) {

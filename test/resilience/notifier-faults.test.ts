@@ -11,9 +11,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
-
-const knex = () => stack.database.knex;
+const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
@@ -36,7 +34,7 @@ async function send(account: TestAccount, name: string, count: number): Promise<
 }
 
 /** Ends the lease of a process that was killed or frozen, as time would. */
-const endLeases = () => knex()('endpoints').whereNotNull('lease_id').update({ lease_expires_at: knex().fn.now() });
+const endLeases = () => knex('endpoints').whereNotNull('lease_id').update({ lease_expires_at: knex.fn.now() });
 
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
 
@@ -44,7 +42,7 @@ type Subscription = Awaited<ReturnType<typeof subscribe>>;
 const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
   until('everything is delivered', async () => {
     if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;
-    const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+    const found = await findEndpoint(knex, account.id, endpoint.endpoint_id);
     return found?.pending === 0 && found.waiting === 0;
   });
 
@@ -109,17 +107,17 @@ test('a frozen notifier changes nothing when it runs again after its lease', asy
   await endLeases();
   const other = await startNotifier();
   await untilSettled(subscription, 50);
-  const [before] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  const [before] = await knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   frozen.process.kill('SIGCONT');
   const late = await send(subscription.account, 'late', 20);
   await untilSettled(subscription, 70);
   await Promise.all([frozen.stop(), other.stop()]);
-  const [after] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  const [after] = await knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   expect(after).toMatchObject({ delivered_to: before.delivered_to + 20, failing_since: null });
-  const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 1000 });
+  const attempts = await listAttempts(knex, subscription.endpoint, { limit: 1000 });
   expect(attempts.filter(({ error }) => error !== null)).toEqual([]);
   expect(new Set(deliveredIds(subscription))).toEqual(new Set([...ids, ...late]));
-  expect(await knex()('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
+  expect(await knex('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
 });
 
 test('a notifier that is stopped ends its attempts first', async () => {
@@ -133,6 +131,6 @@ test('a notifier that is stopped ends its attempts first', async () => {
   replies.release();
   expect(await exit).toEqual([0, null]);
   expect(deliveredIds(subscription)).toEqual(['stopped-0']);
-  const { pending } = (await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
+  const { pending } = (await findEndpoint(knex, subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
   expect(pending).toBe(0);
 });

@@ -9,7 +9,7 @@ import { useStack } from '../harness/use-stack.ts';
 let intake: RunningIntake;
 const opened: RawConnection[] = [];
 
-const { stack, account } = useStack({ account: true });
+const { stack, knex, account } = useStack({ account: true });
 
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
@@ -43,7 +43,7 @@ const PATH = '/ingest/orders/batch';
 
 test('every spelling of the batch path uses the slots of batches', async () => {
   intake = await stack.intake({ MAX_IN_FLIGHT: '64' });
-  const lock = await stack.database.knex.transaction();
+  const lock = await knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
   await inFlight(1);
@@ -76,7 +76,7 @@ test('every spelling of the batch path uses the slots of batches', async () => {
 
 test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
   intake = await stack.intake();
-  const lock = await stack.database.knex.transaction();
+  const lock = await knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
   const lists = async (count: number) => {
     const by = await stack.account();

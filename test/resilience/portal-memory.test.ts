@@ -42,22 +42,22 @@ let orders: number[];
 let receipts: string[];
 let cookie = '';
 
-const { stack, account } = useStack({ account: true });
+const { stack, knex, account } = useStack({ account: true });
 
 beforeAll(async () => {
   const [intake, worker] = await Promise.all([stack.intake(), stack.worker({ RETRY_ATTEMPTS: '1' })]);
   const other = await stack.account();
 
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
   const lines = Array.from({ length: DEAD }, (_, n) => LONG_ORDER.replace('"ID"', `"${n}","order_number":"poison"`));
   const { body } = await intake.api.batch(account, Buffer.from(lines.join('\n')));
   receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
   for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
-  await stopPoisoning(stack.database.knex);
+  await stopPoisoning(knex);
   const sent = await intake.api.order(other, { source_order_id: 'other' });
   expect((await intake.api.final(other, sent.body.receipt_id)).body.status).toBe('written');
   await Promise.all([intake.close(), worker.close()]);
-  orders = await insertLongest(stack.database.knex, account.id, receipts[0] as string);
+  orders = await insertLongest(knex, account.id, receipts[0] as string);
 
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
@@ -224,7 +224,6 @@ test('a connection that sends many requests without reading replies is closed', 
 });
 
 test('requests of disconnected clients stop waiting and release their memory', async () => {
-  const { knex } = stack.database;
   const longest = { account_id: account.id, order_id: orders.at(-1) as number };
   const path = orderOf(orders.length - 1);
   const countEdits = async () =>

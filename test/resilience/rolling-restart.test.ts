@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
 
-const { stack } = useStack({ queue: QUEUE_KIND });
+const { stack, knex } = useStack({ queue: QUEUE_KIND });
 
 const start = (app: 'intake' | 'worker', settings: Record<string, string> = {}) =>
   startApp(app, { ...stack.env, ...settings });
@@ -75,13 +75,10 @@ describeWith('haproxy')('behind haproxy', () => {
     await stop();
     expect(failed).toEqual([]);
     // A failed request may have stored its receipt.
-    const stored: string[] = await stack.database
-      .knex('receipts')
-      .where({ account_id: account.id })
-      .pluck('receipt_id');
+    const stored: string[] = await knex('receipts').where({ account_id: account.id }).pluck('receipt_id');
     expect(missing(ledger.accepted.values(), stored)).toEqual([]);
     await expectSettled(stack, account, written(stored));
-    const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
+    const orders = await knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
   });
 });

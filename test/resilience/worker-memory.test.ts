@@ -8,7 +8,7 @@ const ORDERS = 16;
 /** The maximum that fits into an order. Each item takes some hundred bytes in memory. */
 const ITEMS = 65_000;
 
-const { stack, api, account } = useStack({ queue: QUEUE_KIND, intake: true, account: true });
+const { stack, knex, api, account } = useStack({ queue: QUEUE_KIND, intake: true, account: true });
 
 async function send(makeItems: (index: number) => string[]): Promise<string[]> {
   const orders = Array.from({ length: ORDERS }, (_, index) => ({
@@ -28,10 +28,7 @@ test('the memory of a worker does not grow with the number of orders with many i
   });
   const states = async (receiptIds: string[]) => {
     for (const receiptId of receiptIds) await api.final(account, receiptId);
-    return stack.database
-      .knex('receipts')
-      .whereIn('receipt_id', receiptIds)
-      .distinct('state', 'attempts', 'crashes', 'runs_alone');
+    return knex('receipts').whereIn('receipt_id', receiptIds).distinct('state', 'attempts', 'crashes', 'runs_alone');
   };
   expect(await states(first)).toEqual([{ state: 'written', attempts: 1, crashes: 0, runs_alone: false }]);
   const again = await send((index) => [`another ${index}`]);

@@ -9,7 +9,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const files = useDirectory();
 
-const { stack, api, account } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, account: true });
+const { knex, api, account } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, account: true });
 
 /** Runs `orders cancel` as the account. `env` is added to its settings. */
 const cancel = (args: string[], { input = '', env = {} }: { input?: string | Buffer; env?: object } = {}) =>
@@ -26,7 +26,6 @@ async function write(id: string): Promise<number> {
 
 /** Confirms an order so long ago that dispatching can have seen it. */
 async function dispatch(orderId: number): Promise<void> {
-  const { knex } = stack.database;
   const { id: accountId } = account;
   await reviewOrders(knex, { accountId, orderIds: [orderId], to: 'confirmed', by: 'a reviewer', reason: null });
   await knex('orders')
@@ -34,7 +33,7 @@ async function dispatch(orderId: number): Promise<void> {
     .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
 }
 
-const rowOf = (id: string) => stack.database.knex('orders').where({ source_order_id: id }).first();
+const rowOf = (id: string) => knex('orders').where({ source_order_id: id }).first();
 
 test('orders are cancelled by their ids, with a line for each and the reason', async () => {
   const orderId = await write('C-1');

@@ -15,13 +15,11 @@ import { useStack } from '../harness/use-stack.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-const { stack, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
-
-const knex = () => stack.database.knex;
+const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(knex, account.id, true);
   return account;
 }
 
@@ -107,7 +105,7 @@ test('--json prints the events of the API, and --after continues after one', asy
     by: 'a reviewer',
     reason: 'ü',
   } as const;
-  await reviewOrders(knex(), reviewed);
+  await reviewOrders(knex, reviewed);
   const { events } = await until('three events', async () => {
     const { body } = await api.events(account);
     return body.events.length === 3 && body;
@@ -224,7 +222,7 @@ test.each<[string, string[], object, number, string]>([
   ['a cursor that is none', ['--after', 'evt_1'], {}, 2, '--after takes the sequence of an event.'],
 ])('%s is one line and an exit code', async (what, args, env, code, line) => {
   const account = await accountWithEvents();
-  await knex()('event_logs')
+  await knex('event_logs')
     .where({ account_id: account.id })
     .update({ last_sequence: 2, removed_to: 2, is_enabled: what !== 'disabled events' });
   const outcome = await follow(account, args, env).ended();

@@ -8,7 +8,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let other: TestAccount;
 
-const { stack, api, account } = useStack({ intake: true, account: true });
+const { stack, knex, api, account } = useStack({ intake: true, account: true });
 
 beforeAll(async () => {
   other = await stack.account();
@@ -21,7 +21,6 @@ const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms' };
 
 /** Moves all pending receipts to one outbox row after earlier jobs are done. One wake-up of the sweeper then claims them together. */
 async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {
-  const { knex } = stack.database;
   const rows = await knex('outbox').delete().returning('*');
   const receipt_ids = rows.flatMap((row) => row.receipt_ids as string[]).toSorted();
   const pending = () => knex('receipts').whereIn('receipt_id', receipt_ids);
@@ -38,7 +37,7 @@ async function processTogether(start: () => Promise<RunningWorker>): Promise<Run
 test('an unreadable body uses up only the attempts of its own receipt, and the rest of its batch is written', async () => {
   const damaged = await send(account, 'damaged', { note: longNote() });
   const good = await Promise.all(Array.from({ length: 50 }, (_, index) => send(other, `good-${index}`)));
-  await damageBody(stack.database.knex, damaged);
+  await damageBody(knex, damaged);
   const worker = await processTogether(() => stack.worker(quick));
   for (const receiptId of good) {
     expect(await final(other, receiptId)).toMatchObject({ status: 'written', attempts: 1 });
@@ -48,14 +47,13 @@ test('an unreadable body uses up only the attempts of its own receipt, and the r
     attempts: 3,
     error: { code: 'body_unreadable' },
   });
-  const { history } = await stack.database.knex('receipts').where({ receipt_id: damaged }).first('history');
+  const { history } = await knex('receipts').where({ receipt_id: damaged }).first('history');
   expect(history).toMatchObject(Array(3).fill({ code: 'body_unreadable', sqlstate: 'XX001' }));
   await worker.close();
 });
 
 test('an unreadable body uses up only its own attempts even if its worker crashed before', async () => {
   const [damaged, crashed] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
-  const { knex } = stack.database;
   await damageBody(knex, damaged);
   await knex('receipts')
     .whereIn('receipt_id', [damaged, crashed])
@@ -70,7 +68,7 @@ test('a resend of an order whose first body is unreadable is compared with the s
   const first = await send(account, 'first', { note: longNote(), total: 5 });
   const worker = await stack.worker(quick);
   expect(await final(account, first)).toMatchObject({ status: 'written' });
-  await damageBody(stack.database.knex, first);
+  await damageBody(knex, first);
   const [same, changed] = [
     await send(account, 'first', { total: 5 }),
     await send(account, 'first', { total: 7, customer: { name: 'Noura' } }),

@@ -10,7 +10,7 @@ import { useStack } from '../harness/use-stack.ts';
 describeQueues('duplicates, the queue on %s', (kind) => {
   let intakes: [RunningIntake, RunningIntake];
 
-  const { stack, account } = useStack({ queue: kind, worker: true, account: true });
+  const { stack, knex, account } = useStack({ queue: kind, worker: true, account: true });
 
   beforeAll(async () => {
     intakes = [await stack.intake(), await stack.intake()];
@@ -18,9 +18,9 @@ describeQueues('duplicates, the queue on %s', (kind) => {
 
   const key = (text: string) => ({ 'Idempotency-Key': text });
   const countOrders = async (sourceOrderId: string) =>
-    (await stack.database.knex('orders').where({ source_order_id: sourceOrderId })).length;
+    (await knex('orders').where({ source_order_id: sourceOrderId })).length;
   const countReceipts = async (sourceOrderId: string) =>
-    (await stack.database.knex('receipts').where({ source_order_id: sourceOrderId })).length;
+    (await knex('receipts').where({ source_order_id: sourceOrderId })).length;
 
   test('a repeated key returns the original receipt, on either route', async () => {
     const { api } = intakes[0];

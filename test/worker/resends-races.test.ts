@@ -19,10 +19,10 @@ let trx: Knex.Transaction;
 let held: Hold | undefined;
 let killedWorker: Child | undefined;
 
-const { stack, api, account } = useStack({ stack: 'each test', intake: true, account: true });
+const { stack, knex, api, account } = useStack({ stack: 'each test', intake: true, account: true });
 
 beforeEach(async () => {
-  trx = await stack.database.knex.transaction();
+  trx = await knex.transaction();
 });
 afterEach(async () => {
   if (!trx?.isCompleted()) await trx?.rollback();
@@ -37,10 +37,9 @@ const begin = async () => {
 };
 const post = async (order: object) => (await api.order(account, order)).body.receipt_id as string;
 const resends = () =>
-  stack.database.knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
+  knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
 
 test('duplicates of a batch whose worker is killed after its orders are written by another worker with their changes', async () => {
-  const { knex } = stack.database;
   const first = await stack.worker();
   const { receiptId } = await begin();
   await first.close();
@@ -98,7 +97,7 @@ test('a resend that arrives while the same content is being refused is put off a
 
 test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   const worker = await stack.worker();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(knex, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
   expect(await reviewOrders(trx as Knex, confirmation)).toMatchObject({ changed: [orderId] });
@@ -106,7 +105,7 @@ test('a resend that arrives while its order is being confirmed does not change i
   await untilPostponed(worker);
   await trx.commit();
   expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
-  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  const [order] = await knex('orders').where({ order_id: orderId });
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
 });
 
@@ -126,7 +125,6 @@ test('a resend that was compared before another was accepted is compared again w
 });
 
 test('an order locked by another session delays only its own duplicates, and they use up no attempt', async () => {
-  const { knex } = stack.database;
   const first = await stack.worker();
   const { orderId, receiptId } = await begin();
   const others = Array.from({ length: 5 }, (_, index) => ({ ...FIRST, source_order_id: `other-${index}` }));
@@ -171,7 +169,6 @@ test('a resend that was compared before its customer was erased keeps nothing', 
 });
 
 test('a resend whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
-  const { knex } = stack.database;
   await stack.worker({ SWEEP_INTERVAL: '200ms' });
   const { receiptId } = await begin();
   held = await hold(knex, 'lock table resends in share row exclusive mode');
