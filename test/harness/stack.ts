@@ -5,10 +5,11 @@ import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake/config.ts';
 import { createIntake, type Intake } from '@orders/intake/create-intake.ts';
-import { readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
+import { type NotifierConfig, readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
 import { createNotifier, type NotifierService } from '@orders/notifier/create-notifier.ts';
-import { readConfig as readPortalConfig } from '@orders/portal/config.ts';
+import { type PortalConfig, readConfig as readPortalConfig } from '@orders/portal/config.ts';
 import { createPortal, type Portal } from '@orders/portal/create-portal.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig as readWorkerConfig, type WorkerConfig } from '@orders/worker/config.ts';
 import { createWorker, type WorkerService } from '@orders/worker/create-worker.ts';
@@ -40,39 +41,27 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-export interface RunningIntake {
+interface App {
+  start(): Promise<void>;
+  close(): Promise<void>;
+  readonly adminPort: number;
+}
+
+/** A running app. */
+interface Running<Service, Config> {
   /** Drains it. Idempotent. */
   close(): Promise<void>;
-  service: Intake;
-  config: IntakeConfig;
-  api: Api;
+  service: Service;
+  config: Config;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
 
-export interface RunningWorker {
-  close(): Promise<void>;
-  service: WorkerService;
-  config: WorkerConfig;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
-
-export interface RunningNotifier {
-  close(): Promise<void>;
-  service: NotifierService;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
-
-export interface RunningPortal {
-  close(): Promise<void>;
-  service: Portal;
-  /** The URL for browsers. */
-  url: string;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
+export type RunningIntake = Running<Intake, IntakeConfig> & { api: Api };
+export type RunningWorker = Running<WorkerService, WorkerConfig>;
+export type RunningNotifier = Running<NotifierService, NotifierConfig>;
+/** `url` is the one for browsers. */
+export type RunningPortal = Running<Portal, PortalConfig> & { url: string };
 
 /** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
 export const TEST_HASH_COST = '10';
@@ -121,12 +110,20 @@ export async function startStack(
     return { ...env, ...(role && { DATABASE_URL: role, QUEUE_URL: queueUrlOf(role) }) };
   };
   const closes: (() => Promise<void>)[] = [];
-  const closeOnce = (service: { close(): Promise<void> }) => {
+  /** Starts an app, which is closed with the stack if the test does not close it before. */
+  async function start<Config, Service extends App>(
+    name: string,
+    create: (config: Config, options: { logger: Logger }) => Service,
+    config: Config,
+  ): Promise<Running<Service, Config>> {
+    const log = memoryLog(name);
+    const service = create(config, { logger: log.logger });
     let closing: Promise<void> | undefined;
     const close = () => (closing ??= service.close());
     closes.push(close);
-    return close;
-  };
+    await service.start();
+    return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+  }
   return closeAtEnd({
     database,
     queue: theQueue,
@@ -145,33 +142,14 @@ export async function startStack(
     },
     async intake(settings = {}) {
       const config = readIntakeConfig({ ...envOf('intake'), ...settings });
-      const log = memoryLog('intake');
-      const service = createIntake(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      const api = await openApi(`http://127.0.0.1:${service.port}${config.BASE_PATH}`);
-      return { service, close, config, log, api, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      const running = await start('intake', createIntake, config);
+      return { ...running, api: await openApi(`http://127.0.0.1:${running.service.port}${config.BASE_PATH}`) };
     },
-    async worker(settings = {}) {
-      const config = readWorkerConfig({ ...envOf('worker'), ...settings });
-      const log = memoryLog('worker');
-      const service = createWorker(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
-    },
+    worker: async (settings = {}) =>
+      start('worker', createWorker, readWorkerConfig({ ...envOf('worker'), ...settings })),
     async notifier(settings = {}) {
-      const config = readNotifierConfig({
-        ...envOf('notifier'),
-        CALLBACK_ALLOW: '127.0.0.1:*',
-        CALLBACK_RATE: '1000',
-        ...settings,
-      });
-      const log = memoryLog('notifier');
-      const service = createNotifier(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      const own = { CALLBACK_ALLOW: '127.0.0.1:*', CALLBACK_RATE: '1000' };
+      return start('notifier', createNotifier, readNotifierConfig({ ...envOf('notifier'), ...own, ...settings }));
     },
     async portal(settings = {}) {
       const port = await freePort();
@@ -183,11 +161,7 @@ export async function startStack(
         ...(!settings.PORTAL_URL && { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST }),
       };
       const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });
-      const log = memoryLog('portal');
-      const service = createPortal(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, url, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      return { ...(await start('portal', createPortal, config)), url };
     },
     async close() {
       for (const close of closes.reverse()) await close();
