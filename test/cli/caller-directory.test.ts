@@ -11,11 +11,10 @@ const MAIN = join(ROOT, 'apps/cli/src/main.ts');
 // Each directory has the same names with another number of orders, so that the output tells which file was read.
 const ORDERS = { caller: 1, other: 2, package: 3 };
 type Directory = keyof typeof ORDERS;
-let directory: string;
+const directory = makeDirectory();
 const pathOf = (name: Directory) => join(directory, name);
 
 beforeAll(async () => {
-  directory = await makeDirectory();
   for (const [name, number] of Object.entries(ORDERS)) {
     const path = pathOf(name as Directory);
     await mkdir(path);

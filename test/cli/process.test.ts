@@ -37,7 +37,7 @@ test('exit codes and streams are those of a real process, which ends', async () 
 });
 
 test.each(['send', 'events'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
-  const directory = await makeDirectory();
+  const directory = makeDirectory();
   const list = join(directory, 'modules');
   const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
   const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
@@ -56,7 +56,7 @@ test('knex prints nothing if the database is unreachable', async () => {
 });
 
 test('a full disk is reported in one line, and a failure to write that line is ignored', async () => {
-  const directory = await makeDirectory();
+  const directory = makeDirectory();
   for (const [redirection, expected] of [
     ['>', [1, 'Cannot write to standard output (EFBIG).\n']],
     ['2>', [2, '']],

@@ -15,7 +15,7 @@ const run = (...args: string[]) =>
   );
 
 testWith('redis-server')('a run measures, verifies every order, draws a chart and writes its results', async () => {
-  const directory = await makeDirectory();
+  const directory = makeDirectory();
   const [json, chart] = [join(directory, 'figures.json'), join(directory, 'chart.svg')];
   const options = [
     '--only',

@@ -73,7 +73,7 @@ test('the bundled portal signs in an operator and serves its page, the help and 
 
 /** Copies into a new directory what the image consists of. */
 async function assembleImage(): Promise<string> {
-  const root = await makeDirectory();
+  const root = makeDirectory();
   const isCopied = (path: string) => !/\/(node_modules|test)$/.test(path);
   for (const path of ['package.json', 'apps', 'packages', 'docs/senders', 'docs/portal', 'deploy/postgres', 'bundle'])
     await cp(join(ROOT, path), join(root, path), {

@@ -14,7 +14,7 @@ import { makeCertificates } from '../harness/tls-stores.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let directory: string;
+const directory = makeDirectory();
 let certificate: { key: Buffer; cert: Buffer };
 let receiver: Server;
 
@@ -25,7 +25,6 @@ async function open(server: Server): Promise<number> {
 }
 
 beforeAll(async () => {
-  directory = await makeDirectory();
   await makeCertificates((name) => join(directory, name));
   const [key, cert] = await Promise.all(['server.key', 'server.crt'].map((name) => readFile(join(directory, name))));
   certificate = { key: key as Buffer, cert: cert as Buffer };

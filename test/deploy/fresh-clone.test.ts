@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 let clone: string;
 
 beforeAll(async () => {
-  clone = await makeDirectory();
+  clone = makeDirectory();
   execFileSync('git', ['clone', '--quiet', ROOT, clone]);
 });
 

@@ -40,7 +40,7 @@ describeWith('prometheus')('a real Prometheus', () => {
   beforeAll(async () => {
     ports = { intake: await freePort(), worker: await freePort() };
     ({ api } = await stack.intake({ ADMIN_PORT: String(ports.intake) }));
-    const directory = await makeDirectory();
+    const directory = makeDirectory();
     await writeFile(join(directory, 'alerts.yml'), stringify(hurried(readRuleFile())));
     const config = {
       global: { scrape_interval: `${SCRAPE}s`, scrape_timeout: `${SCRAPE}s`, evaluation_interval: '500ms' },

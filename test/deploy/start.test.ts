@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { openKnex } from '@orders/database/connect.ts';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
@@ -13,12 +13,9 @@ import { until } from '../harness/until.ts';
 
 const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
 
-let directory: string;
+const directory = makeDirectory();
 let running: { child: Child; printed: () => string } | undefined;
 
-beforeAll(async () => {
-  directory = await makeDirectory();
-});
 afterAll(async () => {
   await running?.child.stop();
 });

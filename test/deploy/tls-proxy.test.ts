@@ -23,12 +23,11 @@ const PORTAL = 'portal.example.com';
 describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', () => {
   let stack: Stack;
   let account: TestAccount;
-  let directory: string;
+  const directory = makeDirectory();
   let echo: Server;
   let [httpPort, httpsPort] = [0, 0];
 
   beforeAll(async () => {
-    directory = await makeDirectory();
     stack = await startStack('postgres');
     account = await stack.account();
     const intake = await stack.intake({ RATE_LIMIT: '100000/1s' });

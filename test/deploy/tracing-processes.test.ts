@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
@@ -13,13 +13,9 @@ import { useStack } from '../harness/use-stack.ts';
 
 const UNAVAILABLE = 'trace receiver unavailable; spans are dropped, orders are not affected';
 const AVAILABLE_AGAIN = 'trace receiver available again';
-let directory: string;
+const directory = makeDirectory();
 
 const { stack, account } = useStack({ queue: QUEUE_KIND, account: true });
-
-beforeAll(async () => {
-  directory = await makeDirectory();
-});
 
 type Settings = Record<string, string>;
 

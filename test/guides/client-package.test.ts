@@ -42,12 +42,11 @@ const PROJECTS = [
   { type: 'commonjs', module: 'commonjs', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
 ];
 
-let directory: string;
+const directory = makeDirectory();
 let project: string;
 
 /** Packs the client like a release and installs it in an empty project without a registry. */
 beforeAll(async () => {
-  directory = await makeDirectory();
   const tarball = await packClient(directory);
   expect(basename(tarball)).toBe(`orders-client-${version}.tgz`);
   project = join(directory, 'project');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { retryDelay } from '@orders/domain/endpoints.ts';
@@ -45,14 +45,11 @@ test('the page has four programs, and its facts are those of the service', () =>
 });
 
 describeWith('php', 'python3')('a program of the page', () => {
-  let directory: string;
+  const directory = makeDirectory();
   const children = new Set<ChildProcess>();
 
   const { stack, knex, api } = useStack({ intake: true, worker: true, notifier: true });
 
-  beforeAll(async () => {
-    directory = await makeDirectory();
-  });
   afterEach(async () => {
     for (const child of children) {
       const closed = once(child, 'close');

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
@@ -133,13 +133,9 @@ describeWith(
   'php',
   'python3',
 )('the examples of the pages for senders', () => {
-  let directory: string;
+  const directory = makeDirectory();
 
   const { stack, knex, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
-
-  beforeAll(async () => {
-    directory = await makeDirectory();
-  });
 
   const variables = ({ key, secret }: TestAccount, url = api.url) => ({
     ORDERS_URL: url,

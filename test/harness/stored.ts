@@ -73,8 +73,13 @@ const OF_PEOPLE = ['signed_in', 'signed_out', 'sign_in_failed', 'personal_data_r
 export const isChange = ({ action }: Pick<AuditEvent, 'action'>): boolean => !OF_PEOPLE.includes(action);
 
 /** The changes of an account, newest first. */
-export async function listChanges(db: Knex, accountId: number, limit = 100): Promise<AuditEvent[]> {
-  return (await listAudit(db, { accountId, limit })).filter(isChange);
+export async function listChanges(
+  db: Knex,
+  accountId: number,
+  limit = 100,
+): Promise<Pick<AuditEvent, 'actor' | 'action' | 'subject' | 'details'>[]> {
+  const events = await listAudit(db, { accountId, limit });
+  return events.filter(isChange).map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
 }
 
 /** The stored bodies of receipts, by receipt id. */

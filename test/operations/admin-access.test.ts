@@ -11,12 +11,11 @@ const [own] = Object.values(networkInterfaces())
   .flat()
   .filter((address) => address?.family === 'IPv4' && !address.internal);
 const testElsewhere = own ? test : test.skip;
-let directory: string;
+const directory = makeDirectory();
 
 const { stack } = useStack();
 
 beforeAll(async () => {
-  directory = await makeDirectory();
   await writeFile(join(directory, 'token'), `${TOKEN}\n`);
 });
 

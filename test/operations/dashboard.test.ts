@@ -72,7 +72,7 @@ test('it queries only existing series', () => {
 
 describeWith('promtool')('by promtool', () => {
   test('each of its queries is valid PromQL', async () => {
-    const directory = await makeDirectory();
+    const directory = makeDirectory();
     const file = join(directory, 'queries.yml');
     const rules = expressions.map((expr, index) => ({ record: `query_${index}`, expr }));
     await writeFile(file, stringify({ groups: [{ name: 'queries', rules }] }));

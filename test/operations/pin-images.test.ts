@@ -11,7 +11,7 @@ const FILES = ['Dockerfile', 'docker-compose.yml', 'deploy/compose/tls.yml', '.g
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 
 let registry: Server;
-let directory: string;
+const directory = makeDirectory();
 let host: string;
 
 beforeAll(async () => {
@@ -28,7 +28,6 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await new Promise((listening) => registry.once('listening', listening));
   host = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
-  directory = await makeDirectory();
 });
 afterAll(async () => {
   registry?.close();

@@ -1,20 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let directory: string;
+const directory = makeDirectory();
 
 const { stack } = useStack();
-
-beforeAll(async () => {
-  directory = await makeDirectory();
-});
 
 async function secret(name: string, value: string): Promise<string> {
   const path = join(directory, name);

@@ -42,13 +42,7 @@ async function holder(): Promise<Holder> {
 const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code, errors: reply.body.errors });
 const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer: string }) => pointer);
 
-const auditOf = async ({ account }: Holder) =>
-  (await listChanges(knex, account.id)).map(({ action, subject, details, actor }) => ({
-    action,
-    subject,
-    details,
-    actor,
-  }));
+const auditOf = ({ account }: Holder) => listChanges(knex, account.id);
 
 /** Creates an endpoint at the receiver through the API. */
 async function register({ client, base }: Holder, body: object = {}) {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { REJECTIONS } from '@orders/domain/rejections.ts';
@@ -18,13 +18,9 @@ import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-let directory: string;
+const directory = makeDirectory();
 
 const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
-
-beforeAll(async () => {
-  directory = await makeDirectory();
-});
 
 /** An owner who has signed in, with a client, and the base path of the account. */
 async function signInOwner(options: { signing?: boolean } = {}) {
@@ -34,13 +30,7 @@ async function signInOwner(options: { signing?: boolean } = {}) {
   return { account, person, client, base: `/accounts/${account.id}` };
 }
 
-const auditOf = async (account: TestAccount) =>
-  (await listChanges(knex, account.id)).map(({ action, actor, subject, details }) => ({
-    action,
-    actor,
-    subject,
-    details,
-  }));
+const auditOf = (account: TestAccount) => listChanges(knex, account.id);
 
 describe('isolation', () => {
   test('every route of another account is not found, for a user of an account and without a session', async () => {

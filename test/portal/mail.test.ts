@@ -230,7 +230,7 @@ describeWith('openssl')('TLS to the mail server', () => {
   const trusted = tls.getCACertificates('default');
 
   beforeAll(async () => {
-    const directory = await makeDirectory();
+    const directory = makeDirectory();
     const file = (name: string) => join(directory, name);
     const names = 'subjectAltName=IP:0.0.0.0,IP:127.0.0.1';
     const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-days', '2'];

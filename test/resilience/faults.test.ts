@@ -9,7 +9,7 @@ describeWith('redis-server')('the fault runner', () => {
   test(
     'injects each fault, finds every accepted order written once, every cancellation kept and every event told and delivered, and writes a report',
     async () => {
-      const directory = await makeDirectory();
+      const directory = makeDirectory();
       const json = join(directory, 'faults.json');
       const kinds = [
         'intake-killed',

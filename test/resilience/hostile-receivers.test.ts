@@ -107,7 +107,7 @@ describe('an attempt fails', () => {
   });
 
   testWith('openssl')('if no certificate that this machine trusts is shown', async () => {
-    const directory = await makeDirectory();
+    const directory = makeDirectory();
     await makeCertificates((name) => join(directory, name));
     const server = createHttpsServer({
       key: await readFile(join(directory, 'server.key')),
@@ -131,7 +131,7 @@ describe('an attempt fails', () => {
 });
 
 testWith('openssl')('a server that wants a finite-field key exchange gets no handshake', async () => {
-  const directory = await makeDirectory();
+  const directory = makeDirectory();
   const file = (name: string) => join(directory, name);
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const request = [

@@ -59,11 +59,10 @@ const SECRET = {
 let postgres: FaultyPostgres;
 let redis: FaultyRedis | null;
 let stack: Stack;
-let directory: string;
+const directory = makeDirectory();
 const processes: Child[] = [];
 
 beforeAll(async () => {
-  directory = await makeDirectory();
   postgres = await startFaultyPostgres();
   redis = findProgram('redis-server') ? await startFaultyRedis() : null;
   stack = await startStack(redis ? 'redis' : 'postgres', { database: postgres, ...(redis && { queue: redis }) });
