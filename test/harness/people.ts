@@ -88,13 +88,15 @@ export interface Shop extends ShopClient {
   account: TestAccount;
   person: TestPerson;
   client: PortalClient;
+  /** The path of the account. */
+  base: string;
 }
 
-export async function openShop(stack: Stack, portal: RunningPortal): Promise<Shop> {
-  const account = await stack.account({ signing: true });
+export async function openShop(stack: Stack, portal: RunningPortal, { signing = true } = {}): Promise<Shop> {
+  const account = await stack.account({ signing });
   const person = await createPerson(stack, account.id);
   const client = await signIn(portal, person);
-  return { account, person, client, ...below(client, account.id) };
+  return { account, person, client, base: `/accounts/${account.id}`, ...below(client, account.id) };
 }
 
 /** The routes below an account, requested by another user. */

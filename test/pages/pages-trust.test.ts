@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPageAs } from '../harness/browser.ts';
-import { createPerson, signIn } from '../harness/people.ts';
+import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { until } from '../harness/until.ts';
@@ -16,11 +16,7 @@ afterAll(async () => {
   await frozen?.stop('SIGKILL');
 });
 
-async function openAccount(options: { signing?: boolean } = {}) {
-  const account = await stack.account(options);
-  const person = await createPerson(stack, account.id);
-  return { account, person, client: await signIn(portal, person), base: `/accounts/${account.id}` };
-}
+const openAccount = ({ signing = false } = {}) => openShop(stack, portal, { signing });
 
 /** The label of the focused element; for a choice among several, the label of the choice. */
 const focused = (page: Page) =>

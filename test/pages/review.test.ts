@@ -2,46 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
-import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
-import { expectAccessible, intercept, openPage, openPageAs, stopTime } from '../harness/browser.ts';
-import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
+import type { Locator, Page } from 'playwright-core';
+import { expectAccessible, intercept, openPage, stopTime } from '../harness/browser.ts';
+import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { extendUndoOf, factOf, numbered, rowOf } from '../harness/review-page.ts';
-import type { TestAccount } from '../harness/stack.ts';
+import { extendUndoOf, factOf, numbered, type ReviewedShop, rowOf, useReviewList } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
-import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, knex, api, portal } = useStack({ intake: true, worker: true, portal: true });
+const { stack, knex, api, portal, open, review } = useReviewList();
 
 const PHONE = { viewport: { width: 390, height: 844 } };
-
-/** An account with orders and a reviewer. */
-interface Shop {
-  account: TestAccount;
-  person: TestPerson;
-  /** Sends an order over REST and waits until it is written. */
-  send(order: object | string): Promise<number>;
-}
-
-async function openShop(...orders: (object | string)[]): Promise<Shop> {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  const send: Shop['send'] = async (order) => {
-    const { body } = await api.order(account, order, { Prefer: 'wait=20' });
-    expect(body.status).toBe('written');
-    return body.order_id;
-  };
-  for (const order of orders) await send(order);
-  return { account, person, send };
-}
-
-/** Opens the list as its reviewer. */
-const review = (
-  { person, account }: Shop,
-  { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
-): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/review${path}`, options);
 
 const openOrder = (page: Page, number: string) => rowOf(page, number).getByRole('link').click();
 const paneOf = (page: Page) => page.locator('.order-pane');
@@ -58,7 +30,7 @@ const becomes = (orderId: number, state: string) =>
 
 describe('a dispatcher', () => {
   test('signs in, corrects an order and confirms it, by keyboard alone', async () => {
-    const shop = await openShop(numbered('K-1', { emirate: 'Atlantis' }), numbered('K-2'));
+    const shop = await open(numbered('K-1', { emirate: 'Atlantis' }), numbered('K-2'));
     const page = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
@@ -102,19 +74,19 @@ describe('a dispatcher', () => {
   });
 
   test('sees a new order without a reload, and after scrolling only on request', async () => {
-    const shop = await openShop();
+    const shop = await open();
     await insertOrders(shop, 100);
     const page = await review(shop);
     await rowOf(page, 'BULK-0100').waitFor();
     await page.locator('html').evaluate((html) => html.setAttribute('data-kept', ''));
-    await shop.send(numbered('NEW-1'));
+    await api.process(shop.account, numbered('NEW-1'));
     await rowOf(page, 'NEW-1').waitFor();
     await page.locator('[role=status]', { hasText: '1 new order' }).waitFor({ state: 'attached' });
 
     await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, 2000));
     await rowOf(page, 'BULK-0050').waitFor();
     const before = await rowOf(page, 'BULK-0050').boundingBox();
-    await shop.send(numbered('NEW-2'));
+    await api.process(shop.account, numbered('NEW-2'));
     await page.getByRole('button', { name: '1 new order' }).waitFor();
     expect(await rowOf(page, 'BULK-0050').boundingBox()).toEqual(before);
     await page.getByRole('button', { name: '1 new order' }).click();
@@ -127,7 +99,7 @@ describe('a dispatcher', () => {
   test('reads each warning at its field and in the payload, which is shown as received', async () => {
     const raw = `{"source_order_id" : "W-1","total":  12345678901234567890.10, "emirate":"Atlantis",
       "customer":{"name":"محمد","phone":"12"},"x":{"a":1}}`;
-    const page = await review(await openShop(raw));
+    const page = await review(await open(raw));
     await openOrder(page, 'W-1');
     const note = factOf(page, 'Emirate').locator('.warning-note');
     const focused = page.locator(':focus');
@@ -149,7 +121,7 @@ describe('a dispatcher', () => {
   });
 
   test('is told if somebody else was faster, and sees the current state of the order', async () => {
-    const shop = await openShop(numbered('F-1'), numbered('F-2'));
+    const shop = await open(numbered('F-1'), numbered('F-2'));
     const page = await review(shop);
     await openOrder(page, 'F-1');
     await page.getByRole('button', { name: 'Add Area' }).click();
@@ -171,7 +143,7 @@ describe('a dispatcher', () => {
   });
 
   test('edits items and empties fields, discards edits with Escape, and sees the history', async () => {
-    const page = await review(await openShop(numbered('E-1', { items: [{ name: 'Karak', quantity: 'a few' }] })));
+    const page = await review(await open(numbered('E-1', { items: [{ name: 'Karak', quantity: 'a few' }] })));
     await openOrder(page, 'E-1');
     await page.getByRole('button', { name: 'Edit: Karak' }).click();
     await page.getByLabel('Qty').fill('3');
@@ -192,7 +164,7 @@ describe('a dispatcher', () => {
   });
 
   test('cannot confirm an order that is being edited', async () => {
-    const shop = await openShop(numbered('D-1'));
+    const shop = await open(numbered('D-1'));
     const page = await review(shop);
     await openOrder(page, 'D-1');
     await page.getByRole('button', { name: 'Edit: Address' }).click();
@@ -213,7 +185,7 @@ describe('a dispatcher', () => {
 
 describe('several orders', () => {
   test('are confirmed at once and undone with one click', async () => {
-    const shop = await openShop(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
+    const shop = await open(...['B-1', 'B-2', 'B-3', 'B-4'].map((number) => numbered(number)));
     const page = await review(shop);
     await rowOf(page, 'B-4').getByRole('checkbox').click();
     await rowOf(page, 'B-2')
@@ -235,7 +207,7 @@ describe('several orders', () => {
   });
 
   test('are rejected with a reason, and one of them is reopened', async () => {
-    const shop = await openShop(numbered('R-1'), numbered('R-2'));
+    const shop = await open(numbered('R-1'), numbered('R-2'));
     const page = await review(shop);
     await rowOf(page, 'R-1').waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).check();
@@ -256,7 +228,7 @@ describe('several orders', () => {
   });
 
   test('return to the list if the service is unreachable', async () => {
-    const shop = await openShop(numbered('O-1'), numbered('O-2'));
+    const shop = await open(numbered('O-1'), numbered('O-2'));
     const page = await review(shop);
     await intercept(page, '**/orders/review', (route) => route.abort());
     await rowOf(page, 'O-2').waitFor();
@@ -269,7 +241,7 @@ describe('several orders', () => {
 
 describe('the list', () => {
   test('loads with less than 200 kB of scripts and styles, and reports an unknown order', async () => {
-    const page = await review(await openShop(numbered('L-1')), { path: '/999999999' });
+    const page = await review(await open(numbered('L-1')), { path: '/999999999' });
     await rowOf(page, 'L-1').waitFor();
     await page.getByText('There is no such order').waitFor();
     const loaded = await page.evaluate<number>(
@@ -281,7 +253,7 @@ describe('the list', () => {
   });
 
   test('keeps its filters and the open order in its URL, also with back and forward', async () => {
-    const shop = await openShop(numbered('Q-1'), numbered('Q-2', { emirate: 'Sharjah' }), numbered('Q-3', { x: 1 }));
+    const shop = await open(numbered('Q-1'), numbered('Q-2', { emirate: 'Sharjah' }), numbered('Q-3', { x: 1 }));
     const page = await review(shop);
     await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByRole('radio', { name: 'Sharjah' }).check();
@@ -307,10 +279,7 @@ describe('the list', () => {
   });
 
   test('is searched while typing, and single-key shortcuts can be switched off', async () => {
-    const shop = await openShop(
-      numbered('S-1'),
-      numbered('S-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }),
-    );
+    const shop = await open(numbered('S-1'), numbered('S-2', { customer: { name: 'جاسم', phone: '055 765 4321' } }));
     const page = await review(shop);
     await rowOf(page, 'S-1').waitFor();
     await page.keyboard.press('/');
@@ -335,7 +304,7 @@ describe('the list', () => {
   });
 
   test('of 3,000 orders renders only those in sight, down to the last', async () => {
-    const shop = await openShop();
+    const shop = await open();
     await insertOrders(shop, 3000);
     const page = await review(shop);
     await rowOf(page, 'BULK-3000').waitFor();
@@ -358,7 +327,7 @@ test.each(['en', 'ar'])('each warning code has a text in %s', (language) => {
 
 describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
   test('list, order, editor and dialogs meet WCAG 2.2 AA', async () => {
-    const shop = await openShop(numbered('X-1', { emirate: 'Atlantis', x: 1 }), numbered('X-2', { total: 'much' }));
+    const shop = await open(numbered('X-1', { emirate: 'Atlantis', x: 1 }), numbered('X-2', { total: 'much' }));
     const page = await review(shop, { colorScheme });
     await rowOf(page, 'X-1').waitFor();
     await page.getByRole('checkbox', { name: 'Select order X-2' }).check();
@@ -384,7 +353,7 @@ describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
 describe.each(['en-GB', 'ar'])('on a phone, in %s', (locale) => {
   test('everything fits the window, an order takes the whole page, and there is a way back', async () => {
     const long = 'برج السلام، الطابق الثاني عشر، شقة 1204، شارع الشيخ زايد، '.repeat(4);
-    const shop = await openShop(numbered('P-1', { address: long, emirate: 'Atlantis', [`x${'y'.repeat(200)}`]: 1 }));
+    const shop = await open(numbered('P-1', { address: long, emirate: 'Atlantis', [`x${'y'.repeat(200)}`]: 1 }));
     const page = await review(shop, { ...PHONE, locale });
     await rowOf(page, 'P-1').waitFor();
     expect(await overflowOf(page.locator('html'))).toBe(0);
@@ -404,7 +373,7 @@ describe.each(['en-GB', 'ar'])('on a phone, in %s', (locale) => {
 const overflowOf = (place: Locator) => place.evaluate((element) => element.scrollWidth - element.clientWidth);
 
 /** Inserts many orders with the columns that the worker writes. */
-async function insertOrders({ account }: Shop, count: number): Promise<void> {
+async function insertOrders({ account }: ReviewedShop, count: number): Promise<void> {
   await knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, items, total,
                          currency, warnings, received_at, written_at)

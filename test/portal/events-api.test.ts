@@ -4,7 +4,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
 import type { Reply } from '../harness/api.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
-import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { createPerson, openShop, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
@@ -32,11 +32,9 @@ interface Holder {
 
 /** An account whose events are enabled. */
 async function holder(): Promise<Holder> {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  await setEvents(knex, account.id, true);
-  return { account, person, client, base: `/accounts/${account.id}/endpoints` };
+  const shop = await openShop(stack, portal, { signing: false });
+  await setEvents(knex, shop.account.id, true);
+  return { ...shop, base: `${shop.base}/endpoints` };
 }
 
 const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code, errors: reply.body.errors });

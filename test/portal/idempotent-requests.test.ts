@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
+import { openPortalClient, openShop, signIn } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, portal } = useStack({ portal: true });
 
-async function signInOwner() {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  return { account, person, client: await signIn(portal, person), base: `/accounts/${account.id}` };
-}
+const signInOwner = () => openShop(stack, portal, { signing: false });
 
 const keysNamed = (accountId: number, name: string) => knex('api_keys').where({ account_id: accountId, name });
 

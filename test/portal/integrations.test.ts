@@ -11,7 +11,7 @@ import { expectAccessible, openPageAs } from '../harness/browser.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { sign } from '../harness/hashes.ts';
-import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
+import { openShop, type PortalClient } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { listChanges } from '../harness/stored.ts';
@@ -23,12 +23,7 @@ const directory = makeDirectory();
 const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 /** An owner who has signed in, with a client, and the base path of the account. */
-async function signInOwner(options: { signing?: boolean } = {}) {
-  const account = await stack.account(options);
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  return { account, person, client, base: `/accounts/${account.id}` };
-}
+const signInOwner = ({ signing = false } = {}) => openShop(stack, portal, { signing });
 
 const auditOf = (account: TestAccount) => listChanges(knex, account.id);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { Reply } from '../harness/api.ts';
-import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
+import { createPerson, openShop, type PortalClient, signIn } from '../harness/people.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
@@ -10,10 +10,8 @@ import { useStack } from '../harness/use-stack.ts';
 const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  return { account, person, client, base: `/accounts/${account.id}/sources` };
+  const shop = await openShop(stack, portal, { signing: false });
+  return { ...shop, base: `${shop.base}/sources` };
 }
 
 const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code, errors: reply.body.errors });
