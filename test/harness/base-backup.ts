@@ -27,7 +27,7 @@ const OMITTED_FILES =
  * @param from the data directory of this Postgres.
  * @param to a directory that does not exist.
  */
-export async function takeBaseBackup(url: string, from: string, to: string): Promise<void> {
+async function takeBaseBackup(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -42,7 +42,7 @@ export async function takeBaseBackup(url: string, from: string, to: string): Pro
 }
 
 /** Makes a Postgres that is started on this copy follow a primary (`standby`), or replay an archive and then be a primary (`recovery`). */
-export function markForRecovery(directory: string, as: 'standby' | 'recovery'): Promise<void> {
+function markForRecovery(directory: string, as: 'standby' | 'recovery'): Promise<void> {
   return writeWithOwner(directory, `${as}.signal`, '');
 }
 

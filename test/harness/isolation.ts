@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import type { AttackResult } from '../../verification/bench/src/isolation/attack.ts';
+import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import type { PoliteLoad, PoliteMessage, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
@@ -45,6 +45,13 @@ export interface Isolation {
    * @returns the replies to the attack.
    */
   expectUnharmed(attack: (signal: AbortSignal) => Promise<AttackResult>): Promise<AttackResult>;
+  /** Expects the same of an attack in which the hostile account keeps sending this many requests at once. */
+  flood(
+    connections: number,
+    path: string,
+    bodyOf: (number: number) => string | Buffer,
+    headers?: Record<string, string>,
+  ): Promise<AttackResult>;
   /** Adds receipts that a test got outside an attack. */
   addReceipts(receiptIds: readonly string[]): void;
   /** Expects that each receipt in a 202 exists and reaches a final state. */
@@ -61,6 +68,12 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   let portal: PoliteLoad['portal'];
   const isolation = {
     expectUnharmed,
+    flood: (connections, path, bodyOf, headers = {}) =>
+      expectUnharmed((signal) => {
+        const { intakeUrl, hostile } = isolation;
+        const requestOf = (number: number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers);
+        return attack(requestOf, { connections, signal });
+      }),
     expectAllFinal,
     addReceipts: (receiptIds) => void acceptedIds.push(...receiptIds),
   } as Isolation;

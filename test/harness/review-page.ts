@@ -13,7 +13,7 @@ export interface ReviewedShop {
   person: TestPerson;
 }
 
-export const DELIVERABLE_ORDER = {
+const DELIVERABLE_ORDER = {
   source_order_id: 'A-1',
   customer: { name: 'Fatima', phone: '050 123 4567' },
   address: 'Villa 12, Street 4',

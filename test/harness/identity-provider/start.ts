@@ -129,7 +129,7 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
 }
 
 /** Keeps what a provider stores; the provider's own adapter for this warns on the console. */
-export function memoryAdapter(): (name: string) => Adapter {
+function memoryAdapter(): (name: string) => Adapter {
   const stored = new Map<string, AdapterPayload>();
   return (name) => {
     const keyOf = (id: string) => `${name}:${id}`;
