@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { makeDirectory } from '../harness/directory.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAIN = join(ROOT, 'apps/cli/src/main.ts');
@@ -11,11 +11,10 @@ const MAIN = join(ROOT, 'apps/cli/src/main.ts');
 // Each directory has the same names with another number of orders, so that the output tells which file was read.
 const ORDERS = { caller: 1, other: 2, package: 3 };
 type Directory = keyof typeof ORDERS;
-let directory: string;
+const directory = makeDirectory();
 const pathOf = (name: Directory) => join(directory, name);
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-caller-'));
   for (const [name, number] of Object.entries(ORDERS)) {
     const path = pathOf(name as Directory);
     await mkdir(path);
@@ -31,7 +30,6 @@ beforeAll(async () => {
     JSON.stringify({ scripts: { ...scripts, send: scripts.orders } }),
   );
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 function ordersRead(cwd: Directory, command: string, args: string[], env = {}): Promise<number> {
   const options = { cwd: pathOf(cwd), env: { ...baseEnvironment(), ...env } };

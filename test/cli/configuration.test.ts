@@ -1,14 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig } from '../../apps/cli/src/config.ts';
 import { readSenderConfig } from '../../apps/cli/src/sender-config.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
 const cli = useCli();
-let local: string;
+const local = makeDirectory();
 
 /** Writes the files of `npm start`. */
 async function leave(databaseUrl: string): Promise<void> {
@@ -18,11 +18,6 @@ async function leave(databaseUrl: string): Promise<void> {
   );
   await writeFile(join(local, 'secrets.json'), JSON.stringify({ secretsKey: SECRETS_KEY, postgresPassword: 'x' }));
 }
-
-beforeAll(async () => {
-  local = await mkdtemp(join(tmpdir(), 'orders-cli-'));
-});
-afterAll(() => rm(local, { recursive: true }));
 
 async function unreachable(): Promise<string> {
   return `postgres://orders:passw0rd@127.0.0.1:${await freePort()}/orders`;

@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { unseal } from '@orders/database/accounts/seal.ts';
 import { listAudit } from '@orders/database/audit.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
@@ -7,28 +6,22 @@ import { freePort } from '@orders/test-services/ports.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 import { run } from './run.ts';
 
 const UNKNOWN = `ep_${'0'.repeat(24)}`;
 const PUBLIC_URL = 'https://shop.example.com/events';
-
-let stack: Stack;
-let intake: RunningIntake;
 let receiver: EventReceiver;
-let account: TestAccount;
 let id: string;
 
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, notifier: true, account: 'each test' });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
   receiver = await startEventReceiver();
 });
 beforeEach(async () => {
-  account = await stack.account();
   id = String(account.id);
   receiver.respond(204);
   receiver.received.length = 0;
@@ -63,14 +56,14 @@ async function create(url = receiver.url, ...more: string[]) {
 
 async function send(count = 1): Promise<void> {
   const orders = Array.from({ length: count }, (_, at) => ({ source_order_id: `order-${at}` }));
-  expect(await intake.api.batch(account, orders)).toMatchObject({ status: 202 });
+  expect(await api.batch(account, orders)).toMatchObject({ status: 202 });
 }
 
 const received = (count: number) => until(`${count} deliveries`, async () => receiver.received.length >= count);
 
 /** The actions on endpoints, oldest first. */
 async function actions() {
-  const audit = (await listAudit(stack.database.knex, { accountId: account.id, limit: 100 })).reverse();
+  const audit = (await listAudit(knex, { accountId: account.id, limit: 100 })).reverse();
   return audit
     .filter(({ subject }) => subject.startsWith('endpoint:'))
     .map(({ action, subject, details }) => [action, subject, details]);
@@ -78,7 +71,7 @@ async function actions() {
 
 /** The current secret of an endpoint and the one before. */
 async function storedSecrets(endpointId: string): Promise<(string | null)[]> {
-  const [row] = await stack.database.knex('endpoints').where({ endpoint_id: endpointId });
+  const [row] = await knex('endpoints').where({ endpoint_id: endpointId });
   return [row.sealed, row.previous_sealed].map((sealed) => sealed && unseal(stack.secretsKey, account.id, sealed));
 }
 
@@ -114,7 +107,7 @@ describe('create', () => {
 
   test('takes types, and the account by its name', async () => {
     await create();
-    const [{ name }] = await stack.database.knex('accounts').where({ account_id: id }).select('name');
+    const [{ name }] = await knex('accounts').where({ account_id: id }).select('name');
     const types = 'order.confirmed, receipt.dead,order.confirmed';
     const created = await json('create', name, PUBLIC_URL, '--types', types);
     expect(created).toMatchObject({ account_id: account.id, types: ['order.confirmed', 'receipt.dead'] });
@@ -172,7 +165,7 @@ test('a list without endpoints says so', async () => {
 
 test('control characters in a URL are escaped', async () => {
   const { endpoint_id } = await create(PUBLIC_URL);
-  await stack.database.knex('endpoints').where({ endpoint_id }).update({ url: 'https://a.example/\u001b[2J\u202e' });
+  await knex('endpoints').where({ endpoint_id }).update({ url: 'https://a.example/\u001b[2J\u202e' });
   for (const argv of [
     ['list', id],
     ['disable', endpoint_id],
@@ -205,10 +198,8 @@ describe('test', () => {
     expect(await refused(1, 'test', nobody.endpoint_id)).toMatch(
       /^The test failed \(no status, .*: The connection fai/,
     );
-    const printed = { stdout: '', stderr: '' };
-    const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-    const streams = { stdout: stream('stdout'), stderr: stream('stderr') };
-    expect(await runCli(['endpoints', 'test', endpoint_id, '--json'], { ...streams, env: env() })).toBe(1);
+    const printed = await runCommand(['endpoints', 'test', endpoint_id, '--json'], env());
+    expect(printed.code).toBe(1);
     expect(JSON.parse(printed.stdout)).toMatchObject({ status: 500, error: 'refused_status' });
     expect(printed.stderr).toMatch(/^The test failed \(status 500.*\n$/);
   });
@@ -281,8 +272,8 @@ test('the state says why an endpoint was disabled, or that it fails', async () =
   await send();
   await until('it fails', async () => (await endpoints('list', id)).stdout.includes('failing'));
   receiver.respond(410);
-  await stack.database.knex('endpoints').where({ endpoint_id }).update({ next_round_at: stack.database.knex.fn.now() });
-  await stack.database.knex('waiting_deliveries').update({ due_at: stack.database.knex.fn.now() });
+  await knex('endpoints').where({ endpoint_id }).update({ next_round_at: knex.fn.now() });
+  await knex('waiting_deliveries').update({ due_at: knex.fn.now() });
   await until('it is disabled', async () => (await endpoints('list', id)).stdout.includes('disabled: replied 410'));
 });
 

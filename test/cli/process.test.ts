@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { expectDecent, type Outcome, useCli } from './run.ts';
+import { makeDirectory } from '../harness/directory.ts';
+import type { Outcome } from '../harness/run-command.ts';
+import { expectDecent, useCli } from './run.ts';
 
 const cli = useCli();
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -36,7 +37,7 @@ test('exit codes and streams are those of a real process, which ends', async () 
 });
 
 test.each(['send', 'events'])('%s, for senders, loads no driver of a database or a queue', async (command) => {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-loaded-'));
+  const directory = makeDirectory();
   const list = join(directory, 'modules');
   const flags = ['--import', join(import.meta.dirname, '../harness/loaded-modules.ts')];
   const child = spawn(process.execPath, [...flags, MAIN, command, '--help'], {
@@ -45,7 +46,6 @@ test.each(['send', 'events'])('%s, for senders, loads no driver of a database or
   });
   expect(await once(child, 'close')).toEqual([0, null]);
   const loaded = await readFile(list, 'utf8');
-  await rm(directory, { recursive: true });
   expect(loaded).toContain('/commander/');
   expect(loaded).not.toMatch(/\/(knex|bullmq|ioredis|pg)\/|packages\/database/);
 });
@@ -56,7 +56,7 @@ test('knex prints nothing if the database is unreachable', async () => {
 });
 
 test('a full disk is reported in one line, and a failure to write that line is ignored', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-full-'));
+  const directory = makeDirectory();
   for (const [redirection, expected] of [
     ['>', [1, 'Cannot write to standard output (EFBIG).\n']],
     ['2>', [2, '']],
@@ -75,7 +75,6 @@ test('a full disk is reported in one line, and a failure to write that line is i
     const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')]);
     expect([code, stderr]).toEqual(expected);
   }
-  await rm(directory, { recursive: true });
 });
 
 test('a reader that closes the pipe early is no error', async () => {

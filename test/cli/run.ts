@@ -1,22 +1,12 @@
 import { beforeAll, expect } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { type AuditEvent, listAudit } from '@orders/database/audit.ts';
 import type { Knex } from 'knex';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
-
-/** What a command printed, and its exit code. */
-export interface Outcome {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+import { NOWHERE, type Outcome, runCommand } from '../harness/run-command.ts';
 
 export const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 export const PORTAL_URL = 'https://orders.example.com';
-
-/** A data directory without files of `npm start`. */
-export const NOWHERE = '/nonexistent';
 
 /** Runs a command in this process, and checks the rules for the output of every command. */
 export async function run(
@@ -24,11 +14,9 @@ export async function run(
   env: NodeJS.ProcessEnv,
   localDirectory: string = NOWHERE,
 ): Promise<Outcome> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const code = await runCli(argv, { stdout: stream('stdout'), stderr: stream('stderr'), env, localDirectory });
-  expectDecent({ code, ...written });
-  return { code, ...written };
+  const outcome = await runCommand(argv, env, { localDirectory });
+  expectDecent(outcome);
+  return outcome;
 }
 
 /** Success writes nothing to stderr. Failure writes one line there, without stack, address or secret, and nothing to stdout. */

@@ -1,35 +1,27 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
-import { useDirectory } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
 import { wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 import { run } from './run.ts';
 
 const files = useDirectory();
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  account = await stack.account();
-});
+const { stack, api, account } = useStack({ intake: true, worker: true, account: true });
 
 /** Runs a command as an operator beside this stack. */
 async function operate(...argv: string[]) {
-  const { code, stdout, stderr } = await run([...argv, '--json'], { ...stack.env, INTAKE_URL: intake.api.url });
+  const { code, stdout, stderr } = await run([...argv, '--json'], { ...stack.env, INTAKE_URL: api.url });
   expect([code, stderr]).toEqual([0, '']);
   return JSON.parse(stdout);
 }
 const deliver = (url: string, secret: string, order: object): Promise<Reply> => {
   const body = JSON.stringify(order);
-  const path = url.slice(intake.api.url.length);
-  return intake.api.send('POST', path, wooCommerceHeaders(body, 'order.created', secret), body);
+  const path = url.slice(api.url.length);
+  return api.send('POST', path, wooCommerceHeaders(body, 'order.created', secret), body);
 };
-const stateOf = async ({ body }: Reply) => (await intake.api.final(account, body.receipt_id)).body;
+const stateOf = async ({ body }: Reply) => (await api.final(account, body.receipt_id)).body;
 
 test('a shop that uses what the commands print gets its orders written, also through changes of everything', async () => {
   const reference = String(account.id);

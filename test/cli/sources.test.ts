@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { unseal } from '@orders/database/accounts/seal.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
-import { useDirectory } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
 import { run, SECRETS_KEY, useCli } from './run.ts';
 
 const cli = useCli();

@@ -7,15 +7,13 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { claimEndpoints } from '@orders/notifier/claim-endpoints.ts';
 import type { Knex } from 'knex';
 import type { Api } from '../harness/api.ts';
+import { ARCHIVE_SETTINGS, type Backup, takeBackup } from '../harness/base-backup.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
-import { ARCHIVE_SETTINGS, type Backup, takeBackup } from '../harness/restore.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
-
-const KIND = QUEUE_KINDS[0] as QueueKind;
 
 /** The confirmed orders behind a cursor, read like the dispatching system does. */
 const follow = (knex: Knex, xid: string): Promise<{ source_order_id: string; confirmed_xid: string }[]> =>
@@ -81,7 +79,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
   beforeAll(async () => {
     // Without a pooler, like the restored database.
     primary = await startFaultyPostgres(ARCHIVE_SETTINGS, { direct: true });
-    const lost = await startStack(KIND, { database: { ...primary, close: async () => {} } });
+    const lost = await startStack(QUEUE_KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();
     await setEvents(primary.knex, account.id, true);
@@ -114,7 +112,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
   afterAll(() => primary?.close());
 
   test('to the end of the archive has everything accepted, finishes pending receipts and writes nothing twice', async () => {
-    stack = await startStack(KIND, { database: await backup.restore() });
+    stack = await startStack(QUEUE_KIND, { database: await backup.restore() });
     const { knex } = stack.database;
     expect(await knex('receipts').where({ state: 'received' })).not.toEqual([]);
     const { api } = await stack.intake();
@@ -138,7 +136,7 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
   });
 
   test('to a point in time does not know later orders, and orders sent again are there once', async () => {
-    stack = await startStack(KIND, { database: await backup.restore(['recovery_target_name=noon']) });
+    stack = await startStack(QUEUE_KIND, { database: await backup.restore(['recovery_target_name=noon']) });
     const { knex } = stack.database;
     const { api } = await stack.intake();
     const before = await readFeed(api, account);

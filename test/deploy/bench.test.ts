@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { testWith } from '../harness/programs.ts';
 
 const MAIN = resolve(import.meta.dirname, '../../verification/bench/src/main.ts');
@@ -15,7 +15,7 @@ const run = (...args: string[]) =>
   );
 
 testWith('redis-server')('a run measures, verifies every order, draws a chart and writes its results', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-bench-test-'));
+  const directory = makeDirectory();
   const [json, chart] = [join(directory, 'figures.json'), join(directory, 'chart.svg')];
   const options = [
     '--only',
@@ -38,7 +38,6 @@ testWith('redis-server')('a run measures, verifies every order, draws a chart an
   expect(measurements).toMatchObject([{ contestant: 'ours', load: '128', faults: [], deadlocks: 0 }]);
   expect(measurements[0].accepted).toBeGreaterThan(50);
   expect(await readFile(chart, 'utf8')).toMatch(/^<svg.*>ours</s);
-  await rm(directory, { recursive: true });
 });
 
 test.each([

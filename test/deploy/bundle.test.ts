@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -10,18 +9,20 @@ import { baseEnvironment, type Child, startChild } from '@orders/test-services/c
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { createPerson } from '../harness/people.ts';
 import { untilReady } from '../harness/processes.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type Stack, startStack, TEST_HASH_COST } from '../harness/stack.ts';
+import { TEST_HASH_COST } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-
-let stack: Stack;
 const running: Child[] = [];
+
+const { stack } = useStack({ queue: QUEUE_KINDS.at(-1) ?? 'postgres' });
+
 beforeAll(async () => {
   await bundleApps();
-  stack = await startStack(QUEUE_KINDS.at(-1) ?? 'postgres');
 });
 afterAll(async () => {
   await Promise.all(running.map((child) => child.stop()));
@@ -50,8 +51,7 @@ test('the bundled apps take an order with tracing on, write it, and serve their 
   const api = await openApi(intake);
   // A body of this size is parsed in the thread, which has a file of its own.
   const order = { source_order_id: 'bundled', customer: { name: 'مريم' }, unknown: 'x'.repeat(20_000) };
-  const { body } = await api.order(account, order);
-  expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+  expect(await api.process(account, order)).toMatchObject({ status: 'written' });
   for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/docs/senders', '/docs/senders/copy.js'])
     expect((await fetch(intake + path)).status).toBe(200);
 });
@@ -73,7 +73,7 @@ test('the bundled portal signs in an operator and serves its page, the help and 
 
 /** Copies into a new directory what the image consists of. */
 async function assembleImage(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'orders-image-'));
+  const root = makeDirectory();
   const isCopied = (path: string) => !/\/(node_modules|test)$/.test(path);
   for (const path of ['package.json', 'apps', 'packages', 'docs/senders', 'docs/portal', 'deploy/postgres', 'bundle'])
     await cp(join(ROOT, path), join(root, path), {

@@ -1,20 +1,20 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let directory: string;
+const directory = makeDirectory();
 let certificate: { key: Buffer; cert: Buffer };
 let receiver: Server;
 
@@ -25,7 +25,6 @@ async function open(server: Server): Promise<number> {
 }
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-proxy-'));
   await makeCertificates((name) => join(directory, name));
   const [key, cert] = await Promise.all(['server.key', 'server.crt'].map((name) => readFile(join(directory, name))));
   certificate = { key: key as Buffer, cert: cert as Buffer };
@@ -36,7 +35,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   receiver?.close();
-  await rm(directory, { recursive: true });
 });
 
 /** Connects to the receiver, whatever the name. */
@@ -55,7 +53,8 @@ describeWith('openssl').each(['http', 'https'])('a forward proxy that is reached
   /** Open connections to the proxy. */
   const sockets = new Set<Socket>();
   let proxy: Server;
-  let stack: Stack;
+
+  const { stack } = useStack();
 
   beforeAll(async () => {
     proxy = scheme === 'http' ? createHttpServer() : createHttpsServer(certificate);
@@ -72,7 +71,6 @@ describeWith('openssl').each(['http', 'https'])('a forward proxy that is reached
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     });
-    stack = await startStack('postgres');
     const adminPort = await freePort();
     await startApp('notifier', {
       ...stack.env,

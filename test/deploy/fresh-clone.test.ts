@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { startChild } from '@orders/test-services/child.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { until } from '../harness/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -12,10 +12,9 @@ const ROOT = resolve(import.meta.dirname, '../..');
 let clone: string;
 
 beforeAll(async () => {
-  clone = await mkdtemp(join(tmpdir(), 'orders-clone-'));
+  clone = makeDirectory();
   execFileSync('git', ['clone', '--quiet', ROOT, clone]);
 });
-afterAll(() => rm(clone, { recursive: true, force: true }));
 
 /** The packages below `node_modules`. */
 const installed = async () => (await readdir(join(clone, 'node_modules/.pnpm'))).filter((name) => name.includes('@'));

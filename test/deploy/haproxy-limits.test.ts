@@ -4,22 +4,20 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { type Haproxy, startHaproxy } from '../harness/haproxy.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** The limit of connections of one address in this test (500 as shipped). haproxy accepts 200 connections in total. */
 const LIMIT = 50;
 const HALF_OPEN = 300;
 
 describeWith('haproxy')('haproxy before intake', () => {
-  let stack: Stack;
-  let account: TestAccount;
   let haproxy: Haproxy;
   const sockets: Socket[] = [];
 
+  const { stack, knex, account } = useStack({ account: true });
+
   beforeAll(async () => {
-    stack = await startStack('postgres');
-    account = await stack.account();
     haproxy = await startHaproxy({ connectionsByAddress: LIMIT });
     const { port, adminPort } = haproxy.ports.intake1;
     await stack.intake({ PORT: String(port), ADMIN_PORT: String(adminPort) });
@@ -79,7 +77,7 @@ describeWith('haproxy')('haproxy before intake', () => {
   });
 
   test('intake learns the address of the client, whatever the client claims', async () => {
-    const { key } = await createKey(stack.database.knex, account.id, 'limited', { addresses: ['127.0.0.2'] });
+    const { key } = await createKey(knex, account.id, 'limited', { addresses: ['127.0.0.2'] });
     expect(await send('127.0.0.2', 'from there', key)).toBe('HTTP/1.1 202 Accepted');
     expect(await send('127.0.0.3', 'from elsewhere', key)).toBe('HTTP/1.1 403 Forbidden');
     // A TLS proxy on the same host has overwritten the header.

@@ -1,14 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { stringify } from 'yaml';
+import type { Api } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RuleFile, type RunningPrometheus, readRuleFile, startPrometheus } from '../harness/prometheus.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** The scrape interval in this test in seconds. A range has several of them. */
 const SCRAPE = 1;
@@ -29,21 +30,17 @@ function hurried(file: RuleFile): RuleFile {
 }
 
 describeWith('prometheus')('a real Prometheus', () => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let account: TestAccount;
   let prometheus: RunningPrometheus;
+  let api: Api;
   let ports: { intake: number; worker: number };
   const closes: (() => Promise<void>)[] = [];
 
+  const { stack, knex, account } = useStack({ queue: QUEUE_KIND, account: true });
+
   beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] as QueueKind);
-    closes.push(stack.close);
     ports = { intake: await freePort(), worker: await freePort() };
-    intake = await stack.intake({ ADMIN_PORT: String(ports.intake) });
-    account = await stack.account();
-    const directory = await mkdtemp(join(tmpdir(), 'orders-rules-'));
-    closes.push(() => rm(directory, { recursive: true, force: true }));
+    ({ api } = await stack.intake({ ADMIN_PORT: String(ports.intake) }));
+    const directory = makeDirectory();
     await writeFile(join(directory, 'alerts.yml'), stringify(hurried(readRuleFile())));
     const config = {
       global: { scrape_interval: `${SCRAPE}s`, scrape_timeout: `${SCRAPE}s`, evaluation_interval: '500ms' },
@@ -75,7 +72,7 @@ describeWith('prometheus')('a real Prometheus', () => {
   test('fires paging alerts when workers are gone and orders wait, and resolves them when they are back', async () => {
     const pages = ['NothingWritten', 'OrdersWaitTooLong'];
     const worker = await startWorker();
-    await intake.api.order(account, { source_order_id: 'before' });
+    await api.order(account, { source_order_id: 'before' });
     await untilItSays('worker_receipts_total{outcome="written"}', 1);
     await until('both are scraped', async () => {
       const targets = await prometheus.targets();
@@ -84,12 +81,11 @@ describeWith('prometheus')('a real Prometheus', () => {
     expect(await firing(...pages)).toEqual([]);
 
     await worker.close();
-    for (const name of ['one', 'two', 'three']) await intake.api.order(account, { source_order_id: name });
+    for (const name of ['one', 'two', 'three']) await api.order(account, { source_order_id: name });
     // As if the orders had waited for ten minutes.
-    await stack.database
-      .knex('receipts')
+    await knex('receipts')
       .where({ state: 'received' })
-      .update({ received_at: stack.database.knex.raw("received_at - interval '10 min'") });
+      .update({ received_at: knex.raw("received_at - interval '10 min'") });
     await until('both pages fire', async () => (await firing(...pages)).length === pages.length);
     await untilItSays('max(orders_receipts_waiting)', 3);
     for (const name of pages) {
@@ -103,6 +99,6 @@ describeWith('prometheus')('a real Prometheus', () => {
       return pages.every((name) => alerts[name] === undefined);
     });
     await untilItSays('max(orders_receipts_waiting)', 0);
-    expect(await stack.database.knex('orders').pluck('source_order_id')).toHaveLength(4);
+    expect(await knex('orders').pluck('source_order_id')).toHaveLength(4);
   });
 });

@@ -1,27 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { openKnex } from '@orders/database/connect.ts';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { until } from '../harness/until.ts';
 
 const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
 
-let directory: string;
+const directory = makeDirectory();
 let running: { child: Child; printed: () => string } | undefined;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-start-'));
-});
 afterAll(async () => {
   await running?.child.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const environment = (settings: Record<string, string>) => ({

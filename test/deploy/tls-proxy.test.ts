@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -11,6 +10,7 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -23,12 +23,11 @@ const PORTAL = 'portal.example.com';
 describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', () => {
   let stack: Stack;
   let account: TestAccount;
-  let directory: string;
+  const directory = makeDirectory();
   let echo: Server;
   let [httpPort, httpsPort] = [0, 0];
 
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'orders-tls-'));
     stack = await startStack('postgres');
     account = await stack.account();
     const intake = await stack.intake({ RATE_LIMIT: '100000/1s' });
@@ -69,7 +68,6 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
   });
   afterAll(async () => {
     echo?.close();
-    await rm(directory, { recursive: true, force: true });
   });
 
   /** One request over TLS on a new connection. */

@@ -1,30 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const UNAVAILABLE = 'trace receiver unavailable; spans are dropped, orders are not affected';
 const AVAILABLE_AGAIN = 'trace receiver available again';
+const directory = makeDirectory();
 
-let stack: Stack;
-let account: TestAccount;
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'tracing-'));
-  stack = await startStack(QUEUE_KINDS[0] as QueueKind);
-  account = await stack.account();
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-});
+const { stack, account } = useStack({ queue: QUEUE_KIND, account: true });
 
 type Settings = Record<string, string>;
 
@@ -43,8 +34,7 @@ async function writeOneOrder(name: string, settings: { intake: Settings; worker:
   ];
   try {
     const api = await until('intake answers', () => openApi(`http://127.0.0.1:${port}`).catch(() => null));
-    const { body } = await api.order(account, { source_order_id: name });
-    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    expect(await api.process(account, { source_order_id: name })).toMatchObject({ status: 'written' });
   } finally {
     await ownIntake.stop();
     await ownWorker.stop();

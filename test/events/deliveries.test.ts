@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   createEndpoint,
   enableEndpoint,
@@ -12,44 +12,20 @@ import {
 } from '@orders/database/endpoints/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
-import {
-  type RunningIntake,
-  type RunningNotifier,
-  type Stack,
-  startStack,
-  type TestAccount,
-} from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let notifier: RunningNotifier;
-const closes: (() => Promise<void>)[] = [];
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  notifier = await stack.notifier();
-});
-afterAll(async () => {
-  for (const close of closes) await close();
-});
-
-const knex = () => stack.database.knex;
+const { stack, knex, api, notifier } = useStack({ intake: true, worker: true, notifier: true });
 
 /** An account with events, and an endpoint that keeps what it receives. */
-async function subscribe(types: EventType[] | null = null) {
-  const subscribed = await subscribeTo(stack, types);
-  closes.push(subscribed.receiver.close);
-  return subscribed;
-}
+const subscribe = (types: EventType[] | null = null) => subscribeTo(stack, types);
 
 let orders = 0;
 
 async function send(account: TestAccount, count = 1): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `order-${++orders}`);
-  const { status } = await intake.api.batch(
+  const { status } = await api.batch(
     account,
     ids.map((source_order_id) => ({ source_order_id })),
   );
@@ -65,14 +41,14 @@ const received = (subscription: Subscription, count: number) =>
   until(`${count} deliveries`, async () => subscription.receiver.received.length >= count);
 
 const stateOf = async ({ account, endpoint }: Subscription) => {
-  const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+  const found = await findEndpoint(knex, account.id, endpoint.endpoint_id);
   if (!found) throw new Error('the endpoint was removed');
   return found;
 };
 
 /** Lets the first waiting delivery be retried now. */
 const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
-  knex().raw(
+  knex.raw(
     `with first as (
        update waiting_deliveries set due_at = now()
        where endpoint_number = :endpoint_number
@@ -85,7 +61,7 @@ const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
 /** Waits until `count` attempts failed. */
 const failed = (subscription: Subscription, count: number) =>
   until(`${count} failed attempts`, async () => {
-    const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 100 });
+    const attempts = await listAttempts(knex, subscription.endpoint, { limit: 100 });
     return attempts.filter(({ error }) => error !== null).length >= count && attempts;
   });
 
@@ -95,7 +71,7 @@ describe('an event is delivered', () => {
     await send(subscription.account);
     await received(subscription, 1);
     const [delivery] = subscription.receiver.received;
-    const { body } = await intake.api.events(subscription.account);
+    const { body } = await api.events(subscription.account);
     expect([delivery?.event]).toEqual(body.events);
     expect(delivery?.headers['webhook-id']).toBe(body.events[0].id);
     expect(delivery?.headers['content-type']).toBe('application/json');
@@ -104,7 +80,7 @@ describe('an event is delivered', () => {
     const other = await subscribe();
     expect(() => subscription.receiver.verify(delivery, other.endpoint.secret)).toThrow();
     const [attempt] = await until('the attempt is listed', async () => {
-      const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 10 });
+      const attempts = await listAttempts(knex, subscription.endpoint, { limit: 10 });
       return attempts.length > 0 && attempts;
     });
     expect(attempt).toMatchObject({ sequence: 1, type: 'receipt.written', attempt: 1, status: 204, error: null });
@@ -117,7 +93,7 @@ describe('an event is delivered', () => {
     await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
     expect(idsOf(subscription)).toHaveLength(300);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
-    const late = await createEndpoint(knex(), stack.secretsKey, {
+    const late = await createEndpoint(knex, stack.secretsKey, {
       accountId: subscription.account.id,
       url: subscription.receiver.url,
       types: null,
@@ -128,7 +104,7 @@ describe('an event is delivered', () => {
   test('of the chosen types alone', async () => {
     const subscription = await subscribe(['receipt.duplicate']);
     const [id] = await send(subscription.account);
-    await intake.api.order(subscription.account, { source_order_id: id });
+    await api.order(subscription.account, { source_order_id: id });
     await received(subscription, 1);
     expect(subscription.receiver.received.map(({ event }) => event.type)).toEqual(['receipt.duplicate']);
   });
@@ -137,9 +113,8 @@ describe('an event is delivered', () => {
     const first = await subscribe();
     const other = await subscribe();
     const secondReceiver = await startEventReceiver();
-    closes.push(secondReceiver.close);
     const second = { accountId: first.account.id, url: secondReceiver.url, types: null };
-    await createEndpoint(knex(), stack.secretsKey, second);
+    await createEndpoint(knex, stack.secretsKey, second);
     await send(first.account);
     await received(first, 1);
     await until('the second has it', async () => secondReceiver.received.length === 1);
@@ -180,11 +155,11 @@ describe('an attempt that fails', () => {
     subscription.receiver.respond(500);
     await send(subscription.account);
     await failed(subscription, 1);
-    const [waiting] = await knex()('waiting_deliveries')
+    const [waiting] = await knex('waiting_deliveries')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
       .select('due_at', 'attempts');
     expect(waiting.attempts).toBe(1);
-    const [first] = await listAttempts(knex(), subscription.endpoint, { limit: 1 });
+    const [first] = await listAttempts(knex, subscription.endpoint, { limit: 1 });
     const seconds = (waiting.due_at - Number(first?.at)) / 1000;
     // A random part less; the next pause of the schedule is of minutes.
     expect(seconds).toBeGreaterThan(2);
@@ -199,9 +174,9 @@ describe('an attempt that fails', () => {
     subscription.receiver.respond((_received, response) => response.writeHead(503, { 'Retry-After': '3600' }).end());
     await send(subscription.account);
     await failed(subscription, 1);
-    const [endpoint] = await knex()('endpoints')
+    const [endpoint] = await knex('endpoints')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
-      .select(knex().raw('extract(epoch from next_round_at - now())::float8 as seconds'));
+      .select(knex.raw('extract(epoch from next_round_at - now())::float8 as seconds'));
     expect(endpoint.seconds).toBeGreaterThan(3000);
   });
 
@@ -213,9 +188,9 @@ describe('an attempt that fails', () => {
     await failed(subscription, 11);
     expect((await stateOf(subscription)).failing_since).not.toBeNull();
     expect(subscription.receiver.received.length).toBeLessThan(50);
-    await knex()('waiting_deliveries')
+    await knex('waiting_deliveries')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
-      .update({ due_at: knex().raw("now() + interval '1 hour'") });
+      .update({ due_at: knex.raw("now() + interval '1 hour'") });
     subscription.receiver.respond(204);
     await retryNow(subscription);
     await until('each was delivered', async () => {
@@ -262,7 +237,7 @@ describe('events that the receiver refuses', () => {
     subscription.receiver.respond(({ event }, response) =>
       response.writeHead(event.data.source_order_id.startsWith('refused') ? 400 : 204).end(),
     );
-    await intake.api.batch(
+    await api.batch(
       subscription.account,
       Array.from({ length: 5 }, (_, index) => ({ source_order_id: `refused-${index}` })),
     );
@@ -270,40 +245,39 @@ describe('events that the receiver refuses', () => {
     expect((await stateOf(subscription)).failing_since).not.toBeNull();
     const [id] = await send(subscription.account);
     await until('the new event is delivered', async () => {
-      await knex()('endpoints')
+      await knex('endpoints')
         .where({ endpoint_number: subscription.endpoint.endpoint_number })
-        .update({ next_round_at: knex().fn.now() });
+        .update({ next_round_at: knex.fn.now() });
       await retryNow(subscription);
       return idsOf(subscription).includes(id);
     });
     // The refused events may be retried at once, and fail again.
     await until('its success is stored', async () =>
-      (await listAttempts(knex(), subscription.endpoint, { limit: 100 })).some(({ error }) => error === null),
+      (await listAttempts(knex, subscription.endpoint, { limit: 100 })).some(({ error }) => error === null),
     );
   });
 
   test('are retried early only after the first recovery', async () => {
     const subscription = await subscribe();
-    const waiting = () =>
-      knex()('waiting_deliveries').where({ endpoint_number: subscription.endpoint.endpoint_number });
+    const waiting = () => knex('waiting_deliveries').where({ endpoint_number: subscription.endpoint.endpoint_number });
     subscription.receiver.respond(400);
     await send(subscription.account, 3);
     await failed(subscription, 3);
-    const later = { due_at: knex().raw("now() + interval '1 hour'") };
+    const later = { due_at: knex.raw("now() + interval '1 hour'") };
     await waiting().update(later);
     const refused = new Set(idsOf(subscription));
     subscription.receiver.respond(({ event }, response) =>
       response.writeHead(refused.has(event.data.source_order_id) ? 400 : 204).end(),
     );
     const attempts = async (succeeded: boolean) =>
-      (await listAttempts(knex(), subscription.endpoint, { limit: 100 })).filter(
+      (await listAttempts(knex, subscription.endpoint, { limit: 100 })).filter(
         ({ error }) => (error === null) === succeeded,
       ).length;
     const recover = async () => {
       const before = await attempts(true);
-      await knex()('endpoints')
+      await knex('endpoints')
         .where({ endpoint_number: subscription.endpoint.endpoint_number })
-        .update({ next_round_at: knex().fn.now(), failing_since: knex().fn.now() });
+        .update({ next_round_at: knex.fn.now(), failing_since: knex.fn.now() });
       await send(subscription.account);
       // The endpoint may fail again before a test could see that it works.
       await until('its success is stored', async () => (await attempts(true)) > before);
@@ -328,7 +302,7 @@ describe('an endpoint is disabled', () => {
     expect(notifier.log.text()).toContain('endpoint disabled');
     subscription.receiver.respond(204);
     ids.push(...(await send(subscription.account, 3)));
-    await enableEndpoint(knex(), subscription.endpoint);
+    await enableEndpoint(knex, subscription.endpoint);
     await until('each was delivered', async () => new Set(idsOf(subscription)).size === ids.length);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
   });
@@ -338,19 +312,19 @@ describe('an endpoint is disabled', () => {
     subscription.receiver.respond(500);
     await send(subscription.account);
     await failed(subscription, 1);
-    await knex()('endpoints')
+    await knex('endpoints')
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
-      .update({ failing_since: knex().raw("now() - interval '121 hours'") });
+      .update({ failing_since: knex.raw("now() - interval '121 hours'") });
     await retryNow(subscription);
     await until('it is disabled', async () => (await stateOf(subscription)).disabled === 'failing');
   });
 
   test('by a person, and still gets test events', async () => {
     const subscription = await subscribe();
-    expect(await pauseEndpoint(knex(), subscription.endpoint)).toBe(true);
+    expect(await pauseEndpoint(knex, subscription.endpoint)).toBe(true);
     await send(subscription.account);
     await until('the event waits', async () => (await stateOf(subscription)).pending === 1);
-    await requestTest(knex(), subscription.endpoint);
+    await requestTest(knex, subscription.endpoint);
     await received(subscription, 1);
     const [test] = subscription.receiver.received;
     expect(test?.event).toEqual({
@@ -360,7 +334,7 @@ describe('an endpoint is disabled', () => {
       data: {},
     });
     if (test) subscription.receiver.verify(test, subscription.endpoint.secret);
-    await enableEndpoint(knex(), subscription.endpoint);
+    await enableEndpoint(knex, subscription.endpoint);
     await received(subscription, 2);
   });
 });
@@ -371,17 +345,17 @@ test('two requests for a test get the same event, and do not end a pause that th
   await send(subscription.account, 1);
   await failed(subscription, 1);
   await notifier.close();
-  const first = await requestTest(knex(), subscription.endpoint);
+  const first = await requestTest(knex, subscription.endpoint);
   expect(first?.isNew).toBe(true);
-  expect(await requestTest(knex(), subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
+  expect(await requestTest(knex, subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
   subscription.receiver.respond(204);
-  notifier = await stack.notifier();
+  await stack.notifier();
   await received(subscription, 2);
   expect(subscription.receiver.received[1]?.event).toMatchObject({ type: 'endpoint.test' });
   await until('the test is settled', async () => (await stateOf(subscription)).failing_since === null);
-  const [endpoint] = await knex()('endpoints')
+  const [endpoint] = await knex('endpoints')
     .where({ endpoint_number: subscription.endpoint.endpoint_number })
-    .select(knex().raw('extract(epoch from next_round_at - now())::float8 as seconds'));
+    .select(knex.raw('extract(epoch from next_round_at - now())::float8 as seconds'));
   expect(endpoint.seconds).toBeGreaterThan(3000);
   expect(subscription.receiver.received).toHaveLength(2);
 });
@@ -389,14 +363,14 @@ test('two requests for a test get the same event, and do not end a pause that th
 test('deliveries are signed with both secrets during a rotation', async () => {
   const subscription = await subscribe();
   const { endpoint, receiver, account } = subscription;
-  const secret = await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 60_000);
+  const secret = await rotateEndpointSecret(knex, stack.secretsKey, endpoint, 60_000);
   await send(account);
   await received(subscription, 1);
   const [delivery] = receiver.received;
   if (!delivery) throw new Error('nothing was delivered');
   receiver.verify(delivery, secret);
   receiver.verify(delivery, endpoint.secret);
-  await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 0);
+  await rotateEndpointSecret(knex, stack.secretsKey, endpoint, 0);
   await send(account);
   await received(subscription, 2);
   const last = receiver.received[1];
@@ -409,7 +383,7 @@ test('a range of events is delivered again', async () => {
   await send(subscription.account, 5);
   await received(subscription, 5);
   await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
-  expect(await resendEvents(knex(), subscription.endpoint, 2, 3)).toBe(2);
+  expect(await resendEvents(knex, subscription.endpoint, 2, 3)).toBe(2);
   await received(subscription, 7);
   const again = subscription.receiver.received.slice(5).map(({ event }) => event.data.sequence);
   expect(again.toSorted((a, b) => a - b)).toEqual([2, 3]);
@@ -417,8 +391,8 @@ test('a range of events is delivered again', async () => {
 
 test('a removed endpoint gets nothing', async () => {
   const subscription = await subscribe();
-  expect(await removeEndpoint(knex(), subscription.endpoint)).toBe(true);
-  expect(await requestTest(knex(), subscription.endpoint)).toBeNull();
+  expect(await removeEndpoint(knex, subscription.endpoint)).toBe(true);
+  expect(await requestTest(knex, subscription.endpoint)).toBeNull();
   const other = await subscribe();
   await send(subscription.account);
   await send(other.account);
@@ -431,7 +405,7 @@ test('events that are too old are skipped', async () => {
   subscription.receiver.respond(500);
   await send(subscription.account, 1);
   await failed(subscription, 1);
-  await knex()('events').where({ account_id: subscription.account.id }).delete();
+  await knex('events').where({ account_id: subscription.account.id }).delete();
   const before = subscription.receiver.received.length;
   await retryNow(subscription);
   await until('nothing waits', async () => (await stateOf(subscription)).waiting === 0);

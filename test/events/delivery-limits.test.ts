@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import {
   createEndpoint,
   enableEndpoint,
@@ -13,58 +13,41 @@ import { pruneAttempts, removeOrphanedDeliveries } from '@orders/worker/maintena
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, withStack } from '../harness/stack.ts';
+import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Makes a round of attempts slow. */
 const SLOW_MS = 2200;
 /** More than become due at once. */
 const WAITING = 3000;
 const MAX_HASTENED = 2000;
-
-let stack: Stack;
-let intake: RunningIntake;
-const closes: (() => Promise<void>)[] = [];
 const running = new AbortController().signal;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
-});
-afterAll(async () => {
-  for (const close of closes) await close();
-});
+const { stack, knex, api } = useStack({ intake: true, worker: true, notifier: true });
 
-const knex = () => stack.database.knex;
-
-async function subscribe() {
-  const subscribed = await subscribeTo(stack);
-  closes.push(subscribed.receiver.close);
-  return subscribed;
-}
+const subscribe = () => subscribeTo(stack);
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
 
 let orders = 0;
 
 /** Sends an order and waits until its event is settled, whatever the outcome. */
 async function deliverOne({ account, endpoint }: Subscription): Promise<void> {
-  const before = (await listAttempts(knex(), endpoint, { limit: 1000 })).length;
-  await intake.api.order(account, { source_order_id: `order-${++orders}` });
+  const before = (await listAttempts(knex, endpoint, { limit: 1000 })).length;
+  await api.order(account, { source_order_id: `order-${++orders}` });
   await until('the event was attempted', async () => {
-    return (await listAttempts(knex(), endpoint, { limit: 1000 })).length > before;
+    return (await listAttempts(knex, endpoint, { limit: 1000 })).length > before;
   });
 }
 
-const rowOf = ({ endpoint: { endpoint_number } }: Subscription) => knex()('endpoints').where({ endpoint_number });
+const rowOf = ({ endpoint: { endpoint_number } }: Subscription) => knex('endpoints').where({ endpoint_number });
 const isSlow = async (subscription: Subscription) => (await rowOf(subscription).select('is_slow'))[0]?.is_slow;
 const waiting = ({ endpoint: { endpoint_number } }: Subscription) =>
-  knex()('waiting_deliveries').where({ endpoint_number });
+  knex('waiting_deliveries').where({ endpoint_number });
 
 /** Adds deliveries that are due in an hour. */
 async function addWaiting({ account, endpoint }: Subscription): Promise<void> {
-  await knex().raw(
+  await knex.raw(
     `insert into waiting_deliveries (account_id, endpoint_number, sequence, due_at)
      select ?, ?, 1000000 + n, now() + interval '1 hour' + n * interval '1 ms' from generate_series(1, ?::int) as n`,
     [account.id, endpoint.endpoint_number, WAITING],
@@ -91,7 +74,7 @@ describe('an endpoint counts as slow', () => {
     receiver.respond(204);
     await deliverOne(subscription);
     expect(await isSlow(subscription)).toBe(true);
-    await rowOf(subscription).update({ last_slow_at: knex().raw("now() - interval '6 minutes'") });
+    await rowOf(subscription).update({ last_slow_at: knex.raw("now() - interval '6 minutes'") });
     await deliverOne(subscription);
     expect(await isSlow(subscription)).toBe(false);
   });
@@ -99,8 +82,8 @@ describe('an endpoint counts as slow', () => {
 
 test('a test event gives an endpoint no precedence over others', async () => {
   const subscription = await subscribe();
-  await rowOf(subscription).update({ next_round_at: knex().raw("now() - interval '1 hour'") });
-  await requestTest(knex(), subscription.endpoint);
+  await rowOf(subscription).update({ next_round_at: knex.raw("now() - interval '1 hour'") });
+  await requestTest(knex, subscription.endpoint);
   await until('it is settled', async () => (await rowOf(subscription).whereNull('test_event_id')).length === 1);
   expect(await rowOf(subscription).whereRaw("next_round_at > now() - interval '1 minute'")).toHaveLength(1);
 });
@@ -112,7 +95,6 @@ test('one account uses at most a part of the capacity, also if it removes and cr
     const { knex: db } = small.database;
     const hostile = await subscribeTo(small);
     const honest = await subscribeTo(small);
-    closes.push(hostile.receiver.close, honest.receiver.close);
     hostile.receiver.respond(() => {});
     for (let count = 0; count < 12; count += 1) {
       const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
@@ -134,7 +116,6 @@ test('a host gets at most the rate, however many endpoints it has, and nothing i
     const letGo = stopClock();
     const { adminUrl } = await limited.notifier({ CALLBACK_RATE: '5' });
     const { receiver, account } = await subscribeTo(limited);
-    closes.push(receiver.close);
     for (let more = 0; more < 3; more += 1)
       await createEndpoint(db, limited.secretsKey, { accountId: account.id, url: receiver.url, types: null });
     await db.raw(
@@ -166,7 +147,7 @@ describe('the 2,000 waiting deliveries with the earliest due time become due', (
     await deliverOne(subscription);
     await addWaiting(subscription);
     subscription.receiver.respond(204);
-    await rowOf(subscription).update({ next_round_at: knex().fn.now() });
+    await rowOf(subscription).update({ next_round_at: knex.fn.now() });
     await deliverOne(subscription);
     await until('it works', async () => (await rowOf(subscription).whereNull('failing_since')).length === 1);
     // The event that failed may be one of those that became due.
@@ -176,12 +157,12 @@ describe('the 2,000 waiting deliveries with the earliest due time become due', (
 
   test('when an endpoint is enabled', async () => {
     const subscription = await subscribe();
-    await pauseEndpoint(knex(), subscription.endpoint);
+    await pauseEndpoint(knex, subscription.endpoint);
     await addWaiting(subscription);
-    expect(await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)).toMatchObject({
+    expect(await findEndpoint(knex, subscription.account.id, subscription.endpoint.endpoint_id)).toMatchObject({
       waiting: WAITING,
     });
-    await enableEndpoint(knex(), subscription.endpoint);
+    await enableEndpoint(knex, subscription.endpoint);
     expect(await dueLater(subscription)).toHaveLength(WAITING - MAX_HASTENED);
   });
 });
@@ -190,31 +171,31 @@ test('the worker deletes waiting deliveries and attempts of endpoints that no lo
   const [removed, kept] = [await subscribe(), await subscribe()];
   for (const subscription of [removed, kept]) {
     await deliverOne(subscription);
-    await pauseEndpoint(knex(), subscription.endpoint);
+    await pauseEndpoint(knex, subscription.endpoint);
     await addWaiting(subscription);
   }
-  await removeEndpoint(knex(), removed.endpoint);
-  expect(await removeOrphanedDeliveries(knex(), running)).toBe(WAITING + 1);
+  await removeEndpoint(knex, removed.endpoint);
+  expect(await removeOrphanedDeliveries(knex, running)).toBe(WAITING + 1);
   expect(await waiting(removed)).toEqual([]);
-  expect(await listAttempts(knex(), removed.endpoint, { limit: 1 })).toEqual([]);
+  expect(await listAttempts(knex, removed.endpoint, { limit: 1 })).toEqual([]);
   expect(await waiting(kept)).toHaveLength(WAITING);
-  expect(await listAttempts(knex(), kept.endpoint, { limit: 10 })).toHaveLength(1);
+  expect(await listAttempts(knex, kept.endpoint, { limit: 10 })).toHaveLength(1);
 });
 
 test('recent attempts of an endpoint are kept, at most the newest 1,000', async () => {
   const subscription = await subscribe();
   const { account, endpoint } = subscription;
-  await pauseEndpoint(knex(), endpoint);
+  await pauseEndpoint(knex, endpoint);
   const add = (count: number, at: string) =>
-    knex().raw(
+    knex.raw(
       `insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, attempt, duration_ms)
        select ?, ?, now() - ?::interval, gen_random_uuid(), 'receipt.written', n, 1 from generate_series(1, ?::int) as n`,
       [account.id, endpoint.endpoint_number, at, count],
     );
   await add(25_000, '1 minute');
-  expect(await pruneAttempts(knex(), 3_600_000, 1000, running)).toBe(24_000);
-  const attempts = await listAttempts(knex(), endpoint, { limit: 2000 });
+  expect(await pruneAttempts(knex, 3_600_000, 1000, running)).toBe(24_000);
+  const attempts = await listAttempts(knex, endpoint, { limit: 2000 });
   expect(attempts.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 1000 }, (_, index) => 25_000 - index));
-  expect(await pruneAttempts(knex(), 30_000, 1000, running)).toBeGreaterThanOrEqual(1000);
-  expect(await listAttempts(knex(), endpoint, { limit: 1 })).toEqual([]);
+  expect(await pruneAttempts(knex, 30_000, 1000, running)).toBeGreaterThanOrEqual(1000);
+  expect(await listAttempts(knex, endpoint, { limit: 1 })).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eraseOrder } from '@orders/cli/erasure/erase-order.ts';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
@@ -9,33 +9,17 @@ import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
-import {
-  type RunningIntake,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-  withStack,
-} from '../harness/stack.ts';
+import { type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  worker = await stack.worker();
-});
-
-const knex = () => stack.database.knex;
+const { stack, knex, api, worker } = useStack({ intake: true, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  expect(await setEvents(knex(), account.id, true)).toBe(true);
+  expect(await setEvents(knex, account.id, true)).toBe(true);
   return account;
 }
 
@@ -44,16 +28,16 @@ let orders = 0;
 /** Sends an order and waits until its receipt is final. */
 async function send(account: TestAccount, fields: object = {}) {
   const id = `order-${++orders}`;
-  const accepted = await intake.api.order(account, { source_order_id: id, ...fields });
+  const accepted = await api.order(account, { source_order_id: id, ...fields });
   expect(accepted.status).toBe(202);
-  const { body } = await intake.api.final(account, accepted.body.receipt_id);
+  const { body } = await api.final(account, accepted.body.receipt_id);
   return { id: body.source_order_id as string, receiptId: body.receipt_id as string, orderId: body.order_id as number };
 }
 
 /** Reads the feed until it has `count` events. */
 async function read(account: TestAccount, count: number, query = '') {
   return until(`${count} events`, async () => {
-    const { status, body } = await intake.api.events(account, query);
+    const { status, body } = await api.events(account, query);
     expect(status).toBe(200);
     return body.events.length >= count && body.events;
   });
@@ -64,17 +48,17 @@ const review = (
   orderId: number,
   to: 'confirmed' | 'rejected' | 'needs_review',
   reason?: string,
-) => reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
+) => reviewOrders(knex, { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
 
 /** Moves the confirmation of an order, and its event, to a minute ago. */
 async function endUndoTime(orderId: number): Promise<void> {
-  await knex()('orders')
+  await knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw("now() - interval '1 minute'") });
-  await knex()('unpublished_events')
+    .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
+  await knex('unpublished_events')
     .where({ order_id: orderId })
     .whereNotNull('confirmed_xid')
-    .update({ due_at: knex().raw("due_at - interval '1 minute'") });
+    .update({ due_at: knex.raw("due_at - interval '1 minute'") });
 }
 
 const typesOf = (events: { type: string }[]) => events.map(({ type }) => type);
@@ -140,8 +124,8 @@ describe('an event is recorded', () => {
   test('for a dead receipt, with its error', async () => {
     const account = await accountWithEvents();
     const headers = { 'Idempotency-Key': 'constant' };
-    await intake.api.order(account, { source_order_id: 'key-1' }, headers);
-    const { body } = await intake.api.order(account, { source_order_id: 'key-2' }, headers);
+    await api.order(account, { source_order_id: 'key-1' }, headers);
+    const { body } = await api.order(account, { source_order_id: 'key-2' }, headers);
     const events = await read(account, 2);
     expect(events.find(({ type }: { type: string }) => type === 'receipt.dead')).toMatchObject({
       data: { receipt_id: body.kept_as, source_order_id: 'key-2', order_id: null, error: 'idempotency_key_reused' },
@@ -151,10 +135,10 @@ describe('an event is recorded', () => {
   test('for each decision of a reviewer, and for a cancellation', async () => {
     const account = await accountWithEvents();
     const { id, orderId, receiptId } = await send(account, { address: 'Villa 1' });
-    await editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
+    await editStoredOrder(knex, { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
     await review(account, orderId, 'rejected', 'sold out');
     await review(account, orderId, 'needs_review');
-    await intake.api.cancel(account, { source_order_id: id, reason: 'The customer called' });
+    await api.cancel(account, { source_order_id: id, reason: 'The customer called' });
     const events = await read(account, 5);
     expect(typesOf(events)).toEqual([
       'receipt.written',
@@ -175,7 +159,7 @@ describe('an event is recorded', () => {
   test('for an order whose cancellation was held: it is written, then cancelled', async () => {
     const account = await accountWithEvents();
     const id = `held-${++orders}`;
-    expect((await intake.api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
+    expect((await api.cancel(account, { source_order_id: id })).body.outcome).toBe('held');
     await send(account, { source_order_id: id });
     expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.cancelled']);
   });
@@ -187,17 +171,17 @@ describe('a confirmation is published', () => {
     const { orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
-    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+    expect(await knex('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
     await endUndoTime(orderId);
     expect(typesOf(await read(account, 2))).toEqual(['receipt.written', 'order.confirmed']);
-    expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toHaveLength(1);
+    expect(await knex('dispatchable_orders').where({ order_id: orderId })).toHaveLength(1);
   });
 
   test('not while an older transaction is open', async () => {
     const account = await accountWithEvents();
     const { orderId } = await send(account);
     await read(account, 1);
-    const older = await knex().transaction();
+    const older = await knex.transaction();
     try {
       await older.raw('select pg_current_xact_id()');
       await review(account, orderId, 'confirmed');
@@ -206,7 +190,7 @@ describe('a confirmation is published', () => {
       const events = await read(account, 2);
       expect(events.at(-1).data.source_order_id).toBe(other.id);
       expect(typesOf(events)).toEqual(['receipt.written', 'receipt.written']);
-      expect(await knex()('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
+      expect(await knex('dispatchable_orders').where({ order_id: orderId })).toEqual([]);
     } finally {
       await older.rollback();
     }
@@ -217,9 +201,9 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { id, orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    if (how === 'undone') await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
-    else await intake.api.cancel(account, { source_order_id: id });
-    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+    if (how === 'undone') await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
+    else await api.cancel(account, { source_order_id: id });
+    expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
     await send(account);
     const types = typesOf(await read(account, how === 'undone' ? 2 : 3));
     expect(types).not.toContain('order.confirmed');
@@ -230,10 +214,10 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    await setEvents(knex(), account.id, false);
-    await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
-    await setEvents(knex(), account.id, true);
-    expect(await knex()('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
+    await setEvents(knex, account.id, false);
+    await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
+    await setEvents(knex, account.id, true);
+    expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
   });
 
   test('before the request to cancel the order', async () => {
@@ -241,10 +225,10 @@ describe('a confirmation is published', () => {
     const { id, orderId } = await send(account);
     await read(account, 1);
     await review(account, orderId, 'confirmed');
-    await knex()('orders')
+    await knex('orders')
       .where({ order_id: orderId })
-      .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
-    expect((await intake.api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
+      .update({ reviewed_at: knex.raw("reviewed_at - interval '9 seconds'") });
+    expect((await api.cancel(account, { source_order_id: id, reason: 'late' })).body.outcome).toBe('requested');
     await endUndoTime(orderId);
     const events = await read(account, 3);
     expect(typesOf(events)).toEqual(['receipt.written', 'order.confirmed', 'order.cancel_requested']);
@@ -256,14 +240,14 @@ test('undoing a rejection publishes order.reopened', async () => {
   const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
-  await undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY });
+  await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
   expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
 });
 
 describe('the event log', () => {
   test('is read in pages without gaps', async () => {
     const account = await accountWithEvents();
-    await intake.api.batch(
+    await api.batch(
       account,
       Array.from({ length: 25 }, (_, index) => ({ source_order_id: `page-${index}` })),
     );
@@ -271,7 +255,7 @@ describe('the event log', () => {
     const seen: { id: string; data: { sequence: number } }[] = [];
     let after = '';
     for (let more = true; more; ) {
-      const { body } = await intake.api.events(account, `limit=10${after}`);
+      const { body } = await api.events(account, `limit=10${after}`);
       seen.push(...body.events);
       more = body.more;
       after = `&after=${body.next}`;
@@ -279,22 +263,22 @@ describe('the event log', () => {
     expect(seen).toEqual(all);
     expect(seen.map(({ data }) => data.sequence)).toEqual(Array.from({ length: 25 }, (_, index) => index + 1));
     expect(new Set(seen.map(({ id }) => id)).size).toBe(25);
-    expect((await intake.api.events(account, after.slice(1))).body).toEqual({ events: [], next: '25', more: false });
+    expect((await api.events(account, after.slice(1))).body).toEqual({ events: [], next: '25', more: false });
   });
 
   test('ends a page at about a megabyte', async () => {
     const account = await accountWithEvents();
-    await knex().raw(
+    await knex.raw(
       `insert into events select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'large', n,
          jsonb_build_object('warnings', jsonb_build_array(jsonb_build_object('pointer', repeat(md5(n::text), 3000), 'code', 'x')))
        from generate_series(1, 100) as n`,
       [account.id],
     );
-    await knex()('event_logs').where({ account_id: account.id }).update({ last_sequence: 100 });
+    await knex('event_logs').where({ account_id: account.id }).update({ last_sequence: 100 });
     let after = 0;
     let pages = 0;
     for (let more = true; more; pages += 1) {
-      const { body } = await intake.api.events(account, `after=${after}&limit=1000`);
+      const { body } = await api.events(account, `after=${after}&limit=1000`);
       expect(body.events[0].data.sequence).toBe(after + 1);
       after = Number(body.next);
       more = body.more;
@@ -305,12 +289,12 @@ describe('the event log', () => {
 
   test('waits for the next event', async () => {
     const account = await accountWithEvents();
-    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
+    const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
     await send(account);
     const { body, headers } = await waiting;
     expect(typesOf(body.events)).toEqual(['receipt.written']);
     expect(headers['preference-applied']).toBe('wait=30');
-    const empty = await intake.api.events(account, 'after=1', { Prefer: 'wait=1' });
+    const empty = await api.events(account, 'after=1', { Prefer: 'wait=1' });
     expect(empty.body).toEqual({ events: [], next: '1', more: false });
     expect(empty.headers['preference-applied']).toBe('wait=1');
   });
@@ -320,29 +304,29 @@ describe('the event log', () => {
     await send(account);
     await send(account);
     await read(account, 2);
-    await knex()('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
+    await knex('event_logs').where({ account_id: account.id }).increment('last_sequence', 1_000_000);
     // A cursor of the time that was lost is as good as one of before.
     for (const after of ['2', '50']) {
-      const page = await intake.api.events(account, `after=${after}`);
+      const page = await api.events(account, `after=${after}`);
       expect(page.body).toEqual({ events: [], next: after, more: false });
     }
-    const waiting = ['2', '50'].map((after) => intake.api.events(account, `after=${after}`, { Prefer: 'wait=30' }));
+    const waiting = ['2', '50'].map((after) => api.events(account, `after=${after}`, { Prefer: 'wait=30' }));
     await send(account);
     for (const { body } of await Promise.all(waiting)) {
       expect(body).toMatchObject({ events: [{ data: { sequence: 1_000_003 } }], next: '1000003', more: false });
     }
-    expect(await readEventLog(knex(), account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
+    expect(await readEventLog(knex, account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
   });
 
   test('ends a wait when events are disabled', async () => {
     const [account, other] = [await accountWithEvents(), await accountWithEvents()];
-    const waiting = intake.api.events(account, 'after=0', { Prefer: 'wait=30' });
-    const longer = intake.api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
+    const waiting = api.events(account, 'after=0', { Prefer: 'wait=30' });
+    const longer = api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
     // The wait may not have begun yet; the reply is the same.
     await sleep(100);
-    await setEvents(knex(), account.id, false);
+    await setEvents(knex, account.id, false);
     expect(await Promise.race([waiting, longer])).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
-    await setEvents(knex(), other.id, false);
+    await setEvents(knex, other.id, false);
     await longer;
   });
 
@@ -350,7 +334,7 @@ describe('the event log', () => {
     const [account, other] = [await accountWithEvents(), await accountWithEvents()];
     await send(account);
     await read(account, 1);
-    expect((await intake.api.events(other)).body).toEqual({ events: [], next: '0', more: false });
+    expect((await api.events(other)).body).toEqual({ events: [], next: '0', more: false });
   });
 
   test.each([
@@ -364,15 +348,15 @@ describe('the event log', () => {
     ['limit=ten', 'limit'],
   ])('refuses ?%s', async (query, parameter) => {
     const account = await accountWithEvents();
-    const { status, body } = await intake.api.events(account, query);
+    const { status, body } = await api.events(account, query);
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'invalid_query' });
     expect(body.detail).toContain(`"${parameter}"`);
   });
 
   test('is refused while the account has no events', async () => {
     const account = await stack.account();
-    expect(await intake.api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
-    expect(await intake.api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
+    expect(await api.events(account)).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
+    expect(await api.events({ ...account, key: 'none' })).toMatchObject({ status: 401 });
   });
 });
 
@@ -441,7 +425,7 @@ test('an account without events adds no row', async () => {
   await send(account, { source_order_id: id });
   await review(account, orderId, 'rejected');
   const tables = ['event_logs', 'unpublished_events', 'events'];
-  for (const table of tables) expect(await knex()(table).where({ account_id: account.id })).toEqual([]);
+  for (const table of tables) expect(await knex(table).where({ account_id: account.id })).toEqual([]);
 });
 
 test('an event that an erasure changes keeps its place, and delays no other account', async () => {
@@ -449,20 +433,20 @@ test('an event that an erasure changes keeps its place, and delays no other acco
   const other = await accountWithEvents();
   const rows = ['first', 'second'].map((source_order_id) => ({
     account_id: account.id,
-    due_at: knex().raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
+    due_at: knex.raw(source_order_id === 'first' ? "now() + interval '1 second'" : "now() + interval '2 seconds'"),
     type: 'order.rejected',
     receipt_id: randomUUID(),
     source_order_id,
     details: { reason: 'sold out' },
   }));
-  await knex()('unpublished_events').insert(rows);
-  const erasing = await knex().transaction();
+  await knex('unpublished_events').insert(rows);
+  const erasing = await knex.transaction();
   try {
     await erasing('unpublished_events')
       .where({ account_id: account.id, source_order_id: 'first' })
       .update({ details: {} });
     await until('both events are due', async () => {
-      const { rows: due } = await knex().raw(
+      const { rows: due } = await knex.raw(
         'select where now() > (select max(due_at) from unpublished_events where account_id = ?)',
         [account.id],
       );
@@ -473,7 +457,7 @@ test('an event that an erasure changes keeps its place, and delays no other acco
       await send(other);
       await read(other, count);
     }
-    expect((await intake.api.events(account)).body.events).toEqual([]);
+    expect((await api.events(account)).body.events).toEqual([]);
   } finally {
     await erasing.commit();
   }
@@ -487,7 +471,7 @@ test('an event that an erasure changes keeps its place, and delays no other acco
 test('a log whose counter another session locks delays no other account', async () => {
   const account = await accountWithEvents();
   const other = await accountWithEvents();
-  const locking = await knex().transaction();
+  const locking = await knex.transaction();
   try {
     await locking('event_logs').where({ account_id: account.id }).forUpdate();
     for (const count of [1, 2]) {
@@ -495,7 +479,7 @@ test('a log whose counter another session locks delays no other account', async 
       await send(other);
       await read(other, count);
     }
-    expect((await intake.api.events(account)).body.events).toEqual([]);
+    expect((await api.events(account)).body.events).toEqual([]);
   } finally {
     await locking.commit();
   }
@@ -509,13 +493,13 @@ test('an erasure removes reasons from events', async () => {
   await read(account, 2);
   await review(account, orderId, 'needs_review');
   await review(account, orderId, 'confirmed');
-  await knex()('orders')
+  await knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw("reviewed_at - interval '9 seconds'") });
+    .update({ reviewed_at: knex.raw("reviewed_at - interval '9 seconds'") });
   // This event waits for the end of the undo time.
-  await intake.api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
+  await api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
   const search = searchCustomer({ phone: '+971501234567' });
-  await eraseOrder(knex(), {
+  await eraseOrder(knex, {
     accountId: account.id,
     sourceOrderId: id,
     receiptIds: [receiptId],
@@ -527,8 +511,8 @@ test('an erasure removes reasons from events', async () => {
     actor: 'operator',
     by: ['phone'],
   });
-  expect(JSON.stringify(await knex()('events'))).not.toContain('Aisha');
-  expect(JSON.stringify(await knex()('unpublished_events'))).not.toContain('Aisha');
+  expect(JSON.stringify(await knex('events'))).not.toContain('Aisha');
+  expect(JSON.stringify(await knex('unpublished_events'))).not.toContain('Aisha');
 });
 
 test('events that are removed while a page is read are not skipped', async () => {
@@ -536,14 +520,14 @@ test('events that are removed while a page is read are not skipped', async () =>
   await send(account);
   await send(account);
   await read(account, 2);
-  const pruning = await knex().transaction();
-  let reading: ReturnType<typeof intake.api.events>;
+  const pruning = await knex.transaction();
+  let reading: ReturnType<typeof api.events>;
   try {
     await pruning.raw('lock table events in access exclusive mode');
-    reading = intake.api.events(account, 'after=0');
+    reading = api.events(account, 'after=0');
     // The reader has read the state of the log, and waits for its events.
     await until('the reader waits', async () => {
-      const { rows } = await knex().raw(
+      const { rows } = await knex.raw(
         `select from pg_stat_activity
          where application_name = 'orders intake' and wait_event_type = 'Lock' and query like '%from events%'`,
       );
@@ -562,18 +546,18 @@ test('old events are removed, and older cursors are refused', async () => {
   await send(account);
   await send(account);
   await read(account, 2);
-  await knex()('events')
+  await knex('events')
     .where({ account_id: account.id, sequence: 1 })
-    .update({ happened_at: knex().raw("now() - interval '40 days'") });
+    .update({ happened_at: knex.raw("now() - interval '40 days'") });
   const restarted = await stack.worker();
   await until('the old event is removed', async () => {
-    const rows = await knex()('events').where({ account_id: account.id });
+    const rows = await knex('events').where({ account_id: account.id });
     return rows.length === 1;
   });
   await restarted.close();
-  expect(await intake.api.events(account, 'after=0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
-  const { body } = await intake.api.events(account);
+  expect(await api.events(account, 'after=0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
+  const { body } = await api.events(account);
   expect(body.events).toMatchObject([{ data: { sequence: 2 } }]);
-  expect((await intake.api.events(account, 'after=1')).body).toEqual(body);
+  expect((await api.events(account, 'after=1')).body).toEqual(body);
   expect(worker.log.lines.filter(({ level }) => level === 'error')).toEqual([]);
 });

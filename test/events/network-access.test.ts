@@ -4,14 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readEndpointUrl } from '@orders/domain/endpoints.ts';
 import { type DnsServer, startDnsServer } from '../harness/dns-server.ts';
 import { callEndpoint } from '../harness/event-receiver.ts';
-import { type Stack, startStack, withStack } from '../harness/stack.ts';
+import { withStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** A server on every local address that must not be reached. */
 let internal: Server;
 let reached = 0;
 let port: number;
 let dns: DnsServer;
-let stack: Stack;
+
+const { stack } = useStack();
 
 beforeAll(async () => {
   internal = createServer((socket) => {
@@ -22,7 +24,6 @@ beforeAll(async () => {
   await once(internal, 'listening');
   port = (internal.address() as AddressInfo).port;
   dns = await startDnsServer();
-  stack = await startStack('postgres');
   await stack.notifier({ CALLBACK_ALLOW: '', CALLBACK_DNS: dns.address });
 });
 afterAll(async () => {

@@ -1,8 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, delimiter, join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -10,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import * as client from '@orders/client';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { packClient } from '../harness/pack-client.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import { packClient } from '../harness/sender-pages.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -42,19 +42,17 @@ const PROJECTS = [
   { type: 'commonjs', module: 'commonjs', moduleResolution: 'bundler', lib: ['es2022', 'dom'], types: [] },
 ];
 
-let directory: string;
+const directory = makeDirectory();
 let project: string;
 
 /** Packs the client like a release and installs it in an empty project without a registry. */
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-client-'));
   const tarball = await packClient(directory);
   expect(basename(tarball)).toBe(`orders-client-${version}.tgz`);
   project = join(directory, 'project');
   await mkdir(project);
   await run('npm', ['install', '--offline', '--no-audit', '--no-fund', tarball], { cwd: project });
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
 
 test('the first example writes an order in ten lines', () => {
   expect(firstOrder?.trim().split('\n').length).toBeLessThanOrEqual(10);
@@ -172,19 +170,17 @@ const NODES: [version: string, node: string | undefined][] = [
 
 describe.each(NODES)('on Node %s', (_, node) => {
   const testOnIt = node ? test : test.skip;
-  let stack: Stack;
-  let account: TestAccount;
   let settings: Record<string, string>;
   const running: Child[] = [];
 
+  const { stack, knex, account } = useStack({ queue: QUEUE_KIND, account: true });
+
   beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
     settings = {
       ...stack.env,
       PORT: `${await freePort()}`,
       ADMIN_PORT: `${await freePort()}`,
     };
-    account = await stack.account({ signing: true });
     if (node) await startIntake();
   });
   afterAll(async () => {
@@ -209,7 +205,6 @@ describe.each(NODES)('on Node %s', (_, node) => {
   testOnIt(
     'ten lines submit an order and wait, the service is killed and started again in between: one order',
     async () => {
-      const { knex } = stack.database;
       const program = start((firstOrder ?? '').replace('const receipt =', 'console.log(receipt_id);\nconst receipt ='));
       const [accepted] = await once(program.child.stdout as Readable, 'data');
       await running[0]?.stop('SIGKILL');

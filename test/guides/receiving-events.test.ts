@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, requestTest, resendEvents } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { retryDelay } from '@orders/domain/endpoints.ts';
@@ -13,10 +12,11 @@ import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.t
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { Webhook } from 'standardwebhooks';
+import { makeDirectory } from '../harness/directory.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const PAGE = readSenderPages().find(({ name }) => name === 'receiving-events')?.markdown ?? '';
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -45,18 +45,11 @@ test('the page has four programs, and its facts are those of the service', () =>
 });
 
 describeWith('php', 'python3')('a program of the page', () => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let directory: string;
+  const directory = makeDirectory();
   const children = new Set<ChildProcess>();
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'orders-receivers-'));
-    stack = await startStack('postgres');
-    intake = await stack.intake();
-    await stack.worker();
-    await stack.notifier();
-  });
+  const { stack, knex, api } = useStack({ intake: true, worker: true, notifier: true });
+
   afterEach(async () => {
     for (const child of children) {
       const closed = once(child, 'close');
@@ -64,9 +57,6 @@ describeWith('php', 'python3')('a program of the page', () => {
       await closed;
     }
     children.clear();
-  });
-  afterAll(async () => {
-    await rm(directory, { recursive: true, force: true });
   });
 
   /** Pastes the program and starts it with its command, on a free port. */
@@ -101,7 +91,6 @@ describeWith('php', 'python3')('a program of the page', () => {
   }
 
   test.each(PROGRAMS)('$heading stores each delivered event once', async (program) => {
-    const { knex } = stack.database;
     const account = await stack.account();
     await setEvents(knex, account.id, true);
     const options = { accountId: account.id, url: 'http://127.0.0.1:9/', types: null };
@@ -109,12 +98,12 @@ describeWith('php', 'python3')('a program of the page', () => {
     const receiver = await start(program, endpoint.secret);
     await knex('endpoints').where({ account_id: account.id }).update({ url: receiver.url });
     const name = 'طلب-1';
-    await intake.api.order(account, { source_order_id: name });
+    await api.order(account, { source_order_id: name });
     const [first] = await until('the event is stored', async () => {
       const stored = await receiver.stored();
       return stored.length === 1 && stored;
     });
-    const { body } = await intake.api.events(account);
+    const { body } = await api.events(account);
     expect(first).toBe(`${body.events[0].id}.json`);
     expect(JSON.parse(await receiver.read(first as string))).toEqual(body.events[0]);
     await until('it can be sent again', async () => (await resendEvents(knex, endpoint, 1, 1)) === 1);

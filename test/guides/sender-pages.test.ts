@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setHoldResends, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
@@ -10,15 +7,15 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { startReply } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
-import { packClient } from '../harness/pack-client.ts';
 import { describeWith } from '../harness/programs.ts';
-import { isAsShown, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
-import { RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/source-fixtures.ts';
-import { createTestSource } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { isAsShown, packClient, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
+import { createTestSource, RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/sources.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const PAGES = readSenderPages();
 const WITH_EXAMPLES = PAGES.filter(({ markdown }) => scriptsOf(markdown).flat().length > 0);
@@ -136,21 +133,11 @@ describeWith(
   'php',
   'python3',
 )('the examples of the pages for senders', () => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let directory: string;
+  const directory = makeDirectory();
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'orders-pages-'));
-    stack = await startStack('postgres');
-    intake = await stack.intake({ BASE_PATH: '/api' });
-    await stack.worker();
-  });
-  afterAll(async () => {
-    await rm(directory, { recursive: true, force: true });
-  });
+  const { stack, knex, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
-  const variables = ({ key, secret }: TestAccount, url = intake.api.url) => ({
+  const variables = ({ key, secret }: TestAccount, url = api.url) => ({
     ORDERS_URL: url,
     ORDERS_API_KEY: key,
     ORDERS_SIGNING_SECRET: secret ?? '',
@@ -161,12 +148,11 @@ describeWith(
     const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
     const { preset, settings } = SOURCES[heading] ?? { preset: 'custom' };
     const { source_id } = await createTestSource(stack, account, preset, { secret, ...(settings && { settings }) });
-    return { SOURCE_URL: `${intake.api.url}/ingest/sources/${source_id}`, SOURCE_SECRET: secret };
+    return { SOURCE_URL: `${api.url}/ingest/sources/${source_id}`, SOURCE_SECRET: secret };
   }
 
   /** The channels of an account's orders by source_order_id, after all its receipts are final. */
   async function ordersOf(account: TestAccount): Promise<Record<string, string>> {
-    const { knex } = stack.database;
     await until('each receipt is final', async () => {
       const states = await knex('receipts').where({ account_id: account.id }).pluck('state');
       return states.every((state) => ['written', 'duplicate'].includes(state));
@@ -180,7 +166,7 @@ describeWith(
     'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
-      if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
+      if (name === 'events' || name === 'sdk') await setEvents(knex, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
@@ -200,7 +186,7 @@ describeWith(
 
   test('the maximum wait is the one in the guides', async () => {
     const order = { source_order_id: 'capped' };
-    const { headers } = await intake.api.order(await stack.account(), order, { Prefer: 'wait=99' });
+    const { headers } = await api.order(await stack.account(), order, { Prefer: 'wait=99' });
     const [, seconds] = /`Prefer: wait=N`: at most (\d+) seconds/.exec(markdownOf('reference')) ?? [];
     expect(headers['preference-applied']).toBe(`wait=${seconds}`);
   });
@@ -210,8 +196,8 @@ describeWith(
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
-        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 15 });
-        const front = await startLossyProxy(intake.api.url);
+        await setRateLimit(knex, account.id, { requests: 1, seconds: 15 });
+        const front = await startLossyProxy(api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
         expect([heading, ...replies.map(({ status }) => status)]).toEqual([heading, 202, 429, 202]);
@@ -225,7 +211,6 @@ describeWith(
     'a correction through the unchanged $heading program is processed and held',
     async ({ text, heading }) => {
       const account = await stack.account();
-      const { knex } = stack.database;
       await setHoldResends(knex, account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);

@@ -43,6 +43,8 @@ export interface Api {
   status(account: TestAccount, receiptId: string, headers?: Headers): Promise<Reply>;
   /** Waits until the status is final, and returns it. */
   final(account: TestAccount, receiptId: string): Promise<Reply>;
+  /** Sends an order that is accepted, and waits until its receipt is final. @returns the body of the final status. */
+  process(account: TestAccount, order: unknown, headers?: Headers): Promise<Reply['body']>;
 }
 
 export async function openApi(url: string): Promise<Api> {
@@ -73,12 +75,25 @@ export async function openApi(url: string): Promise<Api> {
     return send('POST', path, { ...bearer(account), ...json, ...signature, ...headers }, body);
   }
 
+  const order: Api['order'] = (account, order, headers = {}) =>
+    send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order));
+  const final: Api['final'] = (account, receiptId) =>
+    until('the receipt is final', async () => {
+      const reply = await status(account, receiptId, { Prefer: 'wait=30' });
+      return (reply.status !== 200 || isFinal(reply.body.status)) && reply;
+    });
+
   return {
     url,
     send,
     status,
-    order: (account, order, headers = {}) =>
-      send('POST', '/ingest/orders', { ...bearer(account), ...json, ...headers }, textOf(order)),
+    order,
+    final,
+    async process(account, sent, headers = {}) {
+      const accepted = await order(account, sent, headers);
+      if (accepted.status !== 202) throw new Error(`The order was rejected: ${JSON.stringify(accepted.body)}`);
+      return (await final(account, accepted.body.receipt_id)).body;
+    },
     batch(account, orders, headers = {}) {
       const type = Buffer.isBuffer(orders) ? 'application/x-ndjson' : 'application/json';
       const all = { ...bearer(account), 'Content-Type': type, ...headers };
@@ -99,11 +114,6 @@ export async function openApi(url: string): Promise<Api> {
     cancel: (account, body, headers = {}) =>
       send('POST', '/ingest/orders/cancel', { ...bearer(account), ...json, ...headers }, textOf(body)),
     webhookCancel: (account, body, headers = {}) => sendSigned('/ingest/webhook/cancel', account, body, headers),
-    final: (account, receiptId) =>
-      until('the receipt is final', async () => {
-        const reply = await status(account, receiptId, { Prefer: 'wait=30' });
-        return (reply.status !== 200 || isFinal(reply.body.status)) && reply;
-      }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { afterEach, expect } from '@jest/globals';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { closeAtEnd } from './close-at-end.ts';
@@ -23,14 +24,26 @@ async function launch(): Promise<Browser> {
 /** Whoever uses the page takes half a second before each key and click: by `performance.now` it tells what is done in a hurry. */
 const UNHURRIED = '(() => { let passed = 1_000_000; performance.now = () => (passed += 500); })()';
 
-/** Opens a page with a new profile. `complaints` collects its console errors, exceptions and requests to other hosts; tests expect none. */
-export async function openPage({
-  isHurried = false,
-  ...options
-}: BrowserContextOptions & {
+type PageOptions = BrowserContextOptions & {
   /** For `page.clock`, which takes the place of our `performance.now`. */
   isHurried?: boolean;
-} = {}): Promise<{ page: Page; complaints: string[] }> {
+  /** For several tests: it stays open until the end of the file. */
+  stays?: boolean;
+};
+
+/** The open pages, each with its console errors, exceptions and requests to other hosts. */
+let opened: { page: Page; complaints: string[]; stays: boolean }[] = [];
+
+afterEach(async () => {
+  const complaints = opened.flatMap((one) => one.complaints.splice(0));
+  const closing = opened.filter(({ stays }) => !stays);
+  opened = opened.filter(({ stays }) => stays);
+  for (const { page } of closing) await page.context().close();
+  expect(complaints).toEqual([]);
+});
+
+/** Opens a page with a new profile. It is closed after the test, which fails if the page complained. */
+export async function openPage({ isHurried = false, stays = false, ...options }: PageOptions = {}): Promise<Page> {
   launching ??= launch();
   const context = await (await launching).newContext({
     locale: 'en-GB',
@@ -50,7 +63,8 @@ export async function openPage({
     const { hostname, origin } = new URL(request.url());
     if (!['', '127.0.0.1', 'localhost'].includes(hostname)) complaints.push(`asked ${origin}`);
   });
-  return { page, complaints };
+  opened.push({ page, complaints, stays });
+  return page;
 }
 
 type RouteArguments = Parameters<Page['route']>;
@@ -106,7 +120,19 @@ export async function expectAccessible(page: Page): Promise<void> {
   if (found.length > 0) throw new Error(`${page.url()} is not accessible:\n${found.join('\n')}`);
 }
 
-/** Opens a page of the portal, signed in. The request saves the second that the form on the page takes. */
+/** Opens a page of the portal with a new profile, signed in. */
+export async function openPageAs(
+  portal: RunningPortal,
+  person: TestPerson,
+  path = '/',
+  options: PageOptions = {},
+): Promise<Page> {
+  const page = await openPage(options);
+  await visitAs(page, portal, person, path);
+  return page;
+}
+
+/** Goes to a page of the portal, signed in. The request saves the second that the form on the page takes. */
 export async function visitAs(page: Page, portal: RunningPortal, person: TestPerson, path = '/'): Promise<void> {
   const { email, password } = person;
   const reply = await page.request.post(`${portal.url}/api/session`, {

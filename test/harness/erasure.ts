@@ -1,8 +1,8 @@
 import { expect } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
-import { findMarkers } from './markers.ts';
-import type { RunningIntake, Stack, TestAccount } from './stack.ts';
+import { findMarkers } from './marked-order.ts';
+import { runOrders } from './run-command.ts';
+import type { Stack, TestAccount } from './stack.ts';
 import { readTables } from './stored.ts';
 
 /** Data of the customer. After the erasure it must not be stored anywhere, in any spelling. */
@@ -34,35 +34,6 @@ export async function accountWithEvents(stack: Stack): Promise<TestAccount> {
   const account = await stack.account();
   await setEvents(stack.database.knex, account.id, true);
   return account;
-}
-
-/** Sends an order, waits for its outcome, and returns the reply. */
-export async function sendOrder(
-  intake: RunningIntake,
-  account: TestAccount,
-  order: object,
-  headers: Record<string, string> = {},
-) {
-  const { status, body } = await intake.api.order(account, order, headers);
-  expect(status).toBe(202);
-  return (await intake.api.final(account, body.receipt_id)).body;
-}
-
-/** Runs an operator command of the CLI. */
-export async function runOrders(
-  { database }: Stack,
-  ...argv: string[]
-): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const env = { DATABASE_URL: database.url };
-  const code = await runCli(argv, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env,
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
 }
 
 /** @param by flags that identify the customer, such as `--phone` and a number. */

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import type { AttackResult } from '../../verification/bench/src/isolation/attack.ts';
+import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import type { PoliteLoad, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { type Driver, startDriver } from '../../verification/bench/src/load/start-driver.ts';
 import { usageOf } from '../../verification/bench/src/measure/processes.ts';
 import { createPerson, type TestPerson } from './people.ts';
 import { startApp, untilReady } from './processes.ts';
-import { QUEUE_KINDS } from './queue.ts';
+import { QUEUE_KIND } from './queue.ts';
 import { type Stack, startStack, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
@@ -44,6 +44,13 @@ export interface Isolation {
    * @returns the replies to the attack.
    */
   expectUnharmed(attack: (signal: AbortSignal) => Promise<AttackResult>): Promise<AttackResult>;
+  /** Expects the same of an attack in which the hostile account keeps sending this many requests at once. */
+  flood(
+    connections: number,
+    path: string,
+    bodyOf: (number: number) => string | Buffer,
+    headers?: Record<string, string>,
+  ): Promise<AttackResult>;
   /** Adds receipts that a test got outside an attack. */
   addReceipts(receiptIds: readonly string[]): void;
   /** Expects that each receipt in a 202 exists and reaches a final state. */
@@ -60,6 +67,12 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   let portal: PoliteLoad['portal'];
   const isolation = {
     expectUnharmed,
+    flood: (connections, path, bodyOf, headers = {}) =>
+      expectUnharmed((signal) => {
+        const { intakeUrl, hostile } = isolation;
+        const requestOf = (number: number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers);
+        return attack(requestOf, { connections, signal });
+      }),
     expectAllFinal,
     addReceipts: (receiptIds) => void acceptedIds.push(...receiptIds),
   } as Isolation;
@@ -84,7 +97,7 @@ export function useIsolation(settings: Record<string, string> = {}): Isolation {
   }
 
   beforeAll(async () => {
-    const stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    const stack = await startStack(QUEUE_KIND);
     const [intakePort, portalPort, ...admin] = await Promise.all(Array.from({ length: 5 }, () => freePort()));
     const [intakeUrl, portalUrl] = [`http://127.0.0.1:${intakePort}`, `http://127.0.0.1:${portalPort}`];
     const common = { ...stack.env, NODE_OPTIONS: HEAP, ...settings };

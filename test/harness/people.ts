@@ -4,7 +4,7 @@ import type { MemberRole } from '@orders/database/users/memberships.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';
-import { type RunningPortal, type Stack, TEST_HASH_COST } from './stack.ts';
+import { type RunningPortal, type Stack, TEST_HASH_COST, type TestAccount } from './stack.ts';
 
 /** A user of the portal. */
 export interface TestPerson {
@@ -18,12 +18,14 @@ export interface TestPerson {
 const PASSWORD = randomBytes(12).toString('hex');
 let hashing: Promise<string> | undefined;
 
-/** Creates a member of this account; with null, an operator. */
+/** Creates a member of this account, by default of a new one; with null, an operator. */
 export async function createPerson(
-  { database: { knex } }: Stack,
-  accountId: number | null,
+  stack: Stack,
+  ofAccount?: number | null,
   memberRole: MemberRole = 'owner',
 ): Promise<TestPerson> {
+  const { knex } = stack.database;
+  const accountId = ofAccount === undefined ? (await stack.account()).id : ofAccount;
   const role = accountId === null ? 'operator' : 'account_holder';
   const email = `${role}-${randomBytes(4).toString('hex')}@example.test`;
   const name = 'Test Person';
@@ -74,4 +76,35 @@ export async function signIn(portal: RunningPortal, person: TestPerson): Promise
   const { status } = await client.post('/session', { email, password });
   if (status !== 204) throw new Error(`sign-in failed with status ${status}`);
   return client;
+}
+
+/** The routes below an account in the portal's API. */
+export type ShopClient = Pick<PortalClient, 'get' | 'post'> & {
+  patch(path: string, body: object): ReturnType<PortalClient['patch']>;
+};
+
+/** An account whose holder is signed in. */
+export interface Shop extends ShopClient {
+  account: TestAccount;
+  person: TestPerson;
+  client: PortalClient;
+  /** The path of the account. */
+  base: string;
+}
+
+export async function openShop(stack: Stack, portal: RunningPortal, { signing = true } = {}): Promise<Shop> {
+  const account = await stack.account({ signing });
+  const person = await createPerson(stack, account.id);
+  const client = await signIn(portal, person);
+  return { account, person, client, base: `/accounts/${account.id}`, ...below(client, account.id) };
+}
+
+/** The routes below an account, requested by another user. */
+export function below(client: PortalClient, accountId: number): ShopClient {
+  const base = `/accounts/${accountId}`;
+  return {
+    get: (path) => client.get(`${base}${path}`),
+    post: (path, body) => client.post(`${base}${path}`, body),
+    patch: (path, body) => client.patch(`${base}${path}`, body),
+  };
 }

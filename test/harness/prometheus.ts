@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { parse } from 'yaml';
-import { documentedMetrics, seriesOf } from './documented-metrics.ts';
+import { documentedMetrics, seriesOf } from './read-metrics.ts';
 import { until } from './until.ts';
 
 export interface Rule {

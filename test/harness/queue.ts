@@ -11,6 +11,9 @@ export type QueueKind = 'redis' | 'postgres';
 /** The kinds of queue that this run tests. */
 export const QUEUE_KINDS = (process.env.TEST_QUEUE_KINDS ?? 'postgres').split(',') as QueueKind[];
 
+/** The kind for tests in which the queue has no part of its own: `redis`, where the machine has one. */
+export const QUEUE_KIND = QUEUE_KINDS[0] as QueueKind;
+
 /** `describe` on each kind of queue, which is `%s` in the name. Where there is no Redis, the tests on it are skipped. */
 export const describeQueues = (name: string, tests: (kind: QueueKind) => void) => eachQueue(describe, name, tests);
 

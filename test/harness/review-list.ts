@@ -1,62 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { openKnex } from '@orders/database/connect.ts';
 import type { Knex } from 'knex';
-import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
-import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';
-import type { RunningPortal, Stack, TestAccount } from './stack.ts';
+import type { PooledDatabase } from './database.ts';
 import { until } from './until.ts';
 
-/** The routes below an account in the portal's API. */
-export type ShopClient = Pick<PortalClient, 'get' | 'post'> & {
-  patch(path: string, body: object): ReturnType<PortalClient['patch']>;
-};
-
-/** An account whose holder is signed in. */
-export interface Shop extends ShopClient {
-  account: TestAccount;
-  person: TestPerson;
-  client: PortalClient;
-}
-
-export async function openShop(stack: Stack, portal: RunningPortal): Promise<Shop> {
-  const account = await stack.account({ signing: true });
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  return { account, person, client, ...below(client, account.id) };
-}
-
-/** The routes below an account, requested by another user. */
-export function below(client: PortalClient, accountId: number): ShopClient {
-  const base = `/accounts/${accountId}`;
-  return {
-    get: (path) => client.get(`${base}${path}`),
-    post: (path, body) => client.post(`${base}${path}`, body),
-    patch: (path, body) => client.patch(`${base}${path}`, body),
-  };
-}
-
-/** A database for one test file, with the pool that reads the lists. */
-export interface ReviewDatabase extends TestDatabase {
-  database: Database;
-}
-
-/** @param options.direct without a pooler, for queries that depend on the session. */
-export async function createReviewDatabase({ direct = false } = {}): Promise<ReviewDatabase> {
-  const db = await createTestDatabase();
-  const url = direct ? db.directUrl : db.url;
-  const database = openDatabase({ url, poolSize: 1, prepared: direct || PREPARED });
-  return {
-    ...db,
-    database,
-    async close() {
-      await closeDatabase(database);
-      await db.close();
-    },
-  };
-}
-
 /** The rows that the only connection of the pool reads from tables and indexes. */
-export async function rowsRead({ database, knex }: ReviewDatabase, work: () => Promise<unknown>): Promise<number> {
+export async function rowsRead({ database, knex }: PooledDatabase, work: () => Promise<unknown>): Promise<number> {
   const total = async () => {
     await database.pool.query('select pg_stat_force_next_flush()');
     const { rows } = await knex.raw(`
@@ -69,7 +18,7 @@ export async function rowsRead({ database, knex }: ReviewDatabase, work: () => P
 }
 
 /** Runs work on its own connections, because Postgres counts reads of a connection at its end or seconds later. */
-export async function apart<T>(db: ReviewDatabase, work: (knex: Knex) => PromiseLike<T>): Promise<T> {
+export async function apart<T>(db: PooledDatabase, work: (knex: Knex) => PromiseLike<T>): Promise<T> {
   const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });
   const done = await work(knex);
   await knex.destroy();

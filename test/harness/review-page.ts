@@ -1,11 +1,11 @@
-import { beforeAll, beforeEach, expect } from '@jest/globals';
+import { expect } from '@jest/globals';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { openPage, visitAs } from './browser.ts';
-import { sendOrder } from './erasure.ts';
-import { createPerson, signIn, type TestPerson } from './people.ts';
-import { below, extendUndo, openShop, type Shop } from './review-list.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from './stack.ts';
+import { openPageAs } from './browser.ts';
+import { below, createPerson, signIn, type TestPerson } from './people.ts';
+import { extendUndo } from './review-list.ts';
+import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
+import { useStack } from './use-stack.ts';
 
 /** An account with a reviewer. */
 export interface ReviewedShop {
@@ -13,7 +13,7 @@ export interface ReviewedShop {
   person: TestPerson;
 }
 
-export const DELIVERABLE_ORDER = {
+const DELIVERABLE_ORDER = {
   source_order_id: 'A-1',
   customer: { name: 'Fatima', phone: '050 123 4567' },
   address: 'Villa 12, Street 4',
@@ -29,97 +29,56 @@ export const numbered = (number: string, more: object = {}) => ({
   ...more,
 });
 
-/** The running apps of a test file. */
-interface Apps {
-  stack: Stack;
-  portal: RunningPortal;
-  intake: RunningIntake;
-}
-
-/** Starts the apps for the tests of a file; they are set when tests run. */
-function startApps(): Apps {
-  const apps = {} as Apps;
-  beforeAll(async () => {
-    apps.stack = await startStack('postgres');
-    [apps.portal, apps.intake] = await Promise.all([apps.stack.portal(), apps.stack.intake(), apps.stack.worker()]);
-  });
-  return apps;
-}
+const APPS = { intake: true, worker: true, portal: true } as const;
 
 /** Starts the apps for tests of the list. `open` makes an account with orders, `review` opens its list. */
-export function startReviewApps() {
-  const apps = startApps();
+export function useReviewList() {
+  const apps = useStack(APPS);
+  const { stack, api, portal } = apps;
   return {
-    apps,
-    open: (...orders: object[]) => openReviewedShop(apps, ...orders),
-    review: (shop: ReviewedShop, work: (page: Page) => Promise<void>, options = {}) =>
-      reviewOnPage(apps.portal, shop, work, options),
+    ...apps,
+    /** An account with these orders, in this order, and a reviewer. */
+    async open(...orders: (object | string)[]): Promise<ReviewedShop> {
+      const account = await stack.account();
+      const person = await createPerson(stack, account.id);
+      for (const order of orders) expect(await api.process(account, order)).toMatchObject({ status: 'written' });
+      return { account, person };
+    },
+    /** Opens the list as its reviewer. */
+    review: (
+      { person, account }: ReviewedShop,
+      { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
+    ): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/review${path}`, options),
   };
 }
 
-/** Starts the apps for tests of the open order, with a new account, `apps.shop`, before each of them. */
-export function startOrderApps() {
-  const apps = startApps() as Apps & { shop: Shop };
-  beforeEach(async () => {
-    apps.shop = await openShop(apps.stack, apps.portal);
-  });
+/** Starts the apps for tests of the open order, with a new account, `shop`, before each of them. */
+export function useOpenOrder() {
+  const apps = useStack({ ...APPS, shop: 'each test' });
+  const { stack, api, portal, shop } = apps;
   return {
-    apps,
+    ...apps,
     /** Sends an order; returns its id. */
-    begin: async (order: object): Promise<number> => (await sendOrder(apps.intake, apps.shop.account, order)).order_id,
-    orderOf: async (orderId: number) => (await apps.shop.get(`/orders/${orderId}`)).body.order,
+    begin: async (order: object): Promise<number> => (await api.process(shop.account, order)).order_id,
+    orderOf: async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body.order,
     /** A second reviewer of the account. */
     async colleague() {
-      const { account } = apps.shop;
-      const person = await createPerson(apps.stack, account.id);
-      return { person, ...below(await signIn(apps.portal, person), account.id) };
+      const { account } = shop;
+      const person = await createPerson(stack, account.id);
+      return { person, ...below(await signIn(portal, person), account.id) };
     },
-    visit: (orderId: number, work: (page: Page) => Promise<void>, options: BrowserContextOptions = {}) =>
-      visitOrder(apps.portal, apps.shop, orderId, work, options),
+    /** Opens an order as its reviewer, with its payload loaded. */
+    async visit(orderId: number, options: BrowserContextOptions = {}): Promise<Page> {
+      const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`, options);
+      await page.locator('.raw pre').waitFor();
+      return page;
+    },
   };
 }
 
-/** An account with these orders, in this order, and a reviewer. */
-async function openReviewedShop({ stack, intake }: Apps, ...orders: object[]): Promise<ReviewedShop> {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  for (const order of orders) {
-    const { body } = await intake.api.order(account, order);
-    expect((await intake.api.final(account, body.receipt_id)).body.status).toBe('written');
-  }
-  return { account, person };
-}
-
-/** Opens the list as its reviewer. Errors in the page fail the test at the end. */
-async function reviewOnPage(
-  portal: RunningPortal,
-  { person, account }: ReviewedShop,
-  work: (page: Page) => Promise<void>,
-  { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
-): Promise<void> {
-  const { page, complaints } = await openPage(options);
-  await visitAs(page, portal, person, `/accounts/${account.id}/review${path}`);
-  await work(page);
-  expect(complaints).toEqual([]);
-  await page.context().close();
-}
-
-/** Opens an order as its reviewer, with its payload loaded. Errors in the page fail the test at the end. */
-async function visitOrder(
-  portal: RunningPortal,
-  { person, account }: ReviewedShop,
-  orderId: number,
-  work: (page: Page) => Promise<void>,
-  options: BrowserContextOptions = {},
-): Promise<void> {
-  const { page, complaints } = await openPage(options);
-  await visitAs(page, portal, person, `/accounts/${account.id}/review/${orderId}`);
-  await page.locator('.raw pre').waitFor();
-  await work(page);
-  expect(complaints).toEqual([]);
-  await page.context().close();
-}
-
+/** The open order with this number, once it is loaded. */
+export const paneOf = (page: Page, number: string) =>
+  page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 export const factOf = (page: Page, label: string) =>
   page.locator('.fact').filter({ has: page.getByText(label, { exact: true }) });
 export const inputOf = (page: Page) => page.locator('.field-editor').locator('input, textarea, select');

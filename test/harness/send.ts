@@ -1,15 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { Readable } from 'node:stream';
-import { afterAll, beforeAll } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
+import { resolve } from 'node:path';
+import { beforeAll } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { installBarriers } from './barriers.ts';
-import { QUEUE_KINDS } from './queue.ts';
-import { type Stack, startStack, type TestAccount } from './stack.ts';
+import { QUEUE_KIND } from './queue.ts';
+import { runCommand } from './run-command.ts';
+import type { TestAccount } from './stack.ts';
+import { useStack } from './use-stack.ts';
 
 /** The main file of the CLI. */
 export const MAIN = resolve(import.meta.dirname, '../../apps/cli/src/main.ts');
@@ -43,15 +41,8 @@ export async function send(
   input: string | readonly Buffer[] = '',
   terminal = {},
 ): Promise<Sent> {
-  const printed = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const code = await runCli(['send', ...args], {
-    stdin: Readable.from(typeof input === 'string' ? [Buffer.from(input)] : input),
-    stdout: stream('stdout'),
-    stderr: { ...stream('stderr'), ...terminal },
-    env: environmentOf(sender),
-  });
-  return { code, ...printed };
+  const chunks = typeof input === 'string' ? [Buffer.from(input)] : input;
+  return runCommand(['send', ...args], environmentOf(sender), { input: chunks, terminal });
 }
 
 function environmentOf({ url, key, secret }: Sender): Record<string, string> {
@@ -65,19 +56,19 @@ function environmentOf({ url, key, secret }: Sender): Record<string, string> {
 
 /** Starts a service for one test file, with the barriers, all open. */
 export function useSenderService() {
-  let stack: Stack;
-  let url: string;
+  const { stack, api } = useStack({ queue: QUEUE_KIND, intake: true });
   beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
     await installBarriers(stack.database.knex);
-    ({ url } = (await stack.intake()).api);
     await stack.worker();
   });
   const rowsOf = (table: string, { id }: TestAccount) => stack.database.knex(table).where({ account_id: id });
   return {
-    stack: () => stack,
+    stack,
     /** A new account with its credentials. */
-    newSender: async (): Promise<Sender & TestAccount> => ({ ...(await stack.account({ signing: true })), url }),
+    newSender: async (): Promise<Sender & TestAccount> => ({
+      ...(await stack.account({ signing: true })),
+      url: api.url,
+    }),
     receiptsOf: (account: TestAccount) => rowsOf('receipts', account),
     ordersOf: (account: TestAccount) => rowsOf('orders', account).orderBy('source_order_id'),
     idsOf: (account: TestAccount): Promise<string[]> =>
@@ -118,23 +109,5 @@ export function startSend(sender: Sender, args: string[], input = '', flags: str
     kill: (signal) => void child.kill(signal),
     said: () => printed.stderr,
     ended: once(child, 'close').then(([code]) => ({ code, ...printed })),
-  };
-}
-
-/** A directory for one test file, removed after it. */
-export function useDirectory() {
-  let directory: string;
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'orders-send-'));
-  });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
-  const path = (name: string) => join(directory, name);
-  return {
-    path,
-    read: (name: string) => readFile(path(name), 'utf8'),
-    async write(name: string, content: string | Buffer): Promise<string> {
-      await writeFile(path(name), content);
-      return path(name);
-    },
   };
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, join, resolve } from 'node:path';
@@ -71,4 +72,14 @@ export function shownOutputs(markdown: string): (string | null)[] {
     if (language !== 'bash') return [];
     return [next?.language === 'text' && next.heading === heading ? next.text : null];
   });
+}
+
+const PACK = resolve(import.meta.dirname, '../../packages/client/scripts/pack.ts');
+
+/** Packs the client as for publishing, and returns the path of the tarball. */
+export async function packClient(directory: string): Promise<string> {
+  await promisify(execFile)(process.execPath, [PACK, directory]);
+  const [tarball] = globSync('*.tgz', { cwd: directory });
+  if (!tarball) throw new Error('the client was not packed');
+  return join(directory, tarball);
 }

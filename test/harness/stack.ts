@@ -5,11 +5,12 @@ import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { type IntakeConfig, readConfig as readIntakeConfig } from '@orders/intake/config.ts';
 import { createIntake } from '@orders/intake/create-intake.ts';
-import { readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
+import { type NotifierConfig, readConfig as readNotifierConfig } from '@orders/notifier/config.ts';
 import { createNotifier } from '@orders/notifier/create-notifier.ts';
-import { readConfig as readPortalConfig } from '@orders/portal/config.ts';
+import { type PortalConfig, readConfig as readPortalConfig } from '@orders/portal/config.ts';
 import { createPortal } from '@orders/portal/create-portal.ts';
 import type { Service } from '@orders/runtime/lifecycle/create-service.ts';
+import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { readConfig as readWorkerConfig, type WorkerConfig } from '@orders/worker/config.ts';
 import { createWorker } from '@orders/worker/create-worker.ts';
@@ -41,39 +42,21 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-export interface RunningIntake {
+/** A running app. */
+interface Running<Config> {
   /** Drains it. Idempotent. */
   close(): Promise<void>;
   service: Service;
-  config: IntakeConfig;
-  api: Api;
+  config: Config;
   adminUrl: string;
   log: ReturnType<typeof memoryLog>;
 }
 
-export interface RunningWorker {
-  close(): Promise<void>;
-  service: Service;
-  config: WorkerConfig;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
-
-export interface RunningNotifier {
-  close(): Promise<void>;
-  service: Service;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
-
-export interface RunningPortal {
-  close(): Promise<void>;
-  service: Service;
-  /** The URL for browsers. */
-  url: string;
-  adminUrl: string;
-  log: ReturnType<typeof memoryLog>;
-}
+export type RunningIntake = Running<IntakeConfig> & { api: Api };
+export type RunningWorker = Running<WorkerConfig>;
+export type RunningNotifier = Running<NotifierConfig>;
+/** `url` is the one for browsers. */
+export type RunningPortal = Running<PortalConfig> & { url: string };
 
 /** log2 of scrypt's N: a hash that is as hard to guess as in production takes 0.4 s of a CPU. */
 export const TEST_HASH_COST = '10';
@@ -122,12 +105,20 @@ export async function startStack(
     return { ...env, ...(role && { DATABASE_URL: role, QUEUE_URL: queueUrlOf(role) }) };
   };
   const closes: (() => Promise<void>)[] = [];
-  const closeOnce = (service: { close(): Promise<void> }) => {
+  /** Starts an app, which is closed with the stack if the test does not close it before. */
+  async function start<Config>(
+    name: string,
+    create: (config: Config, options: { logger: Logger }) => Service,
+    config: Config,
+  ): Promise<Running<Config>> {
+    const log = memoryLog(name);
+    const service = create(config, { logger: log.logger });
     let closing: Promise<void> | undefined;
     const close = () => (closing ??= service.close());
     closes.push(close);
-    return close;
-  };
+    await service.start();
+    return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+  }
   return closeAtEnd({
     database,
     queue: theQueue,
@@ -146,33 +137,14 @@ export async function startStack(
     },
     async intake(settings = {}) {
       const config = readIntakeConfig({ ...envOf('intake'), ...settings });
-      const log = memoryLog('intake');
-      const service = createIntake(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      const api = await openApi(`http://127.0.0.1:${service.port}${config.BASE_PATH}`);
-      return { service, close, config, log, api, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      const running = await start('intake', createIntake, config);
+      return { ...running, api: await openApi(`http://127.0.0.1:${running.service.port}${config.BASE_PATH}`) };
     },
-    async worker(settings = {}) {
-      const config = readWorkerConfig({ ...envOf('worker'), ...settings });
-      const log = memoryLog('worker');
-      const service = createWorker(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, config, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
-    },
+    worker: async (settings = {}) =>
+      start('worker', createWorker, readWorkerConfig({ ...envOf('worker'), ...settings })),
     async notifier(settings = {}) {
-      const config = readNotifierConfig({
-        ...envOf('notifier'),
-        CALLBACK_ALLOW: '127.0.0.1:*',
-        CALLBACK_RATE: '1000',
-        ...settings,
-      });
-      const log = memoryLog('notifier');
-      const service = createNotifier(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      const own = { CALLBACK_ALLOW: '127.0.0.1:*', CALLBACK_RATE: '1000' };
+      return start('notifier', createNotifier, readNotifierConfig({ ...envOf('notifier'), ...own, ...settings }));
     },
     async portal(settings = {}) {
       const port = await freePort();
@@ -184,11 +156,7 @@ export async function startStack(
         ...(!settings.PORTAL_URL && { OPERATOR_SECOND_FACTOR: 'optional', PASSWORD_HASH_COST: TEST_HASH_COST }),
       };
       const config = readPortalConfig({ ...envOf('portal'), ...own, ...settings });
-      const log = memoryLog('portal');
-      const service = createPortal(config, { logger: log.logger });
-      const close = closeOnce(service);
-      await service.start();
-      return { service, close, url, log, adminUrl: `http://127.0.0.1:${service.adminPort}` };
+      return { ...(await start('portal', createPortal, config)), url };
     },
     async close() {
       for (const close of closes.reverse()) await close();

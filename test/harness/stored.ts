@@ -1,5 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type AuditEvent, listAudit } from '@orders/database/audit.ts';
 import { Redis } from 'ioredis';
 import type { Knex } from 'knex';
 
@@ -64,4 +65,29 @@ export async function readFiles(directory: string): Promise<string> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   return (await Promise.all(files.map((file) => readFile(file, 'utf8')))).join('\n');
+}
+
+const OF_PEOPLE = ['signed_in', 'signed_out', 'sign_in_failed', 'personal_data_read'];
+
+/** Whether an audit event is about a change, and not about a sign-in or a read. */
+export const isChange = ({ action }: Pick<AuditEvent, 'action'>): boolean => !OF_PEOPLE.includes(action);
+
+/** The changes of an account, newest first. */
+export async function listChanges(
+  db: Knex,
+  accountId: number,
+  limit = 100,
+): Promise<Pick<AuditEvent, 'actor' | 'action' | 'subject' | 'details'>[]> {
+  const events = await listAudit(db, { accountId, limit });
+  return events.filter(isChange).map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
+}
+
+/** The stored bodies of receipts, by receipt id. */
+export async function readBodies(knex: Knex, receiptIds: readonly string[]): Promise<Map<string, Buffer>> {
+  const { rows } = await knex.raw<{ rows: { receipt_id: string; body: Buffer }[] }>(
+    `select r.receipt_id, substring(p.bodies from r.body_start for r.body_length) as body
+     from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = any(?)`,
+    [[...receiptIds]],
+  );
+  return new Map(rows.map(({ receipt_id, body }) => [receipt_id, body]));
 }

@@ -7,11 +7,12 @@ import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } f
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { describeLarge } from '../harness/programs.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 let holds: Hold[] = [];
 afterEach(async () => {
@@ -38,12 +39,12 @@ const resultsOf = ({ body }: Reply): Result[] => body.results;
 const receiptIdsOf = (reply: Reply) => resultsOf(reply).map((result) => result.receipt_id);
 
 describe('a batch under an idempotency key', () => {
-  let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let account: TestAccount;
 
+  const { stack } = useStack();
+
   beforeAll(async () => {
-    stack = await startStack('postgres');
     intakes = [await stack.intake(), await stack.intake()];
     await installBarriers(stack.database.knex);
   });
@@ -205,11 +206,10 @@ async function countReceipts(knex: Knex, { id }: TestAccount): Promise<number> {
 
 describeLarge('killed with SIGKILL during a batch:', () => {
   describeQueues('an intake, the queue on %s', (kind) => {
-    let stack: Stack;
     const children: Child[] = [];
-    beforeAll(async () => {
-      stack = await startStack(kind);
-    });
+
+    const { stack } = useStack({ queue: kind });
+
     afterAll(async () => {
       for (const child of children) await child.stop('SIGKILL');
     });
@@ -265,7 +265,7 @@ describeLarge('Postgres killed during batches', () => {
   let stack: Stack;
   beforeAll(async () => {
     postgres = await startFaultyPostgres();
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres', { database: postgres });
+    stack = await startStack(QUEUE_KIND, { database: postgres });
   });
 
   test('causes 503, and after retries each order is written once', async () => {

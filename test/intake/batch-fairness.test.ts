@@ -1,13 +1,11 @@
-import { afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { afterEach, expect, jest, test } from '@jest/globals';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Nearly the maximum length, and slow to parse: 87,000 empty objects. */
 const LONG = Array(87_000).fill('{}').join();
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack('postgres');
-});
+const { stack } = useStack();
+
 afterEach(() => {
   jest.restoreAllMocks();
 });

@@ -1,20 +1,11 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { expect, test } from '@jest/globals';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { countReads } from '../harness/count-reads.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 
-let db: TestDatabase;
-let intake: Database;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
-});
-afterAll(async () => {
-  await closeDatabase(intake);
-});
+const { database: intake } = useDatabase({ direct: true });
 
 const incoming = (accountId: number, idempotencyKey: string | null, body: string): IncomingReceipt => ({
   receiptId: randomUUIDv7(),

@@ -1,20 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { countStored } from '../harness/stored.ts';
+import { startStack } from '../harness/stack.ts';
+import { countStored, readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake({ MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' });
-  account = await stack.account();
+const { stack, knex, intake, account } = useStack({
+  queue: QUEUE_KIND,
+  intake: { MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' },
+  account: true,
 });
 
 const order = (id: string) => JSON.stringify({ source_order_id: id, total: '12.50' });
@@ -61,7 +58,7 @@ describeQueues('a batch of orders, the queue on %s', (kind) => {
 test('is accepted except for its invalid orders, which leave nothing behind', async () => {
   const deep = `{"source_order_id":"deep","x":${'['.repeat(64)}${']'.repeat(64)}}`;
   const long = JSON.stringify({ source_order_id: 'long', x: 'x'.repeat(2000) });
-  const before = await countStored(stack.database.knex);
+  const before = await countStored(knex);
   const { status, body } = await intake.api.batch(
     account,
     Buffer.concat([
@@ -96,7 +93,7 @@ test('is accepted except for its invalid orders, which leave nothing behind', as
     },
   });
   // Three receipts, one row with their bodies, and one outbox row.
-  expect(await countStored(stack.database.knex)).toBe(before + 3 + 1 + 1);
+  expect(await countStored(knex)).toBe(before + 3 + 1 + 1);
 });
 
 describe('a batch that is rejected whole stores nothing', () => {
@@ -131,10 +128,10 @@ describe('a batch that is rejected whole stores nothing', () => {
   ];
 
   test.each(cases)('%s: %s', async (_what, outcome, body) => {
-    const before = await countStored(stack.database.knex);
+    const before = await countStored(knex);
     const reply = await intake.api.batch(account, body);
     expect(`${reply.status} ${reply.body.code}`).toBe(outcome);
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
   });
 
   test.each<[string, string, Record<string, string>]>([
@@ -144,14 +141,14 @@ describe('a batch that is rejected whole stores nothing', () => {
     ['a bad idempotency key', '400 invalid_idempotency_key', { 'Idempotency-Key': 'a b' }],
     ['no key', '401 missing_api_key', { Authorization: '' }],
   ])('%s: %s', async (_what, outcome, headers) => {
-    const before = await countStored(stack.database.knex);
+    const before = await countStored(knex);
     const reply = await intake.api.batch(account, lines(order('good')), headers);
     expect(`${reply.status} ${reply.body.code}`).toBe(outcome);
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
   });
 
   test('a chunked batch without a length is rejected as soon as it exceeds the limit', async () => {
-    const before = await countStored(stack.database.knex);
+    const before = await countStored(knex);
     const line = `${order('again and again')}\n`;
     let sent = 0;
     const endless = new ReadableStream({
@@ -168,7 +165,7 @@ describe('a batch that is rejected whole stores nothing', () => {
       duplex: 'half',
     } as RequestInit);
     expect(reply.status).toBe(413);
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
   });
 });
 
@@ -204,14 +201,8 @@ describe('a batch at its limits is accepted', () => {
     const { body } = await intake.api.batch(account, Buffer.from(`\ufeff${first}\r\n\r\n${second}`));
     expect(body).toMatchObject({ accepted: 2, refused: 0 });
     const [inArray] = (await intake.api.batch(account, `\ufeff [ ${first} ,${second}]`)).body.results;
-    const bodyOf = async ({ receipt_id }: { receipt_id: string }) => {
-      const { rows } = await stack.database.knex.raw(
-        `select convert_from(substring(p.bodies from r.body_start for r.body_length), 'UTF8') as body
-         from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = ?`,
-        [receipt_id],
-      );
-      return rows[0].body;
-    };
+    const bodyOf = async ({ receipt_id }: { receipt_id: string }) =>
+      (await readBodies(knex, [receipt_id])).get(receipt_id)?.toString();
     expect(await bodyOf(body.results[0])).toBe(first);
     expect(await bodyOf(body.results[1])).toBe(second);
     expect(await bodyOf(inArray)).toBe(first);
@@ -262,7 +253,6 @@ test('two orders with one source_order_id in a batch become one order and its du
 });
 
 test('an order that Postgres rejects does not affect the other orders of its batch', async () => {
-  const { knex } = stack.database;
   await knex.raw(`
     create function reject_receipt() returns trigger language plpgsql as
     $$ begin raise exception 'rejected' using errcode = '23514'; end $$;
@@ -281,7 +271,7 @@ test('the first ten rejected orders of a batch are listed among the rejected del
   const bad = Array.from({ length: 30 }, () => '{"source_order_id":"x",}');
   await intake.api.batch(sender, lines(order('good'), ...bad));
   const rows = await until('ten rejections are listed', async () => {
-    const found = await listRejected(stack.database.knex, sender.id, 100);
+    const found = await listRejected(knex, sender.id, 100);
     return found.length >= 10 && found;
   });
   expect(rows).toHaveLength(10);
@@ -294,7 +284,7 @@ test('a batch that is rejected whole is listed as one rejected delivery', async 
   const sender = await stack.account();
   await intake.api.batch(sender, `[${order('good')},]`);
   const [row] = await until('it is there', async () => {
-    const found = await listRejected(stack.database.knex, sender.id, 100);
+    const found = await listRejected(knex, sender.id, 100);
     return found.length > 0 && found;
   });
   expect(row).toMatchObject({ code: 'malformed_body', diagnosis: 'whole_batch' });

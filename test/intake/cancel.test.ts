@@ -1,23 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readOrders } from '@orders/cli/list-orders.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { hold } from '../harness/barriers.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  worker = await stack.worker();
-  account = await stack.account({ signing: true });
-});
+const { stack, knex, intake, api, worker, account } = useStack({ intake: true, worker: true, account: true });
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;
@@ -30,31 +20,30 @@ async function write(name: string, by = account): Promise<{ id: string; orderId:
 }
 
 async function send(id: string, order: object = {}, by = account) {
-  const accepted = await intake.api.order(by, { source_order_id: id, ...order });
+  const accepted = await api.order(by, { source_order_id: id, ...order });
   expect(accepted.status).toBe(202);
-  return (await intake.api.final(by, accepted.body.receipt_id)).body;
+  return (await api.final(by, accepted.body.receipt_id)).body;
 }
 
 async function cancel(body: unknown, by = account) {
-  const reply = await intake.api.cancel(by, body);
+  const reply = await api.cancel(by, body);
   expect(reply.status).toBe(200);
   return reply.body;
 }
 
-const knex = () => stack.database.knex;
 const review = (orderId: number, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex(), {
+  reviewOrders(knex, {
     accountId: account.id,
     orderIds: [orderId],
     to,
     by: BY,
     reason: to === 'rejected' ? 'no' : null,
   });
-const rowOf = (orderId: number) => knex()('orders').where({ order_id: orderId }).first();
+const rowOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
 const ageConfirmation = (orderId: number, seconds: number) =>
-  knex()('orders')
+  knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw(`now() - interval '${seconds} seconds'`) });
+    .update({ reviewed_at: knex.raw(`now() - interval '${seconds} seconds'`) });
 /** In its undo time, however slow the test is. */
 const confirmJustNow = async (orderId: number) => {
   await review(orderId, 'confirmed');
@@ -65,11 +54,11 @@ const confirmLongAgo = async (orderId: number) => {
   await ageConfirmation(orderId, 60);
 };
 const actionsOn = (orderId: number) =>
-  knex()('audit_events')
+  knex('audit_events')
     .where({ subject: `order:${orderId}` })
     .orderBy('event_id')
     .pluck('action');
-const isShown = async (view: string, orderId: number) => (await knex()(view).where({ order_id: orderId })).length > 0;
+const isShown = async (view: string, orderId: number) => (await knex(view).where({ order_id: orderId })).length > 0;
 
 describe('an order that nobody has dispatched is cancelled', () => {
   test.each(['needs_review', 'rejected', 'confirmed'] as const)('if it is %s', async (state) => {
@@ -87,13 +76,13 @@ describe('an order that nobody has dispatched is cancelled', () => {
       review_reason: 'The customer called',
       confirmed_xid: null,
     });
-    const [event] = await knex()('audit_events').where({ subject: `order:${orderId}`, action: 'order_cancelled' });
+    const [event] = await knex('audit_events').where({ subject: `order:${orderId}`, action: 'order_cancelled' });
     expect(event).toMatchObject({
       account_id: account.id,
       actor: 'key:test',
       details: { reason: 'The customer called', ...(state !== 'needs_review' && { was: state }) },
     });
-    expect((await intake.api.status(account, receiptId)).body).toMatchObject({
+    expect((await api.status(account, receiptId)).body).toMatchObject({
       status: 'written',
       order_id: orderId,
       order_state: 'cancelled',
@@ -121,7 +110,7 @@ describe('an order that nobody has dispatched is cancelled', () => {
 
   test('by a signed webhook', async () => {
     const { id, orderId } = await write('signed');
-    const { status, body } = await intake.api.webhookCancel(account, { source_order_id: id });
+    const { status, body } = await api.webhookCancel(account, { source_order_id: id });
     expect([status, body]).toEqual([200, { outcome: 'cancelled', source_order_id: id, order_id: orderId }]);
   });
 
@@ -146,7 +135,7 @@ describe('a confirmed order that dispatching can have seen', () => {
     expect(requested).toEqual({ outcome: 'requested', source_order_id: id, order_id: orderId });
     expect((await rowOf(orderId)).review_state).toBe('confirmed');
     const shown = await until('the request is shown', async () =>
-      knex()('dispatch_cancellations').where({ order_id: orderId }).first(),
+      knex('dispatch_cancellations').where({ order_id: orderId }).first(),
     );
     expect(shown).toMatchObject({
       account_id: account.id,
@@ -155,7 +144,7 @@ describe('a confirmed order that dispatching can have seen', () => {
       requested_by: 'key:test',
       requested_at: expect.any(Date),
     });
-    expect(await knex()('dispatchable_orders').where({ order_id: orderId }).first()).toMatchObject({
+    expect(await knex('dispatchable_orders').where({ order_id: orderId }).first()).toMatchObject({
       cancellation_requested_at: shown.requested_at,
     });
     expect(await cancel({ source_order_id: id, reason: 'again' })).toEqual(requested);
@@ -165,7 +154,7 @@ describe('a confirmed order that dispatching can have seen', () => {
   test('gets one from eight seconds after its confirmation', async () => {
     const signature = 'function cancel_orders(integer, integer, integer, text, text[], text[])';
     // The function gets a clock that stands still, an hour from now, so that dispatching sees neither order meanwhile.
-    await knex().raw(`
+    await knex.raw(`
       create schema stopped;
       create function stopped.clock_timestamp() returns timestamptz language sql as
       $$ select reviewed_at + '8 seconds' from public.orders where source_order_id like 'exactly-%' $$;
@@ -176,7 +165,7 @@ describe('a confirmed order that dispatching can have seen', () => {
     await ageConfirmation(before.orderId, -3600.1);
     expect(await cancel({ source_order_id: before.id })).toMatchObject({ outcome: 'cancelled' });
     expect(await cancel({ source_order_id: exactly.id })).toMatchObject({ outcome: 'requested' });
-    await knex().raw(`alter ${signature} set search_path = public, pg_temp; drop schema stopped cascade`);
+    await knex.raw(`alter ${signature} set search_path = public, pg_temp; drop schema stopped cascade`);
     await ageConfirmation(exactly.orderId, 60);
   });
 
@@ -186,7 +175,7 @@ describe('a confirmed order that dispatching can have seen', () => {
     await ageConfirmation(orderId, 8);
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'requested' });
     // The views read one snapshot here.
-    const { rows } = await knex().raw(
+    const { rows } = await knex.raw(
       `select exists (select from dispatch_cancellations where order_id = :orderId) as request,
               exists (select from dispatchable_orders where order_id = :orderId) as "order"`,
       { orderId },
@@ -218,7 +207,7 @@ describe('a cancellation of an order that has not arrived is held', () => {
     });
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'held', order_id: null });
     const order = { customer: { name: 'Aisha' }, items: [{ name: 'Bread' }], total: '4.50' };
-    expect((await intake.api.preview(account, { source_order_id: id, ...order })).body).toMatchObject({
+    expect((await api.preview(account, { source_order_id: id, ...order })).body).toMatchObject({
       duplicate_of: null,
       cancellation_held: true,
     });
@@ -235,10 +224,10 @@ describe('a cancellation of an order that has not arrived is held', () => {
       review_reason: 'Changed my mind',
     });
     expect(await actionsOn(written.order_id)).toEqual(['order_cancelled']);
-    expect(await knex()('orders').where({ account_id: account.id, source_order_id: id })).toHaveLength(1);
+    expect(await knex('orders').where({ account_id: account.id, source_order_id: id })).toHaveLength(1);
     expect(await cancel({ source_order_id: id })).toMatchObject({ outcome: 'cancelled', order_id: written.order_id });
-    await until('no outbox row is left', async () => (await knex()('outbox')).length === 0);
-    expect((await intake.api.preview(account, { source_order_id: id })).body).toMatchObject({
+    await until('no outbox row is left', async () => (await knex('outbox')).length === 0);
+    expect((await api.preview(account, { source_order_id: id })).body).toMatchObject({
       duplicate_of: { order_id: written.order_id },
       cancellation_held: false,
     });
@@ -247,14 +236,14 @@ describe('a cancellation of an order that has not arrived is held', () => {
   test('and two receipts of the order become one cancelled order and a duplicate, with other orders of the batch', async () => {
     const [held, other] = [newId('pair'), newId('neighbor')];
     await cancel({ source_order_id: held });
-    const { body } = await intake.api.batch(account, [
+    const { body } = await api.batch(account, [
       { source_order_id: held },
       { source_order_id: other },
       { source_order_id: held, total: 5 },
     ]);
     const states = [];
     for (const { receipt_id } of body.results) {
-      const { status, order_state } = (await intake.api.final(account, receipt_id)).body;
+      const { status, order_state } = (await api.final(account, receipt_id)).body;
       states.push([status, order_state]);
     }
     expect(states).toEqual([
@@ -268,24 +257,20 @@ describe('a cancellation of an order that has not arrived is held', () => {
     const by = await stack.account();
     const id = newId('hidden');
     await cancel({ source_order_id: id }, by);
-    const [{ order_id }] = await knex()('orders').where({ account_id: by.id });
-    expect((await intake.api.reconcile(by, [id])).body.results).toMatchObject([
-      { status: 'never_seen', order_id: null },
-    ]);
+    const [{ order_id }] = await knex('orders').where({ account_id: by.id });
+    expect((await api.reconcile(by, [id])).body.results).toMatchObject([{ status: 'never_seen', order_id: null }]);
     const listed = [];
-    for await (const chunk of readOrders(knex(), { accountId: by.id })) listed.push(...chunk);
+    for await (const chunk of readOrders(knex, { accountId: by.id })) listed.push(...chunk);
     expect(listed).toEqual([]);
-    expect(
-      await reviewOrders(knex(), { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY }),
-    ).toBeNull();
+    expect(await reviewOrders(knex, { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY })).toBeNull();
   });
 
   test('and is not shown as the order of a receipt, if a version without cancellations made that its duplicate', async () => {
     const id = newId('rolled-back');
     await send(id);
     const duplicate = await send(id, { total: 3 });
-    await knex()('orders').where({ source_order_id: id }).update({ review_state: 'cancellation_held' });
-    expect((await intake.api.status(account, duplicate.receipt_id)).body).toMatchObject({
+    await knex('orders').where({ source_order_id: id }).update({ review_state: 'cancellation_held' });
+    expect((await api.status(account, duplicate.receipt_id)).body).toMatchObject({
       status: 'duplicate',
       duplicate_of: null,
       order_state: null,
@@ -353,20 +338,20 @@ test.each<[string, unknown, string[]]>([
     ],
   ],
 ])('%s gets 422 with pointers, and nothing is cancelled', async (_name, body, errors) => {
-  const reply = await intake.api.cancel(account, body);
+  const reply = await api.cancel(account, body);
   expect([reply.status, reply.body.code]).toEqual([422, 'validation_failed']);
   expect(reply.body.errors.map(({ pointer, code }: { pointer: string; code: string }) => `${pointer} ${code}`)).toEqual(
     errors,
   );
-  expect(await knex()('orders').where({ source_order_id: 'valid' })).toEqual([]);
+  expect(await knex('orders').where({ source_order_id: 'valid' })).toEqual([]);
 });
 
 test('an order that stays locked is rejected, without an effect on the others', async () => {
   const { id, orderId } = await write('locked');
   const other = await write('unlocked');
-  const lock = await hold(knex(), `select from orders where order_id = ${orderId} for update`);
+  const lock = await hold(knex, `select from orders where order_id = ${orderId} for update`);
   try {
-    const reply = await intake.api.cancel(account, {
+    const reply = await api.cancel(account, {
       cancellations: [{ source_order_id: other.id }, { source_order_id: id }],
     });
     expect([reply.status, reply.body.code]).toEqual([503, 'overloaded']);
@@ -382,13 +367,13 @@ test('the worker removes held cancellations after the retention of receipts, and
   const [old, fresh] = [newId('old'), newId('fresh')];
   const { id } = await write('kept');
   await cancel({ cancellations: [old, fresh, id].map((source_order_id) => ({ source_order_id })) });
-  await knex()('orders')
+  await knex('orders')
     .whereIn('source_order_id', [old, id])
-    .update({ reviewed_at: knex().raw("now() - interval '100 days'") });
+    .update({ reviewed_at: knex.raw("now() - interval '100 days'") });
   const cleaner = await stack.worker();
-  await until('it is removed', async () => (await knex()('orders').where({ source_order_id: old })).length === 0);
+  await until('it is removed', async () => (await knex('orders').where({ source_order_id: old })).length === 0);
   await cleaner.close();
-  expect(await knex()('orders').whereIn('source_order_id', [fresh, id])).toHaveLength(2);
+  expect(await knex('orders').whereIn('source_order_id', [fresh, id])).toHaveLength(2);
   expect(await send(old)).toMatchObject({ status: 'written', order_state: 'needs_review' });
 });
 

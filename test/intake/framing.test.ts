@@ -1,16 +1,8 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { exchange, openRaw } from '../harness/raw-http.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account();
-});
+const { knex, api, account } = useStack({ intake: true, account: true });
 
 const BODY = '{"source_order_id":"framing"}';
 
@@ -39,21 +31,21 @@ test.each([
 ] as const)(
   'a request with %s is rejected, stores nothing and closes the connection',
   async (_what, version, hosts, framing, body, status) => {
-    const connection = openRaw(intake.api.url);
+    const connection = openRaw(api.url);
     connection.socket.write(Buffer.concat([request(version, [...hosts], framing), Buffer.from(body)]));
     expect((await connection.reply())?.status).toBe(status);
     await connection.closed;
-    expect(await stack.database.knex('receipts').where({ account_id: account.id })).toEqual([]);
+    expect(await knex('receipts').where({ account_id: account.id })).toEqual([]);
   },
 );
 
 test('a plain chunked request is accepted', async () => {
   const chunked = request('1.1', ['a'], 'Transfer-Encoding: Chunked');
-  expect((await exchange(intake.api.url, chunked, CHUNKED_BODY))?.status).toBe(202);
+  expect((await exchange(api.url, chunked, CHUNKED_BODY))?.status).toBe(202);
 });
 
 test('replies forbid content sniffing and require HTTPS', async () => {
-  const { headers } = await intake.api.order(account, {});
+  const { headers } = await api.order(account, {});
   expect(headers).toMatchObject({
     'x-content-type-options': 'nosniff',
     'strict-transport-security': 'max-age=31536000',
@@ -62,5 +54,5 @@ test('replies forbid content sniffing and require HTTPS', async () => {
 
 test.each(['package.json', 'index.html', 'swagger-initializer.js', 'README.md'])(
   '/docs/%s of the bundled documentation library is not served',
-  async (file) => expect((await fetch(`${intake.api.url}/docs/${file}`)).status).toBe(404),
+  async (file) => expect((await fetch(`${api.url}/docs/${file}`)).status).toBe(404),
 );

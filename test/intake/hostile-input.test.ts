@@ -10,12 +10,12 @@ import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitr
 import { sign } from '../harness/hashes.ts';
 import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
 import { readGauge, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** `npm run test:full` sends 20,000. */
 const COUNT = Number(process.env.RANDOM_REQUESTS ?? 1_000);
@@ -23,17 +23,9 @@ if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_REQUESTS
 /** Set RANDOM_SEED to repeat a failed run. */
 const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
+const { stack, knex, intake, account } = useStack({ queue: QUEUE_KIND, intake: true, account: true });
 
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  account = await stack.account({ signing: true });
-});
-
-const stored = () => countStored(stack.database.knex);
+const stored = () => countStored(knex);
 
 /** A handwritten request head for an order. */
 const orderHead = (headers: [string, string | number][], key = account.key) =>
@@ -499,7 +491,7 @@ describe('an intake process under hostile load', () => {
       await fc.assert(fc.asyncProperty(hostileRequest(account), send), { numRuns: COUNT, seed: SEED });
 
       expect(accepted.size).toBeGreaterThan(COUNT / 20);
-      const { rows } = await stack.database.knex.raw(
+      const { rows } = await knex.raw(
         `select receipt_id, encode(sha256(substring(p.bodies from r.body_start for r.body_length)), 'hex') as digest
          from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = any(?)`,
         [[...accepted.keys()]],
@@ -512,8 +504,8 @@ describe('an intake process under hostile load', () => {
       const worker = await stack.worker();
       const good = await api.order(account, { source_order_id: 'good', emirate: 'Dubai' }, { Prefer: 'wait=30' });
       expect(good.body).toMatchObject({ status: 'written' });
-      await until('all are processed', async () => (await stack.database.knex('outbox').first()) === undefined);
-      const receipts = stack.database.knex('receipts').distinct('state');
+      await until('all are processed', async () => (await knex('outbox').first()) === undefined);
+      const receipts = knex('receipts').distinct('state');
       const isKept = (receipts: Knex.QueryBuilder) => receipts.where({ error_code: 'idempotency_key_reused' });
       expect(await isKept(receipts.clone()).pluck('state')).toEqual(['dead']);
       const others = receipts.clone().whereNull('error_code').orderBy('state').pluck('state');

@@ -1,27 +1,28 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
-import { runOrders } from '../harness/erasure.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
+import { readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const REUSED = 'idempotency_key_reused';
 const FIRST = { source_order_id: 'A', customer: { name: 'Aisha Khan', phone: '050 123 4567' }, total: 49 };
 const RESENT = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
 const OTHER = { ...FIRST, source_order_id: 'B' };
 const key = (text: string) => ({ 'Idempotency-Key': text });
-
-let stack: Stack;
 let intakes: [RunningIntake, RunningIntake];
 let account: TestAccount;
 let client: PortalClient;
 
+const { stack, knex } = useStack();
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
   intakes = [await stack.intake(), await stack.intake()];
-  await installBarriers(stack.database.knex);
+  await installBarriers(knex);
 });
 
 async function begin(): Promise<void> {
@@ -53,20 +54,13 @@ async function acceptFirst(text: string, order: unknown = FIRST): Promise<string
 }
 const statusOf = async (receiptId: string) => (await intakes[0].api.status(account, receiptId)).body;
 const finalOf = async (receiptId: string) => (await intakes[0].api.final(account, receiptId)).body;
-const rows = (table: string) => stack.database.knex(table).where({ account_id: account.id });
-const bodyOf = async (receiptId: string) => {
-  const { rows: found } = await stack.database.knex.raw(
-    `select substring(p.bodies from r.body_start for r.body_length) as body
-     from receipts r join receipt_payloads p using (batch_id, account_id) where receipt_id = ?`,
-    [receiptId],
-  );
-  return found[0].body.toString();
-};
+const rows = (table: string) => knex(table).where({ account_id: account.id });
+const bodyOf = async (receiptId: string) => (await readBodies(knex, [receiptId])).get(receiptId)?.toString();
 const outboxOf = async (receiptId: string) =>
-  (await stack.database.knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
+  (await knex.raw('select batch_id from outbox where ? = any(receipt_ids)', [receiptId])).rows;
 /** The number of bytes of the account's stored bodies without spaces (a body that was not kept is replaced by spaces). */
 async function storedBytes(): Promise<number> {
-  const { rows: sums } = await stack.database.knex.raw(
+  const { rows: sums } = await knex.raw(
     'select sum(length(replace(encode(bodies, ?), ?, ?)))::int as bytes from receipt_payloads where account_id = ?',
     ['escape', ' ', '', account.id],
   );
@@ -106,7 +100,7 @@ describe('the same order with other content under a used key', () => {
 
   test('holds the order if the account holds resends', async () => {
     await begin();
-    await setHoldResends(stack.database.knex, account.id, true);
+    await setHoldResends(knex, account.id, true);
     await write(await acceptFirst('held'));
     const { kept_as } = await sendKept(RESENT, 'held');
     await withWorker(async () => {
@@ -125,8 +119,7 @@ describe('the same order with other content under a used key', () => {
     const unswept = { SWEEP_INTERVAL: '1h', SWEEP_AFTER: '1h' };
     const worker = await stack.worker(unswept);
     const intake = await stack.intake(unswept);
-    const { body } = await intake.api.order(account, FIRST, key('woken'));
-    await intake.api.final(account, body.receipt_id);
+    await intake.api.process(account, FIRST, key('woken'));
     const { kept_as } = await sendKept(RESENT, 'woken', intake);
     expect((await intake.api.final(account, kept_as)).body.status).toBe('duplicate');
     await intake.close();
@@ -282,7 +275,6 @@ describe('the same content again under a used key', () => {
 
   test('waits at the second intake for the first and gets its receipt', async () => {
     await begin();
-    const { knex } = stack.database;
     await acceptFirst('moment');
     const gate = await closeBarrier(knex, 'keys taken');
     const first = sendKept(OTHER, 'moment', intakes[0]);
@@ -412,7 +404,6 @@ test('a worker that starts later processes the kept resend and leaves the dead d
 
 test('a delivery that Postgres rejects does not affect the other deliveries of its batch', async () => {
   await begin();
-  const { knex } = stack.database;
   await knex.raw(`
     create function reject_kept() returns trigger language plpgsql as
     $$ begin raise exception 'rejected'; end $$;

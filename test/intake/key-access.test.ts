@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setSignedOnly } from '@orders/database/accounts/accounts.ts';
 import {
   createKey,
@@ -11,16 +11,11 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
+const { stack, knex, intake } = useStack({ intake: true });
 
 type Headers = Record<string, string>;
 type Route = [
@@ -54,14 +49,14 @@ const ROUTES: Route[] = [
 /** An account that signs and has events, and one key of it. */
 async function accountWith(access: KeyAccess): Promise<TestAccount & { keyId: number }> {
   const account = await stack.account({ signing: true });
-  await setEvents(stack.database.knex, account.id, true);
-  const { key, key_id: keyId } = await createKey(stack.database.knex, account.id, 'limited', access);
+  await setEvents(knex, account.id, true);
+  const { key, key_id: keyId } = await createKey(knex, account.id, 'limited', access);
   return { ...account, key, keyId };
 }
 
 /** Receipts and cancellations of an account. */
 async function countStored({ id }: TestAccount): Promise<number> {
-  const { rows } = await stack.database.knex.raw(
+  const { rows } = await knex.raw(
     `select (select count(*) from receipts where account_id = :id)
           + (select count(*) from orders where account_id = :id) as stored`,
     { id },
@@ -174,7 +169,7 @@ describe('addresses', () => {
 describe('signed only', () => {
   async function signedOnlyAccount(access: KeyAccess = {}): Promise<TestAccount> {
     const account = await accountWith(access);
-    await setSignedOnly(stack.database.knex, account.id, true);
+    await setSignedOnly(knex, account.id, true);
     return account;
   }
 
@@ -211,13 +206,9 @@ describe('signed only', () => {
 });
 
 test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([
-  ['scope', ({ keyId }) => updateKey(stack.database.knex, keyId, { scopes: ['read'] }), 'insufficient_scope'],
-  [
-    'range',
-    ({ keyId }) => updateKey(stack.database.knex, keyId, { addresses: ['203.0.113.7'] }),
-    'address_not_allowed',
-  ],
-  ['setting', ({ id }) => setSignedOnly(stack.database.knex, id, true), 'signature_required'],
+  ['scope', ({ keyId }) => updateKey(knex, keyId, { scopes: ['read'] }), 'insufficient_scope'],
+  ['range', ({ keyId }) => updateKey(knex, keyId, { addresses: ['203.0.113.7'] }), 'address_not_allowed'],
+  ['setting', ({ id }) => setSignedOnly(knex, id, true), 'signature_required'],
 ])('a changed %s works within 5 seconds for a key that was just used', async (_what, change, code) => {
   const account = await accountWith({});
   expect((await intake.api.order(account, {})).status).toBe(422);
@@ -228,7 +219,6 @@ test.each<[what: string, change: (account: TestAccount & { keyId: number }) => P
 
 describe('an expiry', () => {
   test('ends a key as any other end does', async () => {
-    const { knex } = stack.database;
     const account = await accountWith({ lifetime_seconds: 3600 });
     expect((await intake.api.order(account, ORDER)).status).toBe(202);
     await knex('api_keys').where({ key_id: account.keyId }).update({ expires_at: knex.fn.now() });
@@ -238,7 +228,6 @@ describe('an expiry', () => {
   });
 
   test('is counted for operators in the last three days, while the key is in use and not replaced', async () => {
-    const { knex } = stack.database;
     const counting = async () => {
       // The number is absent if it is not read within two seconds, and read again after a minute.
       return until('the number is read', async () => {
@@ -266,7 +255,6 @@ describe('an expiry', () => {
 });
 
 test('a replacement has the scopes, the addresses and the lifetime of the key, counted from now', async () => {
-  const { knex } = stack.database;
   const access: KeyAccess = { scopes: ['cancel'], addresses: ['203.0.113.0/24'], lifetime_seconds: 86_400 };
   const { keyId, id } = await accountWith(access);
   await knex('api_keys')
@@ -283,7 +271,7 @@ test('rejected requests are listed for the account', async () => {
   const account = await accountWith({ scopes: ['read'] });
   await intake.api.order(account, ORDER);
   const listed = await until('it is listed', async () => {
-    const rows = await stack.database.knex('rejected_deliveries').where({ account_id: account.id });
+    const rows = await knex('rejected_deliveries').where({ account_id: account.id });
     return rows.length > 0 && rows;
   });
   expect(listed).toMatchObject([{ code: 'insufficient_scope', key_id: account.keyId }]);

@@ -1,16 +1,11 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
-import { openShop } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { openShop } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
 
 test('at most two signing secrets are valid after many rotations', async () => {
   const shop = await openShop(stack, portal);
@@ -24,7 +19,7 @@ test('at most two signing secrets are valid after many rotations', async () => {
   expect((await shop.get('/signing')).body.secrets.length).toBeLessThanOrEqual(2);
   const [authenticated] = await findAuthenticatedKeys(stack.openDatabase(), [hashApiKey(shop.account.key)]);
   expect(authenticated?.sealedSecrets.length).toBeLessThanOrEqual(2);
-  const stored = await stack.database.knex('signing_secrets').where({ account_id: shop.account.id });
+  const stored = await knex('signing_secrets').where({ account_id: shop.account.id });
   expect(stored.length).toBeLessThanOrEqual(20);
 });
 
@@ -48,7 +43,7 @@ test('an account has at most 100 valid keys', async () => {
   expect(keys).toHaveLength(100);
   const replaced = await shop.post(`/keys/${keys[1].key_id}/replace`, { grace: 'none' });
   expect(replaced.status).toBe(201);
-  await revokeKey(stack.database.knex, keys[2].key_id);
+  await revokeKey(knex, keys[2].key_id);
   expect((await shop.post('/keys', { name: 'the next' })).status).toBe(201);
 });
 

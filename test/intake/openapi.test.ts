@@ -1,12 +1,12 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createEndpoint, requestTest } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startEventReceiver } from '../harness/event-receiver.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** A webhook of the document, as far as the test reads it. */
 interface Webhook {
@@ -14,16 +14,10 @@ interface Webhook {
   requestBody: { content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } } };
 }
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/delivery/api' });
-});
+const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
 
 test('/openapi.json is an OpenAPI 3.1 document that names each route and each problem code', async () => {
-  const { status, body } = await intake.api.send('GET', '/openapi.json');
+  const { status, body } = await api.send('GET', '/openapi.json');
   expect(status).toBe(200);
   expect(body.openapi).toMatch(/^3\.1\./);
   expect(Object.keys(body.paths)).toEqual([
@@ -46,29 +40,28 @@ test('/openapi.json is an OpenAPI 3.1 document that names each route and each pr
 });
 
 test('each example of an order is read without a warning', async () => {
-  const { paths } = (await intake.api.send('GET', '/openapi.json')).body;
+  const { paths } = (await api.send('GET', '/openapi.json')).body;
   const { examples } = paths['/ingest/orders'].post.requestBody.content['application/json'];
   const account = await stack.account();
   for (const { value } of Object.values<{ value: object }>(examples)) {
-    expect((await intake.api.preview(account, value)).body).toMatchObject({ warnings: [] });
+    expect((await api.preview(account, value)).body).toMatchObject({ warnings: [] });
   }
 });
 
 test('what is delivered to endpoints matches the webhooks of the document', async () => {
-  const { webhooks, components } = (await intake.api.send('GET', '/openapi.json')).body;
+  const { webhooks, components } = (await api.send('GET', '/openapi.json')).body;
   const ajv = new Ajv2020({ strict: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: 'document', components });
   await stack.worker();
   await stack.notifier();
   const receiver = await startEventReceiver();
-  const { knex } = stack.database;
   const account = await stack.account();
   await setEvents(knex, account.id, true);
   const options = { accountId: account.id, url: receiver.url, types: null };
   const endpoint = await createEndpoint(knex, stack.secretsKey, options);
   await requestTest(knex, endpoint);
-  await intake.api.order(account, { source_order_id: 'documented', emirate: 'Sharjha' });
+  await api.order(account, { source_order_id: 'documented', emirate: 'Sharjha' });
   await until('both are delivered', async () => receiver.received.length === 2);
   await receiver.close();
   expect(Object.keys(webhooks)).toEqual(['event', 'endpoint.test']);
@@ -88,7 +81,7 @@ test('what is delivered to endpoints matches the webhooks of the document', asyn
 });
 
 test('/docs refers only to scripts, styles and images that this service ships', async () => {
-  const page = await intake.api.send('GET', '/docs');
+  const page = await api.send('GET', '/docs');
   expect(page.headers['content-type']).toMatch(/^text\/html/);
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
   const references = [...String(page.body).matchAll(/(?:src|href)="([^"]+)"/g)].map(
@@ -97,7 +90,7 @@ test('/docs refers only to scripts, styles and images that this service ships', 
   expect(references.length).toBeGreaterThanOrEqual(4);
   for (const reference of references) {
     expect(reference).toMatch(/^\/delivery\/api\/docs\//);
-    const file = await fetch(new URL(reference, intake.api.url));
+    const file = await fetch(new URL(reference, api.url));
     expect({ reference, status: file.status }).toEqual({ reference, status: 200 });
   }
 });
@@ -106,20 +99,20 @@ test.each([
   ['POST', '/docs', 405],
   ['GET', '/docs/none.js', 404],
 ])('%s %s gets %d', async (method, path, status) => {
-  expect((await intake.api.send(method, path)).status).toBe(status);
+  expect((await api.send(method, path)).status).toBe(status);
 });
 
 test('a precondition or a range on a file of the page causes no 5xx reply', async () => {
-  const file = `${intake.api.url}/docs/swagger-ui.css`;
+  const file = `${api.url}/docs/swagger-ui.css`;
   expect((await fetch(file, { headers: { Range: 'bytes=99999999-' } })).status).toBe(200);
   expect((await fetch(file, { headers: { 'If-Match': '"x"' } })).status).toBe(404);
 });
 
 test('BASE_PATH prefixes every route and Location', async () => {
   const account = await stack.account();
-  const { status, headers, body } = await intake.api.order(account, { source_order_id: 'prefixed' });
+  const { status, headers, body } = await api.order(account, { source_order_id: 'prefixed' });
   expect(status).toBe(202);
   expect(headers.location).toBe(`/delivery/api/ingest/status/${body.receipt_id}`);
-  const bare = await fetch(new URL('/ingest/orders', intake.api.url), { method: 'POST' });
+  const bare = await fetch(new URL('/ingest/orders', api.url), { method: 'POST' });
   expect(bare.status).toBe(404);
 });

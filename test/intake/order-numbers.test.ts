@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { withStack } from '../harness/stack.ts';
 
 test('an order number sequence that is behind after a move uses up no attempt', () =>
-  withStack(QUEUE_KINDS[0] as QueueKind, async (stack) => {
+  withStack(QUEUE_KIND, async (stack) => {
     const [{ api }, account] = [await stack.intake(), await stack.account()];
     await stack.worker({ RETRY_ATTEMPTS: '1' });
     const send = async (source_order_id: string) => {

@@ -1,19 +1,10 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  account = await stack.account();
-});
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const MESSY = {
   source_order_id: 'preview-1',
@@ -26,8 +17,8 @@ const MESSY = {
 
 describe('a preview', () => {
   test('shows the normalized order and its warnings, and stores nothing', async () => {
-    const before = await countStored(stack.database.knex);
-    const { status, body } = await intake.api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
+    const before = await countStored(knex);
+    const { status, body } = await api.preview(account, MESSY, { 'Idempotency-Key': 'preview' });
     expect(status).toBe(200);
     expect(body.normalized).toEqual({
       source_order_id: 'preview-1',
@@ -49,24 +40,24 @@ describe('a preview', () => {
       '/gift unknown_field',
     ]);
     expect(body.duplicate_of).toBeNull();
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
   });
 
   test('equals the order that is written later, and then names that order', async () => {
     const order = { ...MESSY, source_order_id: 'preview-2' };
-    const { body: preview } = await intake.api.preview(account, order);
-    const { body: sent } = await intake.api.order(account, order, { Prefer: 'wait=30' });
-    const [stored] = await listOrders(stack.database.knex, { accountId: account.id });
+    const { body: preview } = await api.preview(account, order);
+    const { body: sent } = await api.order(account, order, { Prefer: 'wait=30' });
+    const [stored] = await listOrders(knex, { accountId: account.id });
     expect(stored).toMatchObject({ ...preview.normalized, warnings: preview.warnings, order_id: sent.order_id });
-    const { body: again } = await intake.api.preview(account, order);
+    const { body: again } = await api.preview(account, order);
     expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });
   });
 
   test('does not reveal an order of another account', async () => {
     const other = await stack.account();
-    await intake.api.order(account, { source_order_id: 'preview-3' }, { Prefer: 'wait=30' });
-    expect((await intake.api.preview(account, { source_order_id: 'preview-3' })).body.duplicate_of).not.toBeNull();
-    expect((await intake.api.preview(other, { source_order_id: 'preview-3' })).body.duplicate_of).toBeNull();
+    await api.order(account, { source_order_id: 'preview-3' }, { Prefer: 'wait=30' });
+    expect((await api.preview(account, { source_order_id: 'preview-3' })).body.duplicate_of).not.toBeNull();
+    expect((await api.preview(other, { source_order_id: 'preview-3' })).body.duplicate_of).toBeNull();
   });
 
   test.each([
@@ -78,7 +69,7 @@ describe('a preview', () => {
   ])('is rejected like an order: %s', async (what, headers, body, status, code) => {
     const authorization = what === 'no key' ? {} : { Authorization: `Bearer ${account.key}` };
     const sent = { 'Content-Type': 'application/json', ...authorization, ...headers } as Record<string, string>;
-    const reply = await intake.api.send('POST', '/ingest/preview', sent, body);
+    const reply = await api.send('POST', '/ingest/preview', sent, body);
     expect({ status: reply.status, code: reply.body.code }).toEqual({ status, code });
   });
 });

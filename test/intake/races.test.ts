@@ -15,21 +15,22 @@ import {
 import { moveClock } from '../harness/clock.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, RunningWorker, TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describe('forced races between requests', () => {
-  let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
   let worker: RunningWorker | undefined;
   let account: TestAccount;
   let holds: Hold[] = [];
 
+  const { stack, knex } = useStack();
+
   beforeAll(async () => {
-    stack = await startStack('postgres');
     intakes = [await stack.intake(), await stack.intake()];
-    await installBarriers(stack.database.knex);
+    await installBarriers(knex);
   });
   afterEach(async () => {
     for (const { release } of holds) await release();
@@ -42,8 +43,8 @@ describe('forced races between requests', () => {
     holds.push(hold);
     return hold;
   };
-  const shut = async (barrier: BarrierName) => keep(await closeBarrier(stack.database.knex, barrier));
-  const lock = async (tables: string) => keep(await lockTables(stack.database.knex, tables));
+  const shut = async (barrier: BarrierName) => keep(await closeBarrier(knex, barrier));
+  const lock = async (tables: string) => keep(await lockTables(knex, tables));
 
   /** Starts a worker and expects the given final state of each receipt. */
   async function expectEnds(expected: Record<string, string>): Promise<void> {
@@ -52,7 +53,6 @@ describe('forced races between requests', () => {
   }
 
   test('two intakes that get one idempotency key at the same time create one receipt, which both replies name', async () => {
-    const { knex } = stack.database;
     account = await stack.account({ signing: true });
     const key = { 'Idempotency-Key': 'same-moment' };
     const order = { source_order_id: 'one key' };
@@ -69,7 +69,6 @@ describe('forced races between requests', () => {
   });
 
   test('if the first of two requests with one key is cut off before its commit, the second owns the key, also for retries', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const key = { 'Idempotency-Key': 'cut-off' };
     const order = { source_order_id: 'one key, cut off' };
@@ -114,7 +113,6 @@ describe('forced races between requests', () => {
   });
 
   test('revoking a key lets requests in flight finish, and every intake rejects the key within 5 seconds', async () => {
-    const { knex } = stack.database;
     account = await stack.account();
     const { key, key_id } = await createKey(knex, account.id, 'to be revoked');
     const revoked = { ...account, key };
@@ -135,7 +133,6 @@ describe('forced races between requests', () => {
   });
 
   test('rotating a signing secret with overlap makes both valid everywhere, and after the overlap only the new one', async () => {
-    const { knex } = stack.database;
     account = await stack.account({ signing: true });
     const old = account;
     for (const { api } of intakes) expect((await api.webhook(old, {})).status).toBe(422);
@@ -190,17 +187,16 @@ describe('forced races between requests', () => {
 
     test('during its body leaves nothing behind, and its bytes are released', async () => {
       account = await stack.account();
-      const before = await countStored(stack.database.knex);
+      const before = await countStored(knex);
       const bytes = () => readGauge(smallIntake.adminUrl, 'intake_body_bytes_in_flight');
       const socket = await post(BODY.slice(0, -1));
       await until('its bytes are counted', async () => (await bytes()) === BODY.length);
       await hangUp(socket);
       expect(await bytes()).toBe(0);
-      expect(await countStored(stack.database.knex)).toBe(before);
+      expect(await countStored(knex)).toBe(before);
     });
 
     test('after its body keeps its slot until its order is stored completely', async () => {
-      const { knex } = stack.database;
       account = await stack.account();
       const table = await lock('receipts');
       const socket = await post(BODY);
@@ -215,7 +211,6 @@ describe('forced races between requests', () => {
     });
 
     test('after its body leaves nothing behind if the order cannot be stored, and its slot is released', async () => {
-      const { knex } = stack.database;
       account = await stack.account();
       const before = await countStored(knex);
       const table = await lock('receipts');

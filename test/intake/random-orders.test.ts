@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { type WritableOrder, writeOrders } from '@orders/database/orders/write-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
@@ -11,7 +10,7 @@ import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 
 /** `npm run test:full` tries 100,000. */
 const COUNT = Number(process.env.RANDOM_ORDERS ?? 4_000);
@@ -20,16 +19,9 @@ if (!Number.isSafeInteger(COUNT) || COUNT <= 0) throw new Error('RANDOM_ORDERS t
 const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 const BATCH = 500;
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase();
 
-beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: PREPARED });
-});
-afterAll(async () => {
-  await closeDatabase(database);
-});
+beforeAll(async () => {});
 
 /** Random payloads as request bodies, each with its own id. */
 function randomBodies(seed: number): Buffer[] {
@@ -41,7 +33,7 @@ test(
   `${COUNT} random payloads (RANDOM_SEED=${SEED}) are stored exactly as they were normalized`,
   async () => {
     for (let done = 0; done < COUNT; done += BATCH) {
-      const { account_id: accountId } = await createAccount(testDatabase.knex, `random ${done}`);
+      const { account_id: accountId } = await createAccount(db.knex, `random ${done}`);
       const bodies = randomBodies(SEED + done);
       const receipts = bodies.map((body) => ({ receiptId: uuidv7(), accountId, channel: 'rest' as const, body }));
       const normalized = bodies.map((body) => normalizeOrder(parseBody(body)));
@@ -57,7 +49,7 @@ test(
       const { written } = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
       expect(written).toHaveLength(BATCH);
 
-      const stored = await listOrders(testDatabase.knex, { accountId });
+      const stored = await listOrders(db.knex, { accountId });
       expect(stored).toHaveLength(BATCH);
       const expected = new Map(normalized.map((one) => [one.order.source_order_id, one]));
       for (const order of stored) {

@@ -1,26 +1,18 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { countReads } from '../harness/count-reads.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { startStack } from '../harness/stack.ts';
 
 const [OWN, OTHER] = [1, 2];
 const IN_A_BATCH = 500;
 
-let db: TestDatabase;
-let database: Database;
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
-});
+const { db, database } = useDatabase({ direct: true });
+beforeAll(async () => {});
 afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
-afterAll(async () => {
-  await closeDatabase(database);
-});
 
 /** Records one receipt for each of these accounts in one outbox row. */
 async function record(accountIds: number[], sourceOrderId: string, idempotencyKey: string | null = null) {

@@ -8,20 +8,13 @@ import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const NEVER_SEEN = { status: 'never_seen', receipt_id: null, order_id: null, received_at: null };
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account({ signing: true });
-});
+const { stack, knex, intake, account } = useStack({ intake: true, account: true });
 
 /** The result for one id. Expects a 200 reply. */
 async function ask(id: string, by = account): Promise<Record<string, unknown>> {
@@ -135,7 +128,7 @@ describe('a list of ids', () => {
   test('causes storage_unavailable while Postgres is down', async () => {
     const fastWorker = await stack.intake({ PG_QUERY_TIMEOUT: '500ms' });
     await fastWorker.api.reconcile(account, ['x']);
-    const held = await lockTables(stack.database.knex, 'outbox');
+    const held = await lockTables(knex, 'outbox');
     const reply = await fastWorker.api.reconcile(account, ['x']).finally(held.release);
     expect([reply.status, reply.body.code]).toEqual([503, 'storage_unavailable']);
     await fastWorker.close();
@@ -143,7 +136,7 @@ describe('a list of ids', () => {
 });
 
 describe('the status of an id', () => {
-  beforeAll(() => poisonOrders(stack.database.knex));
+  beforeAll(() => poisonOrders(knex));
 
   test('is received without a worker, then written, then duplicate after a resend', async () => {
     const { receipt_id } = await send('rc-1');
@@ -161,7 +154,7 @@ describe('the status of an id', () => {
     await intake.api.final(account, repeat.receipt_id);
     // The duplicate is found by its outbox row until that is settled, and then in `resends`.
     await noteResend(order_id, repeat.receipt_id);
-    await until('the outbox is empty', async () => (await stack.database.knex('outbox')).length === 0);
+    await until('the outbox is empty', async () => (await knex('outbox')).length === 0);
     expect(await ask('rc-1')).toMatchObject({ status: 'duplicate', receipt_id: repeat.receipt_id, order_id });
     const { body } = await intake.api.status(account, repeat.receipt_id);
     expect((await ask('rc-1')).received_at).toBe(body.received_at);
@@ -170,8 +163,7 @@ describe('the status of an id', () => {
 
   test('is normalized under a lease', async () => {
     const { receipt_id } = await send('rc-2');
-    await stack.database
-      .knex('receipts')
+    await knex('receipts')
       .where({ receipt_id })
       .update({
         state: 'normalized',
@@ -186,7 +178,7 @@ describe('the status of an id', () => {
     const { receipt_id } = await send('rc-3', { order_number: 'poison 3' });
     expect(await becomes('rc-3', 'failed')).toMatchObject({ receipt_id, order_id: null });
     await until('its outbox row is settled', async () => {
-      const [outboxRow] = await stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
+      const [outboxRow] = await knex('outbox').whereRaw('? = any(receipt_ids)', [receipt_id]);
       return outboxRow && outboxRow.due_at > new Date(Date.now() + 600_000);
     });
     expect(await ask('rc-3')).toMatchObject({ status: 'failed', receipt_id });
@@ -194,7 +186,6 @@ describe('the status of an id', () => {
   });
 
   test('is dead, received after a redrive, and then written', async () => {
-    const { knex } = stack.database;
     const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });
     const { receipt_id } = await send('rc-4', { order_number: 'poison 4' });
     await becomes('rc-4', 'dead');
@@ -221,7 +212,7 @@ describe('the status of an id', () => {
     await worker.close();
     const resentAt = '2100-01-02T03:04:05.678Z';
     await noteResend(written.order_id as number, uuidOf(Date.parse(resentAt)));
-    await stack.database.knex('receipts').where({ receipt_id }).delete();
+    await knex('receipts').where({ receipt_id }).delete();
     expect(await ask('rc-5')).toMatchObject({
       status: 'duplicate',
       order_id: written.order_id,
@@ -230,11 +221,10 @@ describe('the status of an id', () => {
   });
 
   const noteResend = (order_id: number, receipt_id: string) =>
-    stack.database.knex('resends').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
+    knex('resends').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
 });
 
 test('is never never_seen after a 202, even while receipts change', async () => {
-  const { knex } = stack.database;
   await poisonOrders(knex);
   const busy = await stack.account();
   const worker = await stack.worker({ RETRY_ATTEMPTS: '2' });

@@ -10,18 +10,17 @@ import { moveClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
 import { testQueues } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { type TestAccount, withStack } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
 let signed: TestAccount;
 let unsigned: TestAccount;
 
+const { stack, knex, intake } = useStack({ intake: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
   signed = await stack.account({ signing: true });
   unsigned = await stack.account();
 });
@@ -64,7 +63,6 @@ describe('the key', () => {
   });
 
   test('a revoked key stops working within 5 seconds, even if it was just used', async () => {
-    const { knex } = stack.database;
     const account = await stack.account();
     expect((await intake.api.order(account, {})).status).toBe(422);
     const [keyId] = await knex('api_keys').where({ account_id: account.id }).pluck('key_id');
@@ -75,7 +73,6 @@ describe('the key', () => {
 
   test('a replaced key works during its grace period and not afterwards', async () => {
     const { id } = await stack.account();
-    const { knex } = stack.database;
     const expiredKey = await createKey(knex, id, 'no grace');
     const kept = await createKey(knex, id, 'grace');
     await replaceKey(knex, expiredKey.key_id, 0);
@@ -88,7 +85,7 @@ describe('the key', () => {
 
   test('a suspended account gets account_suspended on each route', async () => {
     const account = await stack.account({ signing: true });
-    await setSuspended(stack.database.knex, account.id, true);
+    await setSuspended(knex, account.id, true);
     expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.webhook(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.status(account, 'x'), 403, 'account_suspended');
@@ -244,7 +241,7 @@ describe('the body', () => {
   test.each(['order', 'webhook'] as const)(
     'that needs corrections is rejected by strict handling in %s with all of them, and stores nothing',
     async (route) => {
-      const before = await countStored(stack.database.knex);
+      const before = await countStored(knex);
       const order = { source_order_id: 's', customer: 'Aisha', items: [{ name: 'A', quantity: 1.5 }], gift: true };
       const reply = await intake.api[route](signed, order, { Prefer: 'handling=strict' });
       expectProblem(reply, 422, 'validation_failed');
@@ -256,7 +253,7 @@ describe('the body', () => {
         '/gift unknown_field',
       ]);
       expect(JSON.stringify(reply.body)).not.toMatch(/Aisha|1\.5/);
-      expect(await countStored(stack.database.knex)).toBe(before);
+      expect(await countStored(knex)).toBe(before);
     },
   );
 
@@ -320,11 +317,11 @@ test('X-Request-Id is kept if it is valid, and replaced otherwise', async () => 
 });
 
 test('a rejected request stores nothing and does not use up its idempotency key', async () => {
-  const before = await countStored(stack.database.knex);
+  const before = await countStored(knex);
   const key = { 'Idempotency-Key': 'used-by-a-rejection' };
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
   expectProblem(await intake.api.order(unsigned, {}, key), 422, 'validation_failed');
-  expect(await countStored(stack.database.knex)).toBe(before);
+  expect(await countStored(knex)).toBe(before);
   const accepted = await intake.api.order(unsigned, { source_order_id: 'after-rejections' }, key);
   expect(accepted.body.duplicate).toBeUndefined();
   expectProblem(await intake.api.order(unsigned, '{', key), 400, 'malformed_body');
@@ -374,7 +371,6 @@ testQueues(
 test.each(['order', 'preview'] as const)(
   'too many requests in flight (%s) cause overloaded with Retry-After',
   async (call) => {
-    const { knex } = stack.database;
     const smallIntake = await stack.intake({ MAX_IN_FLIGHT: '1' });
     const account = await stack.account();
     const locked = await lockTables(knex, 'receipts, orders');

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setSignedOnly, setSuspended } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
@@ -8,21 +8,16 @@ import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
+const { stack, knex, intake } = useStack({ intake: true });
 
 /** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
   return until(`${count} rejected deliveries`, async () => {
-    const rows = await listRejected(stack.database.knex, id, 1000);
+    const rows = await listRejected(knex, id, 1000);
     return rows.length >= count && rows;
   });
 }
@@ -83,7 +78,7 @@ describe('the log of rejected deliveries', () => {
 
   test('lists a rejection without a diagnosis if a secret cannot be opened', async () => {
     const account = await stack.account({ signing: true });
-    await stack.database.knex('signing_secrets').insert({
+    await knex('signing_secrets').insert({
       account_id: account.id,
       sealed: Buffer.alloc(60),
       expires_at: new Date(0),
@@ -97,14 +92,13 @@ describe('the log of rejected deliveries', () => {
     const account = await stack.account();
     expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');
     const other = await stack.account();
-    await setSuspended(stack.database.knex, other.id, true);
+    await setSuspended(knex, other.id, true);
     expect((await intake.api.order(other, ORDER)).body.code).toBe('account_suspended');
     expect(await logOf(account, 1)).toMatchObject([{ code: 'signing_unavailable' }]);
     expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
   });
 
   test('lists requests whose key lacks the access, and unsigned ones of an account that accepts signed ones only', async () => {
-    const { knex } = stack.database;
     const account = await stack.account({ signing: true });
     const reader = await createKey(knex, account.id, 'reader', { scopes: ['read'] });
     const elsewhere = await createKey(knex, account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
@@ -125,7 +119,7 @@ describe('the log of rejected deliveries', () => {
   test('diagnoses a wrong signature with the secrets of its own account, former ones included', async () => {
     const account = await stack.account({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(knex, stack.secretsKey, account.id, 0);
     const signatures = [
       sign(account.secret, ORDER),
       sign(newer?.secret as string, `${ORDER}\n`),
@@ -173,7 +167,7 @@ describe('the log of rejected deliveries', () => {
 describe('a flood of rejections', () => {
   /** The number of listed rows of the account, and of rejections that are only counted. */
   async function countsOf({ id }: TestAccount): Promise<{ listed: number; counted: number }> {
-    const rows = await listRejected(stack.database.knex, id, 1000);
+    const rows = await listRejected(knex, id, 1000);
     return { listed: rows.length, counted: rows.reduce((sum, { more }) => sum + more, 0) };
   }
 
@@ -211,7 +205,6 @@ describe('a flood of rejections', () => {
   test('is counted after Postgres accepts rows again', async () => {
     const own = await stack.intake();
     const account = await stack.account();
-    const { knex } = stack.database;
     await own.api.order(account, '{}');
     await logOf(account, 1);
     await knex.raw('alter table rejected_deliveries add constraint shut check (false) not valid');
@@ -229,19 +222,18 @@ describe('a flood of rejections', () => {
     const fresh = await stack.intake({ DRAIN_TIMEOUT: '1h' });
     const accounts = await Promise.all(Array.from({ length: 45 }, () => stack.account()));
     const ids = accounts.map(({ id }) => id);
-    const locked = await lockTables(stack.database.knex, 'rejected_deliveries');
+    const locked = await lockTables(knex, 'rejected_deliveries');
     await Promise.all(accounts.map((account) => sendInvalid(fresh, account, 1)));
     expect((await fresh.api.order(accounts[0] as TestAccount, { source_order_id: 'meanwhile' })).status).toBe(202);
     // One statement waits for the lock, and later rows wait for this statement.
-    expect(await whoWait(stack.database.knex, 1, 'relation')).toHaveLength(1);
+    expect(await whoWait(knex, 1, 'relation')).toHaveLength(1);
     await locked.release();
     await fresh.close();
-    const rows = await stack.database.knex('rejected_deliveries').whereIn('account_id', ids);
+    const rows = await knex('rejected_deliveries').whereIn('account_id', ids);
     expect(rows).toHaveLength(32);
   });
 
   test('keeps only the newest rejections of an account and none older than a week', async () => {
-    const { knex } = stack.database;
     const [full, old] = [await stack.account(), await stack.account()];
     const row = { channel: 'rest', code: 'malformed_body', request_id: 'x', key_id: 1 };
     await knex('rejected_deliveries').insert(Array.from({ length: 30 }, () => ({ ...row, account_id: full.id })));
@@ -254,7 +246,6 @@ describe('a flood of rejections', () => {
 });
 
 test('use of an old secret is recorded, and use of the newest is not', async () => {
-  const { knex } = stack.database;
   const account = await stack.account({ signing: true });
   await intake.api.webhook(account, ORDER);
   const newer = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);

@@ -1,6 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.ts';
 import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { openProducer, type Producer } from '@orders/queue/open-producer.ts';
@@ -9,7 +8,7 @@ import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { startQueue, type TestQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
 
@@ -18,16 +17,12 @@ const OTHER = 2;
 const REUSING = 3;
 const LONG = 'x'.repeat(200_000);
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase({ poolSize: 4 });
 let queue: TestQueue;
 let producer: Producer;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 4, prepared: PREPARED });
-  closeAtEnd({ close: () => closeDatabase(database) });
-  queue = await startQueue('postgres', testDatabase.directUrl);
+  queue = await startQueue('postgres', db.directUrl);
   producer = closeAtEnd(openProducer({ url: queue.url, onDelivered: () => {}, onLost: () => {} }));
 });
 
@@ -60,7 +55,7 @@ function incoming(accountId: number, idempotencyKey: string, order: object): Inc
 }
 /** The largest portion of an account's stored mismatches, in deliveries and in bytes. */
 async function largestPortions(accountId: number): Promise<{ count: number; bytes: number }> {
-  const { rows } = await testDatabase.knex.raw(
+  const { rows } = await db.knex.raw(
     `select max(count)::int as count, max(bytes)::int as bytes from (
        select count(*), sum(body_length) as bytes from receipts where account_id = ? and history is not null group by batch_id
      ) as portions`,

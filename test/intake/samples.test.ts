@@ -4,8 +4,9 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Reply } from '../harness/api.ts';
 import { sign } from '../harness/hashes.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const fixture = (name: string) =>
   readFileSync(resolve(import.meta.dirname, '../../packages/domain/test/fixtures', name), 'utf8');
@@ -19,19 +20,15 @@ interface MessyCase {
 const MESSY = JSON.parse(fixture('messy.json')) as MessyCase[];
 
 describeQueues('samples, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
+  const { stack, knex, api } = useStack({ queue: kind, intake: true, worker: true });
 
   beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
-    await stack.worker();
     await stack.worker();
   });
 
   async function sendAll(account: TestAccount, route: 'order' | 'webhook'): Promise<string[]> {
-    const replies = await Promise.all(ORDERS.map((line) => intake.api[route](account, line)));
-    const finals = await Promise.all(replies.map((reply: Reply) => intake.api.final(account, reply.body.receipt_id)));
+    const replies = await Promise.all(ORDERS.map((line) => api[route](account, line)));
+    const finals = await Promise.all(replies.map((reply: Reply) => api.final(account, reply.body.receipt_id)));
     return finals.map((reply) => reply.body.status);
   }
 
@@ -41,11 +38,11 @@ describeQueues('samples, the queue on %s', (kind) => {
       const account = await stack.account({ signing: true });
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['written']));
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['duplicate']));
-      const orders = await listOrders(stack.database.knex, { accountId: account.id, reviewState: 'needs_review' });
+      const orders = await listOrders(knex, { accountId: account.id, reviewState: 'needs_review' });
       const sent = ORDERS.map((line) => JSON.parse(line).source_order_id);
       expect(orders).toHaveLength(300);
       expect(new Set(orders.map((order) => order.source_order_id))).toEqual(new Set(sent));
-      const { rows } = await stack.database.knex.raw(
+      const { rows } = await knex.raw(
         `select substring(p.bodies from r.body_start for r.body_length) as body
          from receipts r join receipt_payloads p using (batch_id, account_id) where account_id = ?`,
         [account.id],
@@ -56,7 +53,7 @@ describeQueues('samples, the queue on %s', (kind) => {
   );
 
   // The queue has no part in what is stored and logged.
-  if (kind !== QUEUE_KINDS[0]) return;
+  if (kind !== QUEUE_KIND) return;
 
   test('no key, secret, signature or personal data of them is in a log', async () => {
     const account = await stack.account({ signing: true });
@@ -81,11 +78,11 @@ describeQueues('samples, the queue on %s', (kind) => {
   test('messy payloads are stored as their expected orders', async () => {
     const account = await stack.account();
     for (const { payload } of MESSY) {
-      const { body } = await intake.api.order(account, payload, { Prefer: 'wait=30' });
+      const { body } = await api.order(account, payload, { Prefer: 'wait=30' });
       expect(body.status).toBe('written');
     }
     const orders = new Map(
-      (await listOrders(stack.database.knex, { accountId: account.id })).map((order) => [order.source_order_id, order]),
+      (await listOrders(knex, { accountId: account.id })).map((order) => [order.source_order_id, order]),
     );
     for (const { about, payload, expect: expected } of MESSY) {
       const order = orders.get(payload.source_order_id);

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setRateLimit, setSuspended } from '@orders/database/accounts/accounts.ts';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
 import { removeSource, replaceSourceId, replaceSourceSecret, type Source } from '@orders/database/sources/sources.ts';
@@ -7,25 +7,15 @@ import { createSourceId } from '@orders/domain/api-key.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BODY = JSON.stringify({ source_order_id: 'x-1' });
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  account = await stack.account();
-});
-
-const knex = () => stack.database.knex;
 const status = async (source: Source, headers: Record<string, string>, body: string | Buffer = BODY) =>
-  (await deliver(intake.api, source, body, headers)).status;
+  (await deliver(api, source, body, headers)).status;
 const hmac = (algorithm: string, encoding: 'hex' | 'base64', secret = SOURCE_SECRET, body = BODY) =>
   createHmac(algorithm, secret).update(body).digest(encoding);
 
@@ -86,7 +76,7 @@ test('a rejected delivery is listed with the name of its source, and an accepted
   expect(await status(source, headers)).toBe(401);
   expect(await status(source, { 'X-Shopify-Topic': 'orders/create' })).toBe(401);
   const rejected = await until('both are listed', async () => {
-    const listed = await listRejected(knex(), own.id, 10);
+    const listed = await listRejected(knex, own.id, 10);
     return listed.length === 2 && listed;
   });
   expect(rejected).toMatchObject([
@@ -99,26 +89,26 @@ test('a delivery with the same id is stored once, and its order is not lost if t
   const source = await createTestSource(stack, account, 'shopify');
   const order = (id: number, total: string) => JSON.stringify({ id, total_price: total });
   const headersOf = (body: string) => ({ ...shopifyHeaders(body), 'X-Shopify-Webhook-Id': 'one' });
-  const send = (body: string) => deliver(intake.api, source, body, headersOf(body));
+  const send = (body: string) => deliver(api, source, body, headersOf(body));
   const first = await send(order(71, '1.00'));
   expect(await send(order(71, '1.00'))).toMatchObject({
     status: 202,
     body: { receipt_id: first.body.receipt_id, duplicate: true },
   });
-  await intake.api.final(account, first.body.receipt_id);
+  await api.final(account, first.body.receipt_id);
   const changed = await send(order(71, '2.00'));
   expect(changed.body).toMatchObject({ duplicate: true, payload_mismatch: true });
-  expect((await intake.api.final(account, changed.body.kept_as)).body).toMatchObject({
+  expect((await api.final(account, changed.body.kept_as)).body).toMatchObject({
     status: 'duplicate',
     changes: [{ pointer: '/total', from: '1.00', to: '2.00' }],
   });
   const other = await send(order(72, '2.00'));
-  expect((await intake.api.final(account, other.body.kept_as)).body).toMatchObject({
+  expect((await api.final(account, other.body.kept_as)).body).toMatchObject({
     status: 'dead',
     error: { code: 'idempotency_key_reused' },
   });
   const { source_number } = source;
-  const stored = await knex()('receipts').where({ account_id: account.id, source_number }).select('raw_length');
+  const stored = await knex('receipts').where({ account_id: account.id, source_number }).select('raw_length');
   expect(stored.map(({ raw_length }) => raw_length)).toEqual(
     [order(71, '1.00'), order(71, '2.00'), order(72, '2.00')].map(({ length }) => length),
   );
@@ -130,18 +120,18 @@ test('a new secret works at once, the old one for the overlap; a replaced URL an
   const sent = (secret: string, to = source) => status(to, shopifyHeaders(order, 'orders/create', secret), order);
   expect(await sent(SOURCE_SECRET)).toBe(202);
   const change = { accountId: account.id, sourceNumber: source.source_number };
-  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'new one', overlapMs: 3_600_000 });
+  await replaceSourceSecret(knex, stack.secretsKey, { ...change, secret: 'new one', overlapMs: 3_600_000 });
   expect([await sent('new one'), await sent(SOURCE_SECRET), await sent('neither')]).toEqual([202, 202, 401]);
-  await replaceSourceSecret(knex(), stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
+  await replaceSourceSecret(knex, stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
   expect(await sent('newest')).toBe(202);
   await moveClock(5);
   expect(await sent('new one')).toBe(401);
-  const moved = (await replaceSourceId(knex(), account.id, source.source_number)) as Source;
+  const moved = (await replaceSourceId(knex, account.id, source.source_number)) as Source;
   expect(await sent('newest', moved)).toBe(202);
   await moveClock(5);
   expect(await sent('newest')).toBe(404);
-  expect(await removeSource(knex(), account.id, source.source_number)).toBe(true);
-  expect(await removeSource(knex(), account.id, source.source_number)).toBe(false);
+  expect(await removeSource(knex, account.id, source.source_number)).toBe(true);
+  expect(await removeSource(knex, account.id, source.source_number)).toBe(false);
   await moveClock(5);
   expect(await sent('newest', moved)).toBe(404);
 });
@@ -152,23 +142,23 @@ test('unknown sources, other methods, suspended accounts and limits are rejected
   const order = JSON.stringify({ id: 1 });
   const path = `/ingest/sources/${source.source_id}`;
   for (const id of [createSourceId(), 'src_x', '%00', 'x'.repeat(300)])
-    expect(await intake.api.send('POST', `/ingest/sources/${id}`, shopifyHeaders(order), order)).toMatchObject({
+    expect(await api.send('POST', `/ingest/sources/${id}`, shopifyHeaders(order), order)).toMatchObject({
       status: 404,
       body: { code: 'not_found' },
     });
-  const wrongMethod = await intake.api.send('GET', path);
+  const wrongMethod = await api.send('GET', path);
   expect(wrongMethod).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   const long = JSON.stringify({ id: 1, note: 'x'.repeat(262_144) });
   expect(await status(source, shopifyHeaders(long), long)).toBe(413);
-  await setRateLimit(knex(), own.id, { requests: 1, seconds: 3600 });
+  await setRateLimit(knex, own.id, { requests: 1, seconds: 3600 });
   await moveClock(5);
   // What is not authentic does not count.
   for (let count = 0; count < 3; count++) expect(await status(source, shopifyHeaders('other'), order)).toBe(401);
   expect(await status(source, shopifyHeaders(order), order)).toBe(202);
-  const limited = await deliver(intake.api, source, order, shopifyHeaders(order));
+  const limited = await deliver(api, source, order, shopifyHeaders(order));
   expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
-  await setRateLimit(knex(), own.id, null);
-  await setSuspended(knex(), own.id, true);
+  await setRateLimit(knex, own.id, null);
+  await setSuspended(knex, own.id, true);
   await moveClock(5);
   expect(await status(source, shopifyHeaders(order), order)).toBe(403);
 });

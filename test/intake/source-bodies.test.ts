@@ -2,26 +2,22 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 let source: Source;
 
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  account = await stack.account();
   // Without a prefix, an id may have 255 characters.
   source = await createTestSource(stack, account, 'shopify', { idPrefix: '' });
 });
 
 async function send(body: string | Buffer, headers: Record<string, string> = shopifyHeaders(body)) {
-  const reply = await deliver(intake.api, source, body, headers);
+  const reply = await deliver(api, source, body, headers);
   expect(reply.status).toBe(202);
-  return (await intake.api.final(account, reply.body.receipt_id)).body;
+  return (await api.final(account, reply.body.receipt_id)).body;
 }
 const nested = (levels: number) => `{"id": 64, "a": ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
 const bytes = (...parts: (string | number[])[]) => Buffer.concat(parts.map((part) => Buffer.from(part as string)));
@@ -69,15 +65,15 @@ test('a delivery that is sent three times is one receipt and is listed once', as
   const headers = shopifyHeaders(body);
   const ids = [await send(body, headers), await send(body, headers), await send(body, headers)];
   expect(new Set(ids.map(({ receipt_id }) => receipt_id)).size).toBe(1);
-  const deliveries = () => findDeliveries(stack.database.knex, account.id, source.source_number, 10);
-  const counted = () => stack.database.knex('source_activity').where({ source_number: source.source_number }).first();
+  const deliveries = () => findDeliveries(knex, account.id, source.source_number, 10);
+  const counted = () => knex('source_activity').where({ source_number: source.source_number }).first();
   await until('three are counted', async () => Number((await counted())?.count) === 3);
   expect(await deliveries()).toMatchObject([{ receipt_id: ids[0].receipt_id }]);
 });
 
 test('no Idempotency-Key of an order is the key of a delivery', async () => {
   const key = `source-${source.source_number}:abc`;
-  await intake.api.order(account, { source_order_id: 'with a key' }, { 'Idempotency-Key': key });
+  await api.order(account, { source_order_id: 'with a key' }, { 'Idempotency-Key': key });
   const body = '{"id": "not replaced"}';
   const delivered = await send(body, { ...shopifyHeaders(body), 'X-Shopify-Webhook-Id': 'abc' });
   expect(delivered).toMatchObject({ status: 'written', source_order_id: 'my-shopify:not replaced' });

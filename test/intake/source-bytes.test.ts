@@ -1,12 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { storeMismatches } from '@orders/intake/receipts/store-mismatches.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 
 const ROUNDS = 150;
 /** Set RANDOM_SEED to repeat a failed run. */
@@ -15,18 +14,12 @@ const SEED = Number(process.env.RANDOM_SEED ?? Date.now() % 2 ** 31);
 /** An empty body begins at the same place as the next one, which was not found then. */
 const WITH_EMPTY_BODY = 203_417_149;
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase();
 let accountIds: number[];
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: PREPARED });
   accountIds = [];
-  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(testDatabase.knex, name)).account_id);
-});
-afterAll(async () => {
-  await closeDatabase(database);
+  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(db.knex, name)).account_id);
 });
 
 const bytes = fc.uint8Array({ maxLength: 12 }).map((array) => Buffer.from(array));
@@ -60,7 +53,7 @@ function withoutRepeatedKeys(batch: IncomingReceipt[]): IncomingReceipt[] {
 /** The two bodies of stored receipts in hex, by receipt id. */
 async function storedBodies(ids: readonly string[]): Promise<Map<string, (string | null)[]>> {
   const claimed = await claimReceipts(database, ids, randomUUIDv7(), 10_000);
-  const { rows } = await testDatabase.knex.raw(
+  const { rows } = await db.knex.raw(
     `select receipt_id, encode(substring(bodies from body_start + body_length for raw_length), 'hex') as raw
      from receipts join receipt_payloads using (batch_id, account_id) where receipt_id = any(?::uuid[])`,
     [[...ids]],

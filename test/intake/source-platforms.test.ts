@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
-import { RECORDED_ORDERS, readDeliveryFixture } from '../harness/source-fixtures.ts';
-import { createTestSource, deliver, shopifyHeaders, standardHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import {
+  createTestSource,
+  deliver,
+  RECORDED_ORDERS,
+  readDeliveryFixture,
+  shopifyHeaders,
+  standardHeaders,
+  wooCommerceHeaders,
+} from '../harness/sources.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const STANDARD_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -15,18 +22,7 @@ const HEADERS: Record<string, (body: Buffer, topic: string) => Record<string, st
   'standard-webhooks': (body) => standardHeaders(body, STANDARD_SECRET),
 };
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-});
-beforeEach(async () => {
-  account = await stack.account();
-});
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
 
 function openSource(preset: SourcePreset): Promise<Source> {
   return createTestSource(stack, account, preset, preset === 'standard-webhooks' ? { secret: STANDARD_SECRET } : {});
@@ -36,18 +32,18 @@ function openSource(preset: SourcePreset): Promise<Source> {
 function send(source: Source, name: string, topic: string, own: Record<string, string> = {}) {
   const preset = source.preset as SourcePreset;
   const body = readDeliveryFixture(`${preset}/${name}`);
-  return deliver(intake.api, source, body, { ...HEADERS[preset]?.(body, topic), ...own });
+  return deliver(api, source, body, { ...HEADERS[preset]?.(body, topic), ...own });
 }
 
 /** Sends a recorded delivery and waits for its receipt. */
 async function take(source: Source, name: string, topic: string) {
   const { status, body } = await send(source, name, topic);
   expect(status).toBe(202);
-  return (await intake.api.final(account, body.receipt_id)).body;
+  return (await api.final(account, body.receipt_id)).body;
 }
 
 async function readOrder() {
-  const orders = await listOrders(stack.database.knex, { accountId: account.id });
+  const orders = await listOrders(knex, { accountId: account.id });
   expect(orders).toHaveLength(1);
   return orders[0];
 }
@@ -95,8 +91,8 @@ test.each([
     const source = await openSource('woocommerce');
     const take = async (order: object, topic: string) => {
       const body = JSON.stringify({ id: 5, number: '5', ...order });
-      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body, topic));
-      return (await intake.api.final(account, reply.receipt_id)).body;
+      const { body: reply } = await deliver(api, source, body, wooCommerceHeaders(body, topic));
+      return (await api.final(account, reply.receipt_id)).body;
     };
     await take({ customer_note: 'Knock twice', billing: { phone: '0501234567' } }, 'order.created');
     expect(await take({ customer_note }, 'order.updated')).toMatchObject({
@@ -116,7 +112,7 @@ describe('topics', () => {
   ] as const)('%s, %s as %s is ignored', async (preset, name, topic) => {
     const reply = await send(await openSource(preset), name, topic);
     expect(reply).toMatchObject({ status: 200, body: { outcome: 'ignored' } });
-    expect(await listOrders(stack.database.knex, { accountId: account.id })).toEqual([]);
+    expect(await listOrders(knex, { accountId: account.id })).toEqual([]);
   });
 
   const CANCELLATIONS = [
@@ -154,7 +150,7 @@ describe('topics', () => {
 
   test('the ping of WooCommerce, unsigned and form-encoded, gets 200', async () => {
     const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
-    const reply = await deliver(intake.api, await openSource('woocommerce'), 'webhook_id=1', form);
+    const reply = await deliver(api, await openSource('woocommerce'), 'webhook_id=1', form);
     expect(reply).toMatchObject({ status: 200, body: { outcome: 'ping' } });
   });
 });
@@ -173,8 +169,8 @@ describe('a repeated delivery', () => {
     const body = readDeliveryFixture('standard-webhooks/order');
     const at = (seconds: number) =>
       standardHeaders(body, STANDARD_SECRET, 'msg_2', new Date(Date.now() - seconds * 1000));
-    const first = await deliver(intake.api, source, body, at(120));
-    expect(await deliver(intake.api, source, body, at(0))).toMatchObject({
+    const first = await deliver(api, source, body, at(120));
+    expect(await deliver(api, source, body, at(0))).toMatchObject({
       status: 202,
       body: { receipt_id: first.body.receipt_id, duplicate: true },
     });
@@ -187,8 +183,8 @@ describe('a repeated delivery', () => {
       await send(source, 'order', 'order.created', id),
       await send(source, 'guest', 'order.created', id),
     ];
-    for (const { body } of replies) await intake.api.final(account, body.receipt_id);
-    const orders = await listOrders(stack.database.knex, { accountId: account.id });
+    for (const { body } of replies) await api.final(account, body.receipt_id);
+    const orders = await listOrders(knex, { accountId: account.id });
     expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(
       new Set(['my-woocommerce:731', 'my-woocommerce:732']),
     );

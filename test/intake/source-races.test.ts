@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
@@ -6,20 +6,10 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-});
-beforeEach(async () => {
-  account = await stack.account();
-});
+const { stack, knex, api, account } = useStack({ intake: true, account: 'each test' });
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
 async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
@@ -29,28 +19,27 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
     cancelled_at: topic === 'orders/cancelled' ? '2026-11-28T10:00:00Z' : null,
     shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] },
   });
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body, topic));
+  const reply = await deliver(api, source, body, shopifyHeaders(body, topic));
   expect(reply.status).toBe(202);
   const { source_number: sourceNumber } = source;
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };
-  await setMapping(stack.database.knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   return { source, receiptId: reply.body.receipt_id, body };
 }
 
 function lockReceipt(receiptId: string) {
-  return hold(stack.database.knex, `select from receipts where receipt_id = '${receiptId}' for update`);
+  return hold(knex, `select from receipts where receipt_id = '${receiptId}' for update`);
 }
 
 async function rawBodies({ source_number }: Source): Promise<string[]> {
   const found = await until('a delivery is listed', async () => {
-    const deliveries = await findDeliveries(stack.database.knex, account.id, source_number, 10);
+    const deliveries = await findDeliveries(knex, account.id, source_number, 10);
     return deliveries.length > 0 && deliveries;
   });
   return found.map(({ raw }) => raw.toString());
 }
 
 test('two redrives of one unmapped delivery at once map it once, and its raw body stays', async () => {
-  const { knex } = stack.database;
   const { source, receiptId, body } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
   const redrives = [redriveReceipts(knex, [receiptId]), redriveReceipts(knex, [receiptId])];
@@ -61,7 +50,6 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
 });
 
 test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
-  const { knex } = stack.database;
   const { source, receiptId } = await sendUnmapped();
   await redriveReceipts(knex, [receiptId]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
@@ -72,7 +60,6 @@ test('an erasure after the redrive of a delivery leaves nothing of its customer'
 test.each(['orders/create', 'orders/cancelled'])(
   'a redrive of %s waits for an erasure, and then maps nothing',
   async (topic) => {
-    const { knex } = stack.database;
     const { receiptId } = await sendUnmapped(topic);
     const held = await lockReceipt(receiptId);
     const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
@@ -87,7 +74,6 @@ test.each(['orders/create', 'orders/cancelled'])(
 );
 
 test('an erasure that waits for the redrive of a delivery erases both of its bodies', async () => {
-  const { knex } = stack.database;
   const { receiptId } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
   const redriven = redriveReceipts(knex, [receiptId]);

@@ -5,16 +5,16 @@ import { ApiVersion, LogSeverity, shopifyApi } from '@shopify/shopify-api';
 import '@shopify/shopify-api/adapters/node';
 import { Webhook } from 'standardwebhooks';
 import { describeWith, findProgram } from '../harness/programs.ts';
-import { readDeliveryFixture } from '../harness/source-fixtures.ts';
 import {
   createTestSource,
   deliver,
+  readDeliveryFixture,
   SOURCE_SECRET,
   shopifyHeaders,
   standardHeaders,
   wooCommerceHeaders,
 } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const STANDARD_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -53,13 +53,11 @@ describeWith('php')('WooCommerce', () => {
 
 describe('Standard Webhooks', () => {
   const body = readDeliveryFixture('standard-webhooks/order');
-  let stack: Stack;
-  let intake: RunningIntake;
   let source: Source;
 
+  const { stack, api } = useStack({ intake: true });
+
   beforeAll(async () => {
-    stack = await startStack('postgres');
-    intake = await stack.intake();
     source = await createTestSource(stack, await stack.account(), 'standard-webhooks', { secret: STANDARD_SECRET });
   });
 
@@ -71,7 +69,7 @@ describe('Standard Webhooks', () => {
     async (seconds, side) => {
       const now = Math.floor(Date.now() / 1000);
       const signedAt = new Date((now + seconds) * 1000);
-      const reply = await deliver(intake.api, source, body, standardHeaders(body, STANDARD_SECRET, 'msg_1', signedAt));
+      const reply = await deliver(api, source, body, standardHeaders(body, STANDARD_SECRET, 'msg_1', signedAt));
       expect(reply).toMatchObject({ status: 401, body: { code: 'invalid_signature' } });
       const text = `webhook-timestamp is (\\d+) seconds ${side} this service's clock`;
       const [, said] = new RegExp(text).exec(reply.body.detail) ?? [];
@@ -86,8 +84,8 @@ describe('Standard Webhooks', () => {
     const signedAt = new Date(Date.now() - 180_000);
     const headers = standardHeaders(body, STANDARD_SECRET, 'msg_1', signedAt);
     expect(() => new Webhook(STANDARD_SECRET).verify(body.toString(), headers)).not.toThrow();
-    expect(await deliver(intake.api, source, body, headers)).toMatchObject({ status: 202 });
+    expect(await deliver(api, source, body, headers)).toMatchObject({ status: 202 });
     const forged = standardHeaders(body, `whsec_${Buffer.alloc(32, 8).toString('base64')}`);
-    expect(await deliver(intake.api, source, body, forged)).toMatchObject({ status: 401 });
+    expect(await deliver(api, source, body, forged)).toMatchObject({ status: 401 });
   });
 });

@@ -1,28 +1,19 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { type Source, setIdPrefix, setMapping } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  account = await stack.account();
-});
+const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
 test('an order of Shopify becomes an order, with its number exact', async () => {
   const source = await createTestSource(stack, account, 'shopify');
   const body = '{"id": 820982911946154508, "name": "#1001", "line_items": [{"name": "Lamp", "quantity": 2}]}';
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
+  const reply = await deliver(api, source, body, shopifyHeaders(body));
   expect(reply).toMatchObject({ status: 202 });
-  expect((await intake.api.final(account, reply.body.receipt_id)).body).toMatchObject({
+  expect((await api.final(account, reply.body.receipt_id)).body).toMatchObject({
     status: 'written',
     source_order_id: 'my-shopify:820982911946154508',
     source: { name: 'my shopify', platform_id: '820982911946154508' },
@@ -32,36 +23,35 @@ test('an order of Shopify becomes an order, with its number exact', async () => 
 
 test('a cancelled order of WooCommerce is cancelled, and its ping gets 200', async () => {
   const source = await createTestSource(stack, account, 'woocommerce');
-  const send = (body: string, topic?: string) => deliver(intake.api, source, body, wooCommerceHeaders(body, topic));
+  const send = (body: string, topic?: string) => deliver(api, source, body, wooCommerceHeaders(body, topic));
   const order = { id: 727, number: '727', status: 'processing', line_items: [] };
   const { body } = await send(JSON.stringify(order));
-  await intake.api.final(account, body.receipt_id);
+  await api.final(account, body.receipt_id);
   expect(await send(JSON.stringify({ ...order, status: 'cancelled' }), 'order.updated')).toMatchObject({
     status: 200,
     body: { outcome: 'cancelled' },
   });
   const ping = { 'Content-Type': 'application/x-www-form-urlencoded' };
-  expect(await deliver(intake.api, source, 'webhook_id=7', ping)).toMatchObject({ status: 200 });
+  expect(await deliver(api, source, 'webhook_id=7', ping)).toMatchObject({ status: 200 });
 });
 
 test('an authentic delivery without an order id is stored as a dead receipt', async () => {
   const source = await createTestSource(stack, account, 'shopify');
   for (const body of ['{}', 'no JSON', '']) {
-    const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
+    const reply = await deliver(api, source, body, shopifyHeaders(body));
     expect(reply).toMatchObject({ status: 202 });
-    const status = await intake.api.final(account, reply.body.receipt_id);
+    const status = await api.final(account, reply.body.receipt_id);
     expect(status.body).toMatchObject({ status: 'dead', error: { code: 'mapping_failed' } });
   }
 });
 
 test('dead receipts are mapped again by a redrive once the mapping was corrected', async () => {
-  const { knex } = stack.database;
   const source = await createTestSource(stack, account, 'shopify');
   const { source_number: sourceNumber } = source;
   const storedId = `${source.id_prefix}:K-1`;
   const send = async (order: object, topic?: string) => {
     const body = JSON.stringify(order);
-    return (await deliver(intake.api, source, body, shopifyHeaders(body, topic))).body.receipt_id as string;
+    return (await deliver(api, source, body, shopifyHeaders(body, topic))).body.receipt_id as string;
   };
   const order = { order_key: 'K-1', name: '#7', line_items: [{ name: 'Lamp', quantity: 1 }] };
   const ids = [
@@ -74,7 +64,7 @@ test('dead receipts are mapped again by a redrive once the mapping was corrected
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/order_key' };
   await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual(ids.slice(0, 2));
-  const statusOf = async (id?: string) => (await intake.api.final(account, id as string)).body;
+  const statusOf = async (id?: string) => (await api.final(account, id as string)).body;
   expect(await statusOf(ids[0])).toMatchObject({
     status: 'written',
     source_order_id: storedId,
@@ -101,7 +91,7 @@ describe('two sources of one account', () => {
   };
   const send = (source: Source, order: object, topic = 'order.created') => {
     const body = JSON.stringify(order);
-    return deliver(intake.api, source, body, wooCommerceHeaders(body, topic));
+    return deliver(api, source, body, wooCommerceHeaders(body, topic));
   };
 
   test('with the same id on their platforms make two orders, and each cancels its own', async () => {
@@ -109,7 +99,7 @@ describe('two sources of one account', () => {
     const written = [];
     for (const source of sources) {
       const { body } = await send(source, { id: 777, number: '777', status: 'processing' });
-      written.push((await intake.api.final(own, body.receipt_id)).body);
+      written.push((await api.final(own, body.receipt_id)).body);
     }
     expect(written).toMatchObject([
       { status: 'written', source_order_id: 'my-woocommerce:777', source: { platform_id: '777' } },
@@ -117,12 +107,12 @@ describe('two sources of one account', () => {
     ]);
     const cancelled = await send(sources[1], { id: 777, status: 'cancelled' }, 'order.updated');
     expect(cancelled).toMatchObject({ status: 200, body: { outcome: 'cancelled' } });
-    const orders = await stack.database.knex('orders').where({ account_id: own.id }).orderBy('order_id');
+    const orders = await knex('orders').where({ account_id: own.id }).orderBy('order_id');
     expect(orders).toMatchObject([
       { source_order_id: 'my-woocommerce:777', order_number: '777', review_state: 'needs_review' },
       { source_order_id: 'my-woocommerce-2:777', order_number: '777', review_state: 'cancelled' },
     ]);
-    expect(await intake.api.cancel(own, { source_order_id: 'my-woocommerce:777' })).toMatchObject({
+    expect(await api.cancel(own, { source_order_id: 'my-woocommerce:777' })).toMatchObject({
       body: { outcome: 'cancelled', source_order_id: 'my-woocommerce:777' },
     });
   });
@@ -130,8 +120,8 @@ describe('two sources of one account', () => {
   test('an order without a number has the id of the platform as its number', async () => {
     const { own, sources } = await openBoth();
     const { body } = await send(sources[0], { id: 778 });
-    await intake.api.final(own, body.receipt_id);
-    expect(await stack.database.knex('orders').where({ account_id: own.id })).toMatchObject([
+    await api.final(own, body.receipt_id);
+    expect(await knex('orders').where({ account_id: own.id })).toMatchObject([
       { source_order_id: 'my-woocommerce:778', order_number: '778' },
     ]);
   });
@@ -143,14 +133,13 @@ describe('two sources of one account', () => {
     const { own, sources } = await openBoth();
     const id = 'x'.repeat(length - 'my-woocommerce:'.length);
     const { body } = await send(sources[0], { id });
-    const receipt = (await intake.api.final(own, body.receipt_id)).body;
+    const receipt = (await api.final(own, body.receipt_id)).body;
     expect(receipt).toMatchObject({ status, source: { platform_id: status === 'written' ? id : null } });
     const error = { code: 'mapping_failed', detail: expect.stringContaining('With the prefix') };
     expect(receipt.error).toEqual(status === 'written' ? null : error);
   });
 
   test('a delivery that was read with an earlier prefix is stored with the present one, and fixes it', async () => {
-    const { knex } = stack.database;
     const { own, sources } = await openBoth();
     const { source_number: sourceNumber } = sources[0];
     // Intake caches the source with its first prefix.
@@ -164,7 +153,7 @@ describe('two sources of one account', () => {
     await whoWait(knex, 1, 'tuple');
     await held.release();
     expect(await changing).toBe('id_prefix_fixed');
-    expect((await intake.api.final(own, (await sent).body.receipt_id)).body).toMatchObject({
+    expect((await api.final(own, (await sent).body.receipt_id)).body).toMatchObject({
       source_order_id: 'between:1',
     });
   });

@@ -1,21 +1,13 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { expect, test } from '@jest/globals';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('status, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
-    account = await stack.account();
-  });
+  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
 
   test('has the documented members, before and after processing', async () => {
-    const { api } = intake;
     const { body: accepted } = await api.order(account, { source_order_id: 'st-1', total: 'free' });
     const before = await api.status(account, accepted.receipt_id);
     expect(before.body).toEqual({
@@ -43,7 +35,6 @@ describeQueues('status, the queue on %s', (kind) => {
   });
 
   test('Prefer: wait holds the reply until the receipt is final, on the status route and on both POST routes', async () => {
-    const { api } = intake;
     const early = api.order(account, { source_order_id: 'st-2' }, { Prefer: 'wait=30' });
     const { body: other } = await api.order(account, { source_order_id: 'st-3' });
     const polled = api.status(account, other.receipt_id, { Prefer: 'wait=30' });
@@ -61,13 +52,13 @@ describeQueues('status, the queue on %s', (kind) => {
   });
 
   // The queue has no part in the next tests.
-  if (kind !== QUEUE_KINDS[0]) return;
+  if (kind !== QUEUE_KIND) return;
 
   test('a wait that times out returns the current state', async () => {
-    const reply = await intake.api.order(account, { source_order_id: 'st-5' }, { Prefer: 'respond-async, wait=1' });
+    const reply = await api.order(account, { source_order_id: 'st-5' }, { Prefer: 'respond-async, wait=1' });
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({ status: 'received', order_id: null });
-    const status = await intake.api.status(account, reply.body.receipt_id, { Prefer: 'wait=0' });
+    const status = await api.status(account, reply.body.receipt_id, { Prefer: 'wait=0' });
     expect(status.headers['preference-applied']).toBe('wait=0');
     expect(status.body.status).toBe('received');
   });
@@ -79,7 +70,7 @@ describeQueues('status, the queue on %s', (kind) => {
       (await ownIntake.api.order(by, { source_order_id: 'waits' })).body.receipt_id;
     const [firstReceiptId, otherId] = [await orderOf(firstAccount), await orderOf(other)];
     const later = { state: 'failed', next_attempt_at: new Date(Date.now() + 3_600_000) };
-    await stack.database.knex('receipts').where({ receipt_id: firstReceiptId }).update(later);
+    await knex('receipts').where({ receipt_id: firstReceiptId }).update(later);
     const applied: (string | null)[] = [];
     const wait = async () => {
       const headers = { Authorization: `Bearer ${firstAccount.key}`, Prefer: 'wait=30' };

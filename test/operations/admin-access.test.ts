@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { beforeAll, expect, test } from '@jest/globals';
+import { makeDirectory } from '../harness/directory.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const TOKEN = 'a-token-of-the-tests';
 /** An address of this machine outside the loopback. Callers that connect to it also come from it. */
@@ -10,16 +11,12 @@ const [own] = Object.values(networkInterfaces())
   .flat()
   .filter((address) => address?.family === 'IPv4' && !address.internal);
 const testElsewhere = own ? test : test.skip;
+const directory = makeDirectory();
 
-let stack: Stack;
-let directory: string;
+const { stack } = useStack();
+
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-admin-'));
-  stack = await startStack('postgres');
   await writeFile(join(directory, 'token'), `${TOKEN}\n`);
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true });
 });
 
 /** The same port on another address of this machine. */

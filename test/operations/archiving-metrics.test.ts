@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readArchiving, readDatabaseUse } from '@orders/intake/observability/read-archiving.ts';
+import { ARCHIVE_SETTINGS } from '../harness/base-backup.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { ARCHIVE_SETTINGS } from '../harness/restore.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -3,31 +3,25 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import { recordAudit } from '@orders/database/audit.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
-import { NOWHERE, run } from '../cli/run.ts';
+import { run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
+import { NOWHERE } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-let db: TestDatabase;
-let pool: Database;
+const { db, database: pool } = useDatabase({ direct: true, poolSize: 2 });
 let knex: Knex;
 
 beforeAll(async () => {
-  db = await createTestDatabase();
   knex = db.knex;
-  pool = openDatabase({ url: db.directUrl, poolSize: 2, prepared: true });
-});
-afterAll(async () => {
-  if (pool) await closeDatabase(pool);
 });
 beforeEach(async () => {
   await knex.raw('truncate audit_events, audit_chain, unchained_audit_events');

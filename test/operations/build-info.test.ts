@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
+import { expect, test } from '@jest/globals';
 import { VERSION } from '@orders/runtime/version.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack('postgres');
-});
+const { stack } = useStack();
 
 test.each(['intake', 'worker', 'portal', 'notifier'] as const)('%s shows its version and revision', async (name) => {
   const app = await stack[name]({ REVISION: '786f4d4' });
@@ -23,8 +20,9 @@ test.each([
   [{}, 'unknown'],
   [{ REVISION: 'no {revision}' }, 'unknown'],
 ])('orders --version with %j', async (env, revision) => {
-  let stdout = '';
-  const stream = { write: (text: string) => (stdout += text) };
-  expect(await runCli(['--version'], { stdout: stream, stderr: stream, env })).toBe(0);
-  expect(stdout).toBe(`${VERSION} (revision ${revision})\n`);
+  expect(await runCommand(['--version'], env)).toEqual({
+    code: 0,
+    stdout: `${VERSION} (revision ${revision})\n`,
+    stderr: '',
+  });
 });

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { stringify } from 'yaml';
+import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { promtool, unknownSeriesIn } from '../harness/prometheus.ts';
 
@@ -72,12 +72,11 @@ test('it queries only existing series', () => {
 
 describeWith('promtool')('by promtool', () => {
   test('each of its queries is valid PromQL', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'orders-dashboard-'));
+    const directory = makeDirectory();
     const file = join(directory, 'queries.yml');
     const rules = expressions.map((expr, index) => ({ record: `query_${index}`, expr }));
     await writeFile(file, stringify({ groups: [{ name: 'queries', rules }] }));
     const checked = await promtool('check', 'rules', file);
-    await rm(directory, { recursive: true, force: true });
     expect(checked).toEqual({ ok: true, text: expect.stringContaining(`${expressions.length} rules found`) });
   });
 });

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
@@ -6,19 +6,10 @@ import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-});
-
-const knex = () => stack.database.knex;
+const { stack, knex, intake, api } = useStack({ intake: true, worker: true });
 
 const GAUGES = ['orders_oldest_undelivered_event_seconds', 'orders_failing_endpoints', 'orders_enabled_endpoints'];
 
@@ -35,9 +26,9 @@ const untilShown = (what: string, isShown: (oldest: number, failing: number, ena
 /** An account and an endpoint. No notifier runs. */
 async function subscribe() {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(knex, account.id, true);
   const options = { accountId: account.id, url: 'https://hooks.example.com/', types: null };
-  const { endpoint_number } = await createEndpoint(knex(), stack.secretsKey, options);
+  const { endpoint_number } = await createEndpoint(knex, stack.secretsKey, options);
   const endpoint = { account_id: account.id, endpoint_number };
   return { account, endpoint };
 }
@@ -46,18 +37,18 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   const { account, endpoint } = await subscribe();
   const other = await subscribe();
   await untilShown('nothing is pending', (oldest, failing) => oldest === 0 && failing === 0);
-  await intake.api.order(account, { source_order_id: 'told late' });
-  await until('the event is published', () => knex()('events').first());
-  await knex()('events').update({ happened_at: knex().raw("happened_at - interval '100000 s'") });
+  await api.order(account, { source_order_id: 'told late' });
+  await until('the event is published', () => knex('events').first());
+  await knex('events').update({ happened_at: knex.raw("happened_at - interval '100000 s'") });
   await untilShown('the event is late', (oldest, failing) => oldest >= 100_000 && failing === 0);
 
-  await knex()('endpoints').where(endpoint).update({ failing_since: knex().fn.now() });
-  await knex()('endpoints').where(other.endpoint).update({ failing_since: knex().fn.now() });
+  await knex('endpoints').where(endpoint).update({ failing_since: knex.fn.now() });
+  await knex('endpoints').where(other.endpoint).update({ failing_since: knex.fn.now() });
   await untilShown('both endpoints fail', (oldest, failing) => oldest === 0 && failing === 2);
 
-  await pauseEndpoint(knex(), other.endpoint);
+  await pauseEndpoint(knex, other.endpoint);
   await untilShown('one of them is paused', (_oldest, failing, enabled) => failing === 1 && enabled === 1);
-  await knex()('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
+  await knex('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
   await untilShown('the other is disabled', (oldest, failing) => oldest === 0 && failing === 0);
 });
 

@@ -7,8 +7,9 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
 import pg from 'pg';
+import { useDatabase } from '../harness/database.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
-import { createReviewDatabase, insertOrder, makeReviewOlder, type ReviewDatabase } from '../harness/review-list.ts';
+import { insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');
@@ -18,10 +19,9 @@ const [CREATE_ROLE = '', POLL = '', POLL_CANCELLATIONS = '', READ_AGAIN = ''] = 
   .filter(({ language }) => language === 'sql')
   .map(({ text }) => text.replaceAll(/\bdispatch\b/g, ROLE));
 
-let db: ReviewDatabase;
+const { db } = useDatabase({ direct: true });
 let reader: pg.Client;
 beforeAll(async () => {
-  db = await createReviewDatabase({ direct: true });
   await db.knex.raw(`${CREATE_ROLE}; grant select (account_id, order_id, review_state) on orders to ${ROLE}`);
   const url = new URL(db.directUrl);
   Object.assign(url, { username: ROLE, password: 'replace-me' });

@@ -1,15 +1,15 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Database } from '@orders/database/connect.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { readLoad } from '@orders/intake/observability/read-load.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
@@ -19,16 +19,9 @@ const OF_POSTGRES = ['orders_receipts_waiting', 'orders_receipts_dead', 'orders_
 const OF_QUEUE = ['orders_jobs_waiting', 'orders_jobs_active', 'orders_lane_jobs'];
 
 describe('the pending work in Postgres', () => {
-  let db: TestDatabase;
-  let database: Database;
-  beforeAll(async () => {
-    db = await createTestDatabase();
-    database = openDatabase({ url: db.url, poolSize: 1, prepared: PREPARED });
-  });
+  const { db, database } = useDatabase();
+  beforeAll(async () => {});
   afterEach(() => db.knex.raw('truncate outbox, receipts, receipt_payloads, dead_letters'));
-  afterAll(async () => {
-    if (database) await closeDatabase(database);
-  });
 
   async function store(count: number): Promise<{ batchId: string; receiptIds: string[] }> {
     const batchId = randomUUIDv7();

@@ -1,26 +1,16 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { poisonOrders } from '../harness/damage-body.ts';
 import { createPerson, signIn } from '../harness/people.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
-import {
-  type RunningIntake,
-  type RunningPortal,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-} from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let account: TestAccount;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let portal: RunningPortal;
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] as QueueKind);
-  account = await stack.account();
-  [intake, worker, portal] = [await stack.intake(), await stack.worker({ RETRY_ATTEMPTS: '1' }), await stack.portal()];
+const { stack, knex, intake, api, worker, portal, account } = useStack({
+  queue: QUEUE_KIND,
+  intake: true,
+  worker: { RETRY_ATTEMPTS: '1' },
+  portal: true,
+  account: true,
 });
 
 const levelOf = async (adminUrl: string) =>
@@ -80,8 +70,7 @@ test.each([
 test('the log contains lines of the current level and above', async () => {
   const written = () => worker.log.lines.filter(({ message }) => message === 'receipt written').length;
   const write = async (name: string) => {
-    const { body } = await intake.api.order(account, { source_order_id: name });
-    expect((await intake.api.final(account, body.receipt_id)).body.status).toBe('written');
+    expect(await api.process(account, { source_order_id: name })).toMatchObject({ status: 'written' });
   };
   await write('told');
   await until('the line is there', async () => written() === 1);
@@ -94,13 +83,13 @@ test('the log contains lines of the current level and above', async () => {
 });
 
 test('the lines about one order are found by its request id and its receipt id', async () => {
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
   const headers = { 'X-Request-Id': 'followed-1', 'Idempotency-Key': 'followed' };
   const order = { source_order_id: 'followed', order_number: 'poison' };
-  const { body } = await intake.api.order(account, order, headers);
+  const { body } = await api.order(account, order, headers);
   const receipt_id = body.receipt_id as string;
-  expect((await intake.api.final(account, receipt_id)).body.status).toBe('dead');
-  await intake.api.order(account, { ...order, total: 1 }, { ...headers, 'X-Request-Id': 'followed-2' });
+  expect((await api.final(account, receipt_id)).body.status).toBe('dead');
+  await api.order(account, { ...order, total: 1 }, { ...headers, 'X-Request-Id': 'followed-2' });
 
   const lines = await until('all of them are there', async () => {
     const all = [...intake.log.lines, ...worker.log.lines].filter((line) => line.receipt_id === receipt_id);
@@ -119,12 +108,12 @@ test('the lines about one order are found by its request id and its receipt id',
 
 test('the line of a failed request names the receipt that may be stored nevertheless', async () => {
   const { api, log } = await stack.intake();
-  const locked = await stack.database.knex.transaction();
+  const locked = await knex.transaction();
   await locked.raw('lock table outbox in access exclusive mode');
   const sent = api.order(account, { source_order_id: 'unknown' }, { 'X-Request-Id': 'unknown-1' });
   try {
     await until('the order is being recorded', async () => {
-      const { rows } = await stack.database.knex.raw(`
+      const { rows } = await knex.raw(`
       select pg_terminate_backend(pid) from pg_locks join pg_stat_activity using (pid)
       where relation = 'outbox'::regclass and not granted and application_name = 'orders intake'`);
       return rows.length > 0;
@@ -145,7 +134,7 @@ test('the line of a failed request names the receipt that may be stored neverthe
 });
 
 test('a log line of the portal names the viewed receipt and the user', async () => {
-  const { body } = await intake.api.order(account, { source_order_id: 'looked at' });
+  const { body } = await api.order(account, { source_order_id: 'looked at' });
   const client = await signIn(portal, await createPerson(stack, account.id));
   const { headers } = await client.get(`/accounts/${account.id}/receipts/${body.receipt_id}`);
   const line = await until('the line is there', async () =>

@@ -5,32 +5,21 @@ import { PORTAL_PROBLEMS } from '@orders/domain/portal-problems.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import { poisonOrders } from '../harness/damage-body.ts';
-import { documentedMetrics } from '../harness/documented-metrics.ts';
 import { createPerson, openPortalClient } from '../harness/people.ts';
-import { type Metric, readMetrics, type Sample } from '../harness/read-metrics.ts';
-import {
-  type RunningIntake,
-  type RunningNotifier,
-  type RunningPortal,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-} from '../harness/stack.ts';
+import { documentedMetrics, type Metric, readMetrics, type Sample } from '../harness/read-metrics.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let portal: RunningPortal;
-let notifier: RunningNotifier;
+const { stack, knex, intake, worker, notifier, portal } = useStack({
+  intake: true,
+  // Attempts that end by time would be counted too.
+  worker: { RETRY_ATTEMPTS: '2' },
+  notifier: true,
+  portal: true,
+});
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  // Attempts that end by time would be counted too.
-  const settings = { RETRY_ATTEMPTS: '2' };
-  [intake, worker, portal] = [await stack.intake(), await stack.worker(settings), await stack.portal()];
-  notifier = await stack.notifier();
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
 });
 
 /** Part of every value that a sender or a reviewer can choose. */

@@ -1,16 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { openKnex } from '@orders/database/connect.ts';
 import { migrate, runMigrations } from '@orders/database/migrate.ts';
 import type { Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
-import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const { db } = useDatabase();
 
 /** Runs extra migrations after the current ones, with names that no real migration uses. */
 const run = (...migrations: Migration[]) => runMigrations(db.knex, migrations);

@@ -1,16 +1,15 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { migrate } from '@orders/database/migrate.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-/** A deployment in the wrong order: the apps before `orders migrate`. */
-let stack: Stack;
 let newest: string;
 
+const { stack, knex } = useStack();
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  newest = (await stack.database.knex('schema_migrations').orderBy('name', 'desc').first()).name;
+  newest = (await knex('schema_migrations').orderBy('name', 'desc').first()).name;
 });
 
 const readiness = async ({ adminUrl }: { adminUrl: string }) => {
@@ -18,9 +17,8 @@ const readiness = async ({ adminUrl }: { adminUrl: string }) => {
   return { status: reply.status, ...((await reply.json()) as { schema?: string }) };
 };
 
-const forget = (name: string) => stack.database.knex('schema_migrations').where({ name }).delete();
-const remember = (name: string) =>
-  stack.database.knex('schema_migrations').insert({ name, batch: 1, migration_time: new Date() });
+const forget = (name: string) => knex('schema_migrations').where({ name }).delete();
+const remember = (name: string) => knex('schema_migrations').insert({ name, batch: 1, migration_time: new Date() });
 
 test('on a schema without its newest migration no app is ready, and each logs this in one line', async () => {
   await forget(newest);
@@ -41,7 +39,7 @@ test('on a schema without its newest migration no app is ready, and each logs th
   const account = await stack.account();
   const { body } = await intake.api.order(account, { source_order_id: 'early' });
   expect(worker.log.text()).not.toContain('worker ready');
-  expect(await stack.database.knex('receipts').where({ receipt_id: body.receipt_id }).first()).toMatchObject({
+  expect(await knex('receipts').where({ receipt_id: body.receipt_id }).first()).toMatchObject({
     state: 'received',
     attempts: 0,
   });
@@ -66,6 +64,6 @@ test('a schema of a later version is accepted, and migrating it changes nothing'
   await remember('999-of-a-later-version');
   const intake = await stack.intake();
   expect(await readiness(intake)).toMatchObject({ status: 200, schema: 'ok' });
-  expect(await migrate(stack.database.knex)).toEqual([]);
+  expect(await migrate(knex)).toEqual([]);
   await intake.close();
 });

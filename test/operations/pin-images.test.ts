@@ -1,17 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { makeDirectory } from '../harness/directory.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FILES = ['Dockerfile', 'docker-compose.yml', 'deploy/compose/tls.yml', '.github/workflows/ci.yml'];
 const DIGEST = `sha256:${'ab'.repeat(32)}`;
 
 let registry: Server;
-let directory: string;
+const directory = makeDirectory();
 let host: string;
 
 beforeAll(async () => {
@@ -28,11 +28,9 @@ beforeAll(async () => {
   }).listen(0, '127.0.0.1');
   await new Promise((listening) => registry.once('listening', listening));
   host = `127.0.0.1:${(registry.address() as AddressInfo).port}`;
-  directory = await mkdtemp(join(tmpdir(), 'orders-images-'));
 });
 afterAll(async () => {
   registry?.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** The files of this repository, with images of the registry of this test. */

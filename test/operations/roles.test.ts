@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { openKnex } from '@orders/database/connect.ts';
 import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
@@ -11,11 +10,11 @@ import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import type { RoleOf } from '../harness/database.ts';
-import { sendOrder } from '../harness/erasure.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -68,15 +67,8 @@ async function migrate(
   DATABASE_URL: string,
   env: Record<string, string> = {},
 ): Promise<{ code: number; text: string }> {
-  let text = '';
-  const sink = { write: (part: string) => (text += part) };
-  const code = await runCli(['migrate', '--json'], {
-    stdout: sink,
-    stderr: sink,
-    env: { DATABASE_URL, ...env },
-    localDirectory: '/nonexistent',
-  });
-  return { code, text };
+  const { code, stdout, stderr } = await runCommand(['migrate', '--json'], { DATABASE_URL, ...env });
+  return { code, text: stdout + stderr };
 }
 
 const EVENTS_OF_STORY = [
@@ -240,13 +232,8 @@ test('with a role for each app and an owner without superuser rights the accepta
     expect([path, statusOf(await operator.get(path))]).toEqual([path, 'success']);
 
   await until('all audit events are chained', async () => (await owner('unchained_audit_events')).length === 0);
-  const verified = await runCli(['audit', 'verify'], {
-    stdout: { write: () => {} },
-    stderr: { write: () => {} },
-    env: { DATABASE_URL: urlAs(OWNER, 'managed') },
-    localDirectory: '/nonexistent',
-  });
-  expect(verified).toBe(0);
+  const verified = await runCommand(['audit', 'verify'], { DATABASE_URL: urlAs(OWNER, 'managed') });
+  expect(verified.code).toBe(0);
   // An id cannot be used twice, although a role that may insert can choose it.
   const asPortal = openKnex({ url: urlOf('portal', 'managed'), applicationName: 'orders test' });
   const copy = 'insert into audit_events overriding system value select * from audit_events limit 1';
@@ -269,7 +256,7 @@ test('with a role for each app and an owner without superuser rights the accepta
 test('intake shows the delay of dispatching under its role, and after a grant the ages of transactions', async () => {
   const intake = await stack.intake();
   const worker = await stack.worker();
-  const order = await sendOrder(intake, await stack.account(), { source_order_id: 'held up' });
+  const order = await intake.api.process(await stack.account(), { source_order_id: 'held up' });
   const held = await hold(owner, 'select pg_current_xact_id()');
   await owner.raw(
     `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now() - interval '1 h'

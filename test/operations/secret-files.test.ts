@@ -1,23 +1,16 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let directory: string;
+const directory = makeDirectory();
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-secrets-'));
-  stack = await startStack('postgres');
-});
-afterAll(async () => {
-  await rm(directory, { recursive: true });
-});
+const { stack } = useStack();
 
 async function secret(name: string, value: string): Promise<string> {
   const path = join(directory, name);

@@ -1,36 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
+import { expect, test } from '@jest/globals';
 import { fingerprintOf, unseal } from '@orders/database/accounts/seal.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { removeSource, replaceSourceSecret } from '@orders/database/sources/sources.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { createPerson, signIn } from '../harness/people.ts';
+import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { openShop } from '../harness/review-list.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { addTotp, forgetTimeSteps, startSignIn } from '../harness/second-factors.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, RunningPortal, TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
 const next = randomBytes(32).toString('base64');
 const FINGERPRINT = fingerprintOf(Buffer.from(next, 'base64'));
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-});
+const { stack, knex } = useStack();
 
-async function reseal(env: Record<string, string>): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const code = await runCli(['signing', 'reseal', '--json'], {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: { DATABASE_URL: stack.database.url, ...env },
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
-}
+const reseal = (env: Record<string, string>) =>
+  runCommand(['signing', 'reseal', '--json'], { DATABASE_URL: stack.database.url, ...env });
 
 async function keyOf({ adminUrl }: { adminUrl: string }) {
   const reply = await fetch(`${adminUrl}/health/ready`);
@@ -45,7 +33,6 @@ async function statusOfWebhook({ api }: RunningIntake, account: TestAccount): Pr
 }
 
 test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const [plain, rotated] = [await stack.account({ signing: true }), await stack.account({ signing: true })];
   // First every process gets both keys, because one that restarts late must open secrets sealed with the new key.
@@ -100,7 +87,7 @@ test('SECRETS_KEY is exchanged without rejecting a webhook', async () => {
 
 test('codes of authenticator apps are accepted through the exchange, and refused once the key is lost', async () => {
   const old = stack.env.SECRETS_KEY as string;
-  const person = await createPerson(stack, (await stack.account()).id);
+  const person = await createPerson(stack);
   const before = await stack.portal();
   const { app, recoveryCodes } = await addTotp(stack, await signIn(before, person));
   const isAccepted = async (portal: RunningPortal) => {
@@ -125,11 +112,10 @@ test('codes of authenticator apps are accepted through the exchange, and refused
   expect(JSON.parse(stdout)).toMatchObject({ resealed: 1, unreadable_users: [] });
   expect(JSON.parse((await reseal(both)).stdout)).toMatchObject({ resealed: 0 });
   expect([await isAccepted(alone), await isAccepted(late)]).toEqual([204, 204]);
-  await stack.database.knex('user_second_factors').delete();
+  await knex('user_second_factors').delete();
 });
 
 test('the present and the previous secret of a source are resealed; until then its deliveries get 503', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const account = await stack.account();
   const source = await createTestSource(stack, account, 'shopify');
@@ -156,7 +142,6 @@ test('the present and the previous secret of a source are resealed; until then i
 });
 
 test('a secret that is created with the old key during a reseal is resealed too', async () => {
-  const { knex } = stack.database;
   const old = stack.env.SECRETS_KEY as string;
   const { id } = await stack.account();
   const before = await knex('signing_secrets');
@@ -172,7 +157,6 @@ test('a secret that is created with the old key during a reseal is resealed too'
 });
 
 test('a secret that no key opens is reported and kept, and others are resealed', async () => {
-  const { knex } = stack.database;
   const lost = await stack.account({ signing: true });
   const foreign = await knex('signing_secrets')
     .where({ account_id: lost.id })

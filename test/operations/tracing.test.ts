@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
-import { markedOrder, PERSONAL } from '../harness/marked-order.ts';
-import { findMarkers } from '../harness/markers.ts';
+import { findMarkers, markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
-import { describeQueues, listJobs, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, listJobs, QUEUE_KIND } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const [SERVER, CONSUMER] = [2, 5];
 
@@ -19,14 +18,11 @@ function sender(isSampled = true) {
 }
 
 describeQueues('traces, the queue on %s', (kind) => {
-  let stack: Stack;
-  let account: TestAccount;
   let receiver: OtlpReceiver;
   let closes: (() => Promise<void>)[] = [];
-  beforeAll(async () => {
-    stack = await startStack(kind);
-    account = await stack.account({ signing: true });
-  });
+
+  const { stack, knex, account } = useStack({ queue: kind, account: true });
+
   beforeEach(async () => {
     receiver = await startOtlpReceiver();
   });
@@ -110,7 +106,7 @@ describeQueues('traces, the queue on %s', (kind) => {
     const { api, adminUrl } = await intake();
     const senders = Array.from({ length: 12 }, () => sender());
     // What arrives while others are being recorded is recorded together.
-    const lock = await lockTables(stack.database.knex, 'receipt_payloads');
+    const lock = await lockTables(knex, 'receipt_payloads');
     const sent = senders.map((from, at) => api.order(account, { source_order_id: `many-${at}` }, from.headers));
     const inFlight = async () => gaugeOf(await readMetrics(adminUrl), 'intake_orders_in_flight');
     await until('all are in flight', async () => (await inFlight()) === senders.length);
@@ -156,13 +152,12 @@ describeQueues('traces, the queue on %s', (kind) => {
   });
 
   // The other tests are the same for both queues.
-  if (kind !== QUEUE_KINDS[0]) return;
+  if (kind !== QUEUE_KIND) return;
 
   test('a batch that is sampled because of a request has all its spans, whatever the sampling ratio', async () => {
     const { api } = await intake();
     await worker({ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' });
-    const { body } = await api.order(account, { source_order_id: 'share-of-none' }, sender().headers);
-    await api.final(account, body.receipt_id);
+    await api.process(account, { source_order_id: 'share-of-none' }, sender().headers);
     await closeAll();
     const batch = only(receiver.spans, 'process batch');
     const steps = ofTrace(batch.traceId).filter((span) => span.parentSpanId === batch.spanId);
@@ -171,7 +166,6 @@ describeQueues('traces, the queue on %s', (kind) => {
 
   test('the trace of a request has each failed attempt of its order', async () => {
     const [{ api }] = [await intake(), await worker({ RETRY_ATTEMPTS: '100' })];
-    const { knex } = stack.database;
     await poisonOrders(knex);
     const from = sender();
     const order = { source_order_id: 'retried', order_number: 'poison' };
@@ -198,7 +192,6 @@ describeQueues('traces, the queue on %s', (kind) => {
 
   test('the trace of a request has an attempt that failed in an outage and the next attempt', async () => {
     const [{ api }] = [await intake(), await worker()];
-    const { knex } = stack.database;
     const from = sender();
     const locked = await knex.transaction();
     await locked.raw('lock table orders in access exclusive mode');

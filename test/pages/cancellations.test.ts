@@ -10,22 +10,23 @@ import {
   currentRow,
   extendUndoOf,
   numbered,
+  paneOf,
   type ReviewedShop,
   rowOf,
-  startReviewApps,
   statesOf,
+  useReviewList,
   watchDecisions,
 } from '../harness/review-page.ts';
 
 const describe = describeWith('chromium');
 
-const { apps, open, review } = startReviewApps();
+const { stack, api, portal, open, review } = useReviewList();
 
 const PHONE = { viewport: { width: 375, height: 700 } };
 const BY_KEY = 'API key \u2068test\u2069';
 
 async function cancel(shop: ReviewedShop, number: string, reason?: string): Promise<string> {
-  const reply = await apps.intake.api.cancel(shop.account, { source_order_id: number, ...(reason && { reason }) });
+  const reply = await api.cancel(shop.account, { source_order_id: number, ...(reason && { reason }) });
   return reply.body.outcome;
 }
 
@@ -37,7 +38,7 @@ async function openWithRequests(reason: string, ...numbers: string[]): Promise<R
 }
 
 async function request(shop: ReviewedShop, number: string, reason: string): Promise<void> {
-  const { knex } = apps.stack.database;
+  const { knex } = stack.database;
   const order_number = number;
   const [id] = await knex('orders').where({ account_id: shop.account.id, order_number }).pluck('order_id');
   await knex('orders')
@@ -48,8 +49,6 @@ async function request(shop: ReviewedShop, number: string, reason: string): Prom
   expect(await cancel(shop, number, reason)).toBe('requested');
 }
 
-const paneOf = (page: Page, number: string) =>
-  page.locator('.order-pane[aria-busy="false"]').filter({ has: page.getByRole('heading', { name: number }) });
 const requestsOf = (page: Page) => page.getByRole('region', { name: 'Cancellation requests' });
 const done = (page: Page, number: string) => page.getByRole('button', { name: `Done: order ${number}`, exact: true });
 const failure = (page: Page, number: string) => page.locator('.decision.is-failed', { hasText: number });
@@ -58,85 +57,80 @@ const notice = (page: Page, text: string) => page.locator('.notice', { hasText: 
 describe('an order that its sender cancels', () => {
   test('leaves the list in every open page, and no key decides about another', async () => {
     const shop = await open(numbered('A-1'), numbered('A-2'));
-    const person = await createPerson(apps.stack, shop.account.id);
-    await review(shop, async (page) => {
-      await review({ ...shop, person }, async (other) => {
-        const decisions = [watchDecisions(page), watchDecisions(other)];
-        for (const one of [page, other]) {
-          await rowOf(one, 'A-2').waitFor();
-          await one.keyboard.press('j');
-          await currentRow(one, 'A-2').waitFor();
-        }
-        expect(await cancel(shop, 'A-2')).toBe('cancelled');
-        for (const one of [page, other]) {
-          await rowOf(one, 'A-2').waitFor({ state: 'detached' });
-          await one.keyboard.press('c');
-          await one.keyboard.press('r');
-          await afterKeys(one);
-        }
-        expect(decisions).toEqual([[], []]);
-        expect(await statesOf(apps.stack, shop)).toEqual({ 'A-1': 'needs_review', 'A-2': 'cancelled' });
-      });
-    });
+    const person = await createPerson(stack, shop.account.id);
+    const page = await review(shop);
+    const other = await review({ ...shop, person });
+    const decisions = [watchDecisions(page), watchDecisions(other)];
+    for (const one of [page, other]) {
+      await rowOf(one, 'A-2').waitFor();
+      await one.keyboard.press('j');
+      await currentRow(one, 'A-2').waitFor();
+    }
+    expect(await cancel(shop, 'A-2')).toBe('cancelled');
+    for (const one of [page, other]) {
+      await rowOf(one, 'A-2').waitFor({ state: 'detached' });
+      await one.keyboard.press('c');
+      await one.keyboard.press('r');
+      await afterKeys(one);
+    }
+    expect(decisions).toEqual([[], []]);
+    expect(await statesOf(stack, shop)).toEqual({ 'A-1': 'needs_review', 'A-2': 'cancelled' });
   });
 
   test('says so where it is open, and takes no decision any more but to be reopened', async () => {
     const shop = await open(numbered('B-1'), numbered('B-2'));
-    await review(shop, async (page) => {
-      const decisions = watchDecisions(page);
-      await rowOf(page, 'B-2').getByRole('link').click();
-      const pane = paneOf(page, 'B-2');
-      await pane.getByRole('button', { name: 'Confirm' }).waitFor();
-      await cancel(shop, 'B-2', 'The customer called');
-      const note = pane.getByRole('status').filter({ hasText: `Cancelled by the sender, with the ${BY_KEY}` });
-      await note.getByText('The customer called').waitFor();
-      expect(await pane.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
-      await page.keyboard.press('c');
-      await page.keyboard.press('r');
-      await afterKeys(page);
-      expect(decisions).toEqual([]);
-      const history = pane.locator('.history li', { hasText: 'Cancelled by the sender' });
-      await history.getByText(BY_KEY).waitFor();
-      await expectAccessible(page);
-      await pane.getByRole('button', { name: 'Reopen order B-2' }).click();
-      await becomes(apps.stack, shop, 'B-2', 'needs_review');
-      await rowOf(page, 'B-2').waitFor();
-    });
+    const page = await review(shop);
+    const decisions = watchDecisions(page);
+    await rowOf(page, 'B-2').getByRole('link').click();
+    const pane = paneOf(page, 'B-2');
+    await pane.getByRole('button', { name: 'Confirm' }).waitFor();
+    await cancel(shop, 'B-2', 'The customer called');
+    const note = pane.getByRole('status').filter({ hasText: `Cancelled by the sender, with the ${BY_KEY}` });
+    await note.getByText('The customer called').waitFor();
+    expect(await pane.getByRole('button', { name: 'Confirm' }).count()).toBe(0);
+    await page.keyboard.press('c');
+    await page.keyboard.press('r');
+    await afterKeys(page);
+    expect(decisions).toEqual([]);
+    const history = pane.locator('.history li', { hasText: 'Cancelled by the sender' });
+    await history.getByText(BY_KEY).waitFor();
+    await expectAccessible(page);
+    await pane.getByRole('button', { name: 'Reopen order B-2' }).click();
+    await becomes(stack, shop, 'B-2', 'needs_review');
+    await rowOf(page, 'B-2').waitFor();
   });
 
   test('while its confirm key is pressed is not confirmed, and the message says who was first', async () => {
     const shop = await open(numbered('D-1'), numbered('D-2'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'D-2').waitFor();
-      await page.keyboard.press('j');
-      await currentRow(page, 'D-2').waitFor();
-      const release = await holdRequests(page, /\/orders\/review$/);
-      await page.keyboard.press('c');
-      await cancel(shop, 'D-2');
-      release();
-      await failure(page, 'D-2').getByText('was not confirmed. The sender has cancelled it.').waitFor();
-      expect(await page.locator('.decision', { hasText: /^Confirmed/ }).count()).toBe(0);
-      expect(await statesOf(apps.stack, shop)).toEqual({ 'D-1': 'needs_review', 'D-2': 'cancelled' });
-      expect(await rowOf(page, 'D-2').count()).toBe(0);
-      await currentRow(page, 'D-1').waitFor();
-    });
+    const page = await review(shop);
+    await rowOf(page, 'D-2').waitFor();
+    await page.keyboard.press('j');
+    await currentRow(page, 'D-2').waitFor();
+    const release = await holdRequests(page, /\/orders\/review$/);
+    await page.keyboard.press('c');
+    await cancel(shop, 'D-2');
+    release();
+    await failure(page, 'D-2').getByText('was not confirmed. The sender has cancelled it.').waitFor();
+    expect(await page.locator('.decision', { hasText: /^Confirmed/ }).count()).toBe(0);
+    expect(await statesOf(stack, shop)).toEqual({ 'D-1': 'needs_review', 'D-2': 'cancelled' });
+    expect(await rowOf(page, 'D-2').count()).toBe(0);
+    await currentRow(page, 'D-1').waitFor();
   });
 
   test('just after its confirmation is not brought back by the undo', async () => {
     const shop = await open(numbered('U-1'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'U-1').waitFor();
-      // The page counts the time to undo too.
-      await stopTime(page);
-      await page.keyboard.press('j');
-      await page.keyboard.press('c');
-      await extendUndoOf(apps.stack, shop);
-      expect(await cancel(shop, 'U-1')).toBe('cancelled');
-      await page.keyboard.press('u');
-      await page.locator('.decision.is-failed', { hasText: 'The sender has cancelled it.' }).waitFor();
-      expect(await statesOf(apps.stack, shop)).toEqual({ 'U-1': 'cancelled' });
-      expect(await rowOf(page, 'U-1').count()).toBe(0);
-    });
+    const page = await review(shop);
+    await rowOf(page, 'U-1').waitFor();
+    // The page counts the time to undo too.
+    await stopTime(page);
+    await page.keyboard.press('j');
+    await page.keyboard.press('c');
+    await extendUndoOf(stack, shop);
+    expect(await cancel(shop, 'U-1')).toBe('cancelled');
+    await page.keyboard.press('u');
+    await page.locator('.decision.is-failed', { hasText: 'The sender has cancelled it.' }).waitFor();
+    expect(await statesOf(stack, shop)).toEqual({ 'U-1': 'cancelled' });
+    expect(await rowOf(page, 'U-1').count()).toBe(0);
   });
 });
 
@@ -144,68 +138,60 @@ describe('the list of cancelled orders', () => {
   test('names the key, finds orders by the search of the palette, and reopens several at once', async () => {
     const shop = await open(numbered('L-1'), numbered('L-2'), numbered('L-3'));
     for (const number of ['L-1', 'L-2']) await cancel(shop, number);
-    await review(shop, async (page) => {
-      await page.getByRole('link', { name: 'Cancelled', exact: true }).click();
-      await page.waitForURL('**?state=cancelled');
-      await rowOf(page, 'L-2').locator('.order-channel').getByTitle(BY_KEY).waitFor();
-      expect(await rowOf(page, 'L-3').count()).toBe(0);
-      expect(await page.locator('.list-head .order-age').textContent()).toBe('Decided');
-      await expectAccessible(page);
-      await page.keyboard.press('Control+k');
-      await page.keyboard.type('L-1');
-      await page.getByRole('option', { name: /^L-1.*cancelled/ }).waitFor();
-      await page.keyboard.press('Escape');
-      await page.getByRole('checkbox', { name: 'Select all' }).check();
-      await page.getByRole('toolbar').getByRole('button', { name: 'Reopen' }).click();
-      await page.getByText('No cancelled orders yet.').waitFor();
-      for (const number of ['L-1', 'L-2']) await becomes(apps.stack, shop, number, 'needs_review');
-    });
+    const page = await review(shop);
+    await page.getByRole('link', { name: 'Cancelled', exact: true }).click();
+    await page.waitForURL('**?state=cancelled');
+    await rowOf(page, 'L-2').locator('.order-channel').getByTitle(BY_KEY).waitFor();
+    expect(await rowOf(page, 'L-3').count()).toBe(0);
+    expect(await page.locator('.list-head .order-age').textContent()).toBe('Decided');
+    await expectAccessible(page);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('L-1');
+    await page.getByRole('option', { name: /^L-1.*cancelled/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Reopen' }).click();
+    await page.getByText('No cancelled orders yet.').waitFor();
+    for (const number of ['L-1', 'L-2']) await becomes(stack, shop, number, 'needs_review');
   });
 
   test('has an order that came after its cancellation, also on a phone and in Arabic', async () => {
     const shop = await open();
     expect(await cancel(shop, 'H-1', 'Changed my mind')).toBe('held');
-    await apps.intake.api.order(shop.account, numbered('H-1'), { Prefer: 'wait=20' });
-    await review(
-      shop,
-      async (page) => {
-        await rowOf(page, 'H-1').locator('.order-by', { hasText: 'test' }).waitFor();
-        await expectAccessible(page);
-        await rowOf(page, 'H-1').getByRole('link').click();
-        await page.getByText('وصل الإلغاء قبل الطلب.').waitFor();
-        await page.getByText('Changed my mind').first().waitFor();
-        expect(await page.locator('.order-pane .note bdi, .order-pane .note q').count()).toBeGreaterThan(0);
-        await expectAccessible(page);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect(overflow).toBe(0);
-      },
-      { ...PHONE, locale: 'ar-AE', path: '?state=cancelled' },
-    );
+    await api.order(shop.account, numbered('H-1'), { Prefer: 'wait=20' });
+    const page = await review(shop, { ...PHONE, locale: 'ar-AE', path: '?state=cancelled' });
+    await rowOf(page, 'H-1').locator('.order-by', { hasText: 'test' }).waitFor();
+    await expectAccessible(page);
+    await rowOf(page, 'H-1').getByRole('link').click();
+    await page.getByText('وصل الإلغاء قبل الطلب.').waitFor();
+    await page.getByText('Changed my mind').first().waitFor();
+    expect(await page.locator('.order-pane .note bdi, .order-pane .note q').count()).toBeGreaterThan(0);
+    await expectAccessible(page);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(overflow).toBe(0);
   });
 });
 
 describe('requests to cancel orders that were dispatched', () => {
   test('come into every open page, and are done one by one without a row moving', async () => {
     const shop = await openWithRequests('Wrong address', 'R-1', 'R-2');
-    const person = await createPerson(apps.stack, shop.account.id);
-    await review(shop, async (page) => {
-      await requestsOf(page).getByText('wants to cancel 2 orders that were dispatched').waitFor();
-      await requestsOf(page).getByRole('listitem').filter({ hasText: 'R-1' }).getByText('Wrong address').waitFor();
-      await expectAccessible(page);
-      await review({ ...shop, person }, async (other) => {
-        const before = await done(other, 'R-2').boundingBox();
-        await done(page, 'R-1').click();
-        await notice(page, 'Cancellation request of').getByText('R-1').waitFor();
-        await requestsOf(other).getByText('wants to cancel 1 order that was dispatched').waitFor();
-        expect(await done(other, 'R-1').count()).toBe(0);
-        expect((await done(other, 'R-2').boundingBox())?.y).toBe(before?.y);
-        await expectAccessible(other);
-        await done(other, 'R-2').focus();
-        await other.keyboard.press('Enter');
-        for (const one of [page, other]) await requestsOf(one).waitFor({ state: 'detached' });
-      });
-    });
-    const closed = await apps.stack.database
+    const person = await createPerson(stack, shop.account.id);
+    const page = await review(shop);
+    await requestsOf(page).getByText('wants to cancel 2 orders that were dispatched').waitFor();
+    await requestsOf(page).getByRole('listitem').filter({ hasText: 'R-1' }).getByText('Wrong address').waitFor();
+    await expectAccessible(page);
+    const other = await review({ ...shop, person });
+    const before = await done(other, 'R-2').boundingBox();
+    await done(page, 'R-1').click();
+    await notice(page, 'Cancellation request of').getByText('R-1').waitFor();
+    await requestsOf(other).getByText('wants to cancel 1 order that was dispatched').waitFor();
+    expect(await done(other, 'R-1').count()).toBe(0);
+    expect((await done(other, 'R-2').boundingBox())?.y).toBe(before?.y);
+    await expectAccessible(other);
+    await done(other, 'R-2').focus();
+    await other.keyboard.press('Enter');
+    for (const one of [page, other]) await requestsOf(one).waitFor({ state: 'detached' });
+    const closed = await stack.database
       .knex('cancellation_requests')
       .where({ account_id: shop.account.id })
       .pluck('closed_by');
@@ -214,66 +200,58 @@ describe('requests to cancel orders that were dispatched', () => {
 
   test('open their order, where they are done as well', async () => {
     const shop = await openWithRequests('Wrong address', 'O-1');
-    await review(shop, async (page) => {
-      await requestsOf(page).getByRole('link', { name: 'O-1' }).click();
-      const panel = paneOf(page, 'O-1').getByRole('region', { name: 'The sender wants to cancel this order' });
-      await panel.getByText(BY_KEY).waitFor();
-      await panel.getByText('Wrong address').waitFor();
-      await expectAccessible(page);
-      await panel.getByRole('button', { name: 'Done' }).click();
-      await page.getByText('The sender wanted to cancel this order').waitFor();
-      await page.locator('.cancellation:focus').getByText(shop.person.email).waitFor();
-      await requestsOf(page).waitFor({ state: 'detached' });
-      await page.locator('.history li', { hasText: 'Cancellation request done' }).waitFor();
-      await page.goto(`${apps.portal.url}/accounts/${shop.account.id}/log`);
-      const entry = page.getByRole('row').filter({ hasText: 'Asked to cancel the order after it was dispatched' });
-      await entry.getByText(BY_KEY).waitFor();
-    });
+    const page = await review(shop);
+    await requestsOf(page).getByRole('link', { name: 'O-1' }).click();
+    const panel = paneOf(page, 'O-1').getByRole('region', { name: 'The sender wants to cancel this order' });
+    await panel.getByText(BY_KEY).waitFor();
+    await panel.getByText('Wrong address').waitFor();
+    await expectAccessible(page);
+    await panel.getByRole('button', { name: 'Done' }).click();
+    await page.getByText('The sender wanted to cancel this order').waitFor();
+    await page.locator('.cancellation:focus').getByText(shop.person.email).waitFor();
+    await requestsOf(page).waitFor({ state: 'detached' });
+    await page.locator('.history li', { hasText: 'Cancellation request done' }).waitFor();
+    await page.goto(`${portal.url}/accounts/${shop.account.id}/log`);
+    const entry = page.getByRole('row').filter({ hasText: 'Asked to cancel the order after it was dispatched' });
+    await entry.getByText(BY_KEY).waitFor();
   });
 
   test('fit on a phone, in the dark and in Arabic', async () => {
     const numbers = Array.from({ length: 4 }, (_, index) => `P-${index}`);
     const shop = await open(numbered('Q-1'), ...numbers.map((number) => numbered(number)));
     for (const number of numbers) await request(shop, number, 'x'.repeat(500));
-    await review(
-      shop,
-      async (page) => {
-        const panel = page.getByRole('region', { name: 'طلبات الإلغاء' });
-        await panel.getByText('إلغاء 4 طلبات').first().waitFor();
-        await expectAccessible(page);
-        const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-        expect(overflow).toBe(0);
-        const list = await page.locator('.order-scroll').boundingBox();
-        expect(list?.height).toBeGreaterThan(150);
-        await panel.getByRole('button', { name: 'تم: الطلب ⁨P-0⁩', exact: true }).click();
-        await panel.getByText('إلغاء 3 طلبات').waitFor();
-        await panel.getByRole('link', { name: 'P-1' }).click();
-        const request = page.locator('.order-pane .cancellation');
-        await request.waitFor();
-        await expectAccessible(page);
-        expect(await request.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
-      },
-      { ...PHONE, locale: 'ar-AE', colorScheme: 'dark' },
-    );
+    const page = await review(shop, { ...PHONE, locale: 'ar-AE', colorScheme: 'dark' });
+    const panel = page.getByRole('region', { name: 'طلبات الإلغاء' });
+    await panel.getByText('إلغاء 4 طلبات').first().waitFor();
+    await expectAccessible(page);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    expect(overflow).toBe(0);
+    const list = await page.locator('.order-scroll').boundingBox();
+    expect(list?.height).toBeGreaterThan(150);
+    await panel.getByRole('button', { name: 'تم: الطلب ⁨P-0⁩', exact: true }).click();
+    await panel.getByText('إلغاء 3 طلبات').waitFor();
+    await panel.getByRole('link', { name: 'P-1' }).click();
+    const asked = page.locator('.order-pane .cancellation');
+    await asked.waitFor();
+    await expectAccessible(page);
+    expect(await asked.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
   });
 
   test('are counted in the overview, with a link to them', async () => {
     const shop = await openWithRequests('late', 'V-1');
-    await review(shop, async (page) => {
-      await page.getByRole('link', { name: 'Overview' }).click();
-      await page.getByRole('link', { name: '1 open cancellation request' }).click();
-      await requestsOf(page).waitFor();
-      expect(await page.evaluate('location.pathname')).toBe(`/accounts/${shop.account.id}/review`);
-    });
+    const page = await review(shop);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: '1 open cancellation request' }).click();
+    await requestsOf(page).waitFor();
+    expect(await page.evaluate('location.pathname')).toBe(`/accounts/${shop.account.id}/review`);
   });
 
   test('of another account are shown to nobody', async () => {
     await openWithRequests('theirs', 'X-1');
     const shop = await open(numbered('X-2'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'X-2').waitFor();
-      await page.locator('.tabs [data-count]').waitFor();
-      expect(await requestsOf(page).count()).toBe(0);
-    });
+    const page = await review(shop);
+    await rowOf(page, 'X-2').waitFor();
+    await page.locator('.tabs [data-count]').waitFor();
+    expect(await requestsOf(page).count()).toBe(0);
   });
 });

@@ -1,23 +1,16 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import type { Locator, Page } from 'playwright-core';
-import { holdRequests, intercept, openPage, stopPageClock, visitAs } from '../harness/browser.ts';
+import { holdRequests, intercept, openPage, openPageAs, stopPageClock, visitAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: { OPERATOR_SECOND_FACTOR: 'optional' } });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal({ OPERATOR_SECOND_FACTOR: 'optional' });
-});
-
-const knex = () => stack.database.knex;
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
 /** The second click of a double click before the page has drawn anything after the first. */
@@ -36,19 +29,16 @@ function countRequests(page: Page, method: string, address: RegExp): () => numbe
   return () => count;
 }
 
-async function visit(path: (accountId: number) => string, work: (page: Page, accountId: number) => Promise<void>) {
+async function visit(path: (accountId: number) => string): Promise<{ page: Page; accountId: number }> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
-  const { page, complaints } = await openPage();
-  await visitAs(page, portal, person, path(account.id));
-  await work(page, account.id);
-  expect(complaints).toEqual([]);
-  await page.context().close();
+  const page = await openPageAs(portal, person, path(account.id));
+  return { page, accountId: account.id };
 }
 
 async function addEndpoint(accountId: number): Promise<void> {
-  await setEvents(knex(), accountId, true);
-  await createEndpoint(knex(), stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
+  await setEvents(knex, accountId, true);
+  await createEndpoint(knex, stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
 }
 
 interface Form {
@@ -108,49 +98,44 @@ const FORMS: Record<string, Form> = {
 
 describe('a double click', () => {
   test.each(Object.entries(FORMS))('submits a form once: %s', async (_name, { path, open, submit, address, done }) => {
-    await visit(path, async (page) => {
-      await open(page);
-      const count = countRequests(page, 'POST', address);
-      const release = await holdRequests(page, address);
-      await doubleClick(submit(page));
-      release();
-      await done(page).waitFor();
-      expect(count()).toBe(1);
-    });
+    const { page } = await visit(path);
+    await open(page);
+    const count = countRequests(page, 'POST', address);
+    const release = await holdRequests(page, address);
+    await doubleClick(submit(page));
+    release();
+    await done(page).waitFor();
+    expect(count()).toBe(1);
   });
 
   test('makes one account of an operator', async () => {
     const operator = await createPerson(stack, null);
-    const { page } = await openPage();
-    await visitAs(page, portal, operator, '/operator');
+    const page = await openPageAs(portal, operator, '/operator');
     await page.getByRole('button', { name: 'New account' }).click();
     await dialogOf(page).getByLabel('Name').fill('Only one');
     await doubleClick(dialogOf(page).locator('button[type="submit"]'));
     await page.getByText(/^Account \d+ was created/).waitFor();
-    expect(await knex()('accounts').where({ name: 'Only one' })).toHaveLength(1);
-    await page.context().close();
+    expect(await knex('accounts').where({ name: 'Only one' })).toHaveLength(1);
   });
 
   test('confirms a destructive question once', async () => {
     const account = await stack.account();
     await addEndpoint(account.id);
     const person = await createPerson(stack, account.id);
-    const { page } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=events`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=events`);
     await page.getByRole('link', { name: 'https://shop.example/' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     const count = countRequests(page, 'DELETE', /\/endpoints\//);
     await doubleClick(dialogOf(page).locator('button[type="submit"]'));
     await dialogOf(page).waitFor({ state: 'detached' });
     expect(count()).toBe(1);
-    await page.context().close();
   });
 
   test('counts once also when the response came between its clicks; a later click counts again', async () => {
     const account = await stack.account();
     await addEndpoint(account.id);
     const person = await createPerson(stack, account.id);
-    const { page } = await openPage();
+    const page = await openPage();
     const moveOn = await stopPageClock(page);
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=events`);
     await page.getByRole('link', { name: 'https://shop.example/' }).click();
@@ -164,45 +149,42 @@ describe('a double click', () => {
     await send.click();
     await again;
     expect(count()).toBe(2);
-    await page.context().close();
   });
 });
 
 test('a key whose reply was lost is shown after the same form was sent again, and there is one', async () => {
-  await visit(KEY_FORM.path, async (page, accountId) => {
-    const { open, submit, address, done } = KEY_FORM;
-    await open(page);
-    let isLost = false;
-    const ids: (string | undefined)[] = [];
-    await intercept(page, address, async (route) => {
-      if (route.request().method() !== 'POST') return route.continue();
-      ids.push(route.request().headers()['idempotency-key']);
-      if (isLost) return route.continue();
-      isLost = true;
-      await route.fetch();
-      return route.abort();
-    });
-    await submit(page).click();
-    await page.getByText('The portal cannot be reached.').waitFor();
-    await submit(page).click();
-    await done(page).waitFor();
-    expect(await page.locator('dialog pre.secret').textContent()).toMatch(/\S{20}/);
-    expect(await knex()('api_keys').where({ account_id: accountId, name: 'twice' })).toHaveLength(1);
-    expect(ids).toEqual([expect.any(String), ids[0]]);
+  const { page, accountId } = await visit(KEY_FORM.path);
+  const { open, submit, address, done } = KEY_FORM;
+  await open(page);
+  let isLost = false;
+  const ids: (string | undefined)[] = [];
+  await intercept(page, address, async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    ids.push(route.request().headers()['idempotency-key']);
+    if (isLost) return route.continue();
+    isLost = true;
+    await route.fetch();
+    return route.abort();
   });
+  await submit(page).click();
+  await page.getByText('The portal cannot be reached.').waitFor();
+  await submit(page).click();
+  await done(page).waitFor();
+  expect(await page.locator('dialog pre.secret').textContent()).toMatch(/\S{20}/);
+  expect(await knex('api_keys').where({ account_id: accountId, name: 'twice' })).toHaveLength(1);
+  expect(ids).toEqual([expect.any(String), ids[0]]);
 });
 
 test('a form that was changed after a lost reply is another request', async () => {
-  await visit(KEY_FORM.path, async (page, accountId) => {
-    const { open, submit, address, done } = KEY_FORM;
-    await open(page);
-    await intercept(page, address, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
-    await submit(page).click();
-    await page.getByText('The portal cannot be reached.').waitFor();
-    await page.unroute(address);
-    await dialogOf(page).getByLabel('What is the key for?').fill('changed');
-    await submit(page).click();
-    await done(page).waitFor();
-    expect(await knex()('api_keys').where({ account_id: accountId }).pluck('name')).toContain('changed');
-  });
+  const { page, accountId } = await visit(KEY_FORM.path);
+  const { open, submit, address, done } = KEY_FORM;
+  await open(page);
+  await intercept(page, address, (route) => (route.request().method() === 'POST' ? route.abort() : route.continue()));
+  await submit(page).click();
+  await page.getByText('The portal cannot be reached.').waitFor();
+  await page.unroute(address);
+  await dialogOf(page).getByLabel('What is the key for?').fill('changed');
+  await submit(page).click();
+  await done(page).waitFor();
+  expect(await knex('api_keys').where({ account_id: accountId }).pluck('name')).toContain('changed');
 });

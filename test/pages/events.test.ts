@@ -1,29 +1,23 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
 import type { Page } from 'playwright-core';
-import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, intercept, openPageAs } from '../harness/browser.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-  await stack.notifier();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url, CALLBACK_ALLOW: '127.0.0.1:*' });
+const { stack, knex, api, portal } = useStack({
+  intake: { BASE_PATH: '/api' },
+  worker: true,
+  notifier: true,
+  portal: { CALLBACK_ALLOW: '127.0.0.1:*' },
 });
-
-const knex = () => stack.database.knex;
 
 async function holder() {
   const account = await stack.account();
@@ -35,9 +29,9 @@ async function holder() {
 /** An account with events and an endpoint. */
 async function subscribed() {
   const one = await holder();
-  await setEvents(knex(), one.account.id, true);
+  await setEvents(knex, one.account.id, true);
   const values = { accountId: one.account.id, url: one.receiver.url, types: null };
-  const endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+  const endpoint = await createEndpoint(knex, stack.secretsKey, values);
   return { ...one, endpoint, endpointPath: `${one.path}&endpoint=${endpoint.endpoint_id}` };
 }
 
@@ -47,7 +41,7 @@ let orders = 0;
 async function sendOrders(account: TestAccount, receiver: EventReceiver, count: number): Promise<void> {
   const before = receiver.received.length;
   for (let sent = 0; sent < count; sent += 1)
-    expect(await intake.api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
+    expect(await api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
   await until('the events are delivered', async () => receiver.received.length >= before + count);
 }
 
@@ -58,8 +52,7 @@ const dialogButton = (page: Page, name: string) => page.getByRole('dialog').getB
 describeWith('chromium')('in a browser', () => {
   test('events are enabled, an endpoint is added, and a test event and a resend arrive', async () => {
     const { account, person, receiver, path } = await holder();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, path);
+    const page = await openPageAs(portal, person, path);
     await page.getByText('No endpoints yet').waitFor();
     expect(await button(page, 'Add an endpoint').count()).toBe(0);
     await expectAccessible(page);
@@ -70,7 +63,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('No event is stored yet.').waitFor();
     expect(await record.getAttribute('aria-checked')).toBe('true');
     const line = await page.locator('pre.code').textContent();
-    expect(line).toBe(`curl -sS '${intake.api.url}/ingest/events?limit=100' -H 'Authorization: Bearer YOUR_API_KEY'`);
+    expect(line).toBe(`curl -sS '${api.url}/ingest/events?limit=100' -H 'Authorization: Bearer YOUR_API_KEY'`);
     await expectAccessible(page);
 
     await button(page, 'Add an endpoint').click();
@@ -110,15 +103,12 @@ describeWith('chromium')('in a browser', () => {
     expect(receiver.received.slice(1).map(({ event }) => event.data.sequence)).toEqual([1, 1]);
     await until('both attempts are listed', async () => (await page.locator('tbody tr').count()) === 3);
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a test event that fails says why, and the endpoint says since when it fails', async () => {
     const { person, receiver, endpointPath } = await subscribed();
     receiver.respond(500);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, endpointPath);
+    const page = await openPageAs(portal, person, endpointPath);
     await button(page, 'Send a test event').click();
     const reason = 'The endpoint replied with status 500 instead of 2xx.';
     await page.getByText(`The test event was not delivered. ${reason}`).waitFor();
@@ -134,21 +124,18 @@ describeWith('chromium')('in a browser', () => {
     receiver.respond(204);
     await button(page, 'Enable').click();
     await page.getByText('working', { exact: true }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a range is sent again, the older attempts follow, and a request that fails can be repeated', async () => {
     const { account, person, receiver, endpoint, endpointPath } = await subscribed();
     await sendOrders(account, receiver, 3);
-    await until('all are listed', async () => (await listAttempts(knex(), endpoint, { limit: 5 })).length === 3);
-    const [{ attempt_number: _, ...row } = {} as never] = await knex()('delivery_attempts')
+    await until('all are listed', async () => (await listAttempts(knex, endpoint, { limit: 5 })).length === 3);
+    const [{ attempt_number: _, ...row } = {} as never] = await knex('delivery_attempts')
       .where({ account_id: account.id })
       .limit(1);
     const failed = { ...row, status: null, error: 'timeout', at: new Date(Date.now() - 3_600_000) };
-    await knex()('delivery_attempts').insert(Array.from({ length: 55 }, () => failed));
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, endpointPath);
+    await knex('delivery_attempts').insert(Array.from({ length: 55 }, () => failed));
+    const page = await openPageAs(portal, person, endpointPath);
     await page.getByText('The endpoint did not reply within 15 seconds.').first().waitFor();
     expect(await page.locator('tbody tr').count()).toBe(50);
     await button(page, 'Show more').click();
@@ -179,19 +166,16 @@ describeWith('chromium')('in a browser', () => {
     await until('they are delivered again', async () => receiver.received.length === 5);
     const again = receiver.received.slice(3).map(({ event }) => event.data.sequence);
     expect(new Set(again)).toEqual(new Set([2, 3]));
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('in Arabic, dark and on a phone, an endpoint is paused, gets another secret and is removed', async () => {
     const { account, person, receiver, endpoint, path } = await subscribed();
     await sendOrders(account, receiver, 1);
-    const { page, complaints } = await openPage({
+    const page = await openPageAs(portal, person, path, {
       locale: 'ar-AE',
       colorScheme: 'dark',
       viewport: { width: 390, height: 800 },
     });
-    await visitAs(page, portal, person, path);
     await page.getByText('تعمل', { exact: true }).waitFor();
     await expectAccessible(page);
     expect(await widthOf(page)).toBeLessThanOrEqual(390);
@@ -233,16 +217,13 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await dialogButton(page, 'إزالة النقطة').click();
     await page.getByText('لا توجد نقاط استقبال بعد').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('events are disabled after a question, the endpoints stay, and the activity log names them', async () => {
     const { account, person, receiver, endpoint, path } = await subscribed();
-    await pauseEndpoint(knex(), endpoint);
+    await pauseEndpoint(knex, endpoint);
     const operator = await createPerson(stack, null);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, operator, path);
+    const page = await openPageAs(portal, operator, path);
     await page.getByRole('switch', { name: 'Record events' }).click();
     await expectAccessible(page);
     await dialogButton(page, 'Cancel').click();
@@ -258,16 +239,13 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('There is no such endpoint.').waitFor();
     await expectAccessible(page);
 
-    const { page: log } = await openPage();
-    await visitAs(log, portal, person, `/accounts/${account.id}/log`);
+    const log = await openPageAs(portal, person, `/accounts/${account.id}/log`);
     await log
       .getByRole('row', { name: /Enabled an endpoint/ })
       .getByText(receiver.url)
       .waitFor();
     await log.getByRole('row', { name: /Disabled events/ }).waitFor();
     await expectAccessible(log);
-    expect(complaints).toEqual([]);
-    for (const one of [page, log]) await one.context().close();
   });
 });
 

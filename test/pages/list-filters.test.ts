@@ -2,12 +2,12 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import { becomes, currentRow, numbered, rowOf, startReviewApps } from '../harness/review-page.ts';
+import { becomes, currentRow, numbered, rowOf, useReviewList } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 
-const { apps, open, review } = startReviewApps();
+const { stack, open, review } = useReviewList();
 
 async function listed(page: Page): Promise<string[]> {
   return page.locator('.order-row .order-number').allTextContents();
@@ -25,22 +25,21 @@ describe('the filter by readiness', () => {
       numbered('R-CHECK', { discount: 5 }),
       numbered('R-CORRECTED', { items: [{ name: 'Karak', quantity: '2' }] }),
     );
-    await review(shop, async (page) => {
-      await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
-      await page.getByRole('button', { name: 'Filters' }).click();
-      await page.getByRole('radio', { name: 'Ready' }).check();
-      await shows(page, 'R-READY');
-      await expectAccessible(page);
-      await page.getByRole('radio', { name: 'Cannot be delivered' }).check();
-      await shows(page, 'R-EMPTY');
-      await page.getByRole('radio', { name: 'To check' }).check();
-      await shows(page, 'R-CHECK');
-      await page.keyboard.press('Escape');
-      expect(new URL(page.url()).search).toBe('?severity=check');
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Remove the filter Readiness: To check' }).click();
-      await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
-    });
+    const page = await review(shop);
+    await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('radio', { name: 'Ready' }).check();
+    await shows(page, 'R-READY');
+    await expectAccessible(page);
+    await page.getByRole('radio', { name: 'Cannot be delivered' }).check();
+    await shows(page, 'R-EMPTY');
+    await page.getByRole('radio', { name: 'To check' }).check();
+    await shows(page, 'R-CHECK');
+    await page.keyboard.press('Escape');
+    expect(new URL(page.url()).search).toBe('?severity=check');
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Remove the filter Readiness: To check' }).click();
+    await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
   });
 });
 
@@ -52,27 +51,26 @@ describe('the order of the list', () => {
       numbered('S-3', { total: '100', emirate: 'Abu Dhabi', discount: 5 }),
       numbered('S-4', { total: '', customer: {} }),
     );
-    await review(shop, async (page) => {
-      const choose = async (name: string) => {
-        await page.getByRole('button', { name: 'Sort order' }).click();
-        await page.getByRole('button', { name, exact: true }).click();
-      };
-      await shows(page, 'S-4', 'S-3', 'S-2', 'S-1');
-      await choose('Highest total first');
-      await shows(page, 'S-2', 'S-3', 'S-1', 'S-4');
-      await choose('By emirate');
-      await until('by emirate', async () => (await listed(page))[0] === 'S-3');
-      await choose('Issues first');
-      await until('by severity', async () => (await listed(page)).slice(0, 2).join() === 'S-4,S-3');
-      await choose('Oldest first');
-      await shows(page, 'S-1', 'S-2', 'S-3', 'S-4');
-      expect(new URL(page.url()).search).toBe('?sort=oldest');
-      await page.keyboard.press('j');
-      await currentRow(page, 'S-1').waitFor();
-      await page.keyboard.press('c');
-      await becomes(apps.stack, shop, 'S-1', 'confirmed');
-      await currentRow(page, 'S-2').waitFor();
-    });
+    const page = await review(shop);
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Sort order' }).click();
+      await page.getByRole('button', { name, exact: true }).click();
+    };
+    await shows(page, 'S-4', 'S-3', 'S-2', 'S-1');
+    await choose('Highest total first');
+    await shows(page, 'S-2', 'S-3', 'S-1', 'S-4');
+    await choose('By emirate');
+    await until('by emirate', async () => (await listed(page))[0] === 'S-3');
+    await choose('Issues first');
+    await until('by severity', async () => (await listed(page)).slice(0, 2).join() === 'S-4,S-3');
+    await choose('Oldest first');
+    await shows(page, 'S-1', 'S-2', 'S-3', 'S-4');
+    expect(new URL(page.url()).search).toBe('?sort=oldest');
+    await page.keyboard.press('j');
+    await currentRow(page, 'S-1').waitFor();
+    await page.keyboard.press('c');
+    await becomes(stack, shop, 'S-1', 'confirmed');
+    await currentRow(page, 'S-2').waitFor();
   });
 });
 
@@ -83,14 +81,13 @@ describe('likely duplicates', () => {
       numbered('T-2'),
       numbered('T-3', { customer: { name: 'Jassim', phone: '055 765 4321' } }),
     );
-    await review(shop, async (page) => {
-      await rowOf(page, 'T-1').getByText('Likely duplicate').waitFor({ state: 'attached' });
-      await rowOf(page, 'T-2').getByText('Likely duplicate').waitFor({ state: 'attached' });
-      expect(await rowOf(page, 'T-3').getByText('Likely duplicate').count()).toBe(0);
-      await page.getByRole('button', { name: 'Filters' }).click();
-      await page.getByRole('radio', { name: 'Only likely duplicates' }).check();
-      await shows(page, 'T-2', 'T-1');
-    });
+    const page = await review(shop);
+    await rowOf(page, 'T-1').getByText('Likely duplicate').waitFor({ state: 'attached' });
+    await rowOf(page, 'T-2').getByText('Likely duplicate').waitFor({ state: 'attached' });
+    expect(await rowOf(page, 'T-3').getByText('Likely duplicate').count()).toBe(0);
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('radio', { name: 'Only likely duplicates' }).check();
+    await shows(page, 'T-2', 'T-1');
   });
 });
 
@@ -98,59 +95,51 @@ describe('a saved view', () => {
   test('restores filters, search and order, is kept for the next visit, and can be deleted', async () => {
     const shop = await open(numbered('V-1', { emirate: 'Sharjah' }), numbered('V-2'), numbered('V-3'));
     const menu = (page: Page) => page.getByRole('button', { name: 'Saved views' }).click();
-    await review(
-      shop,
-      async (page) => {
-        await shows(page, 'V-2', 'V-3');
-        await menu(page);
-        await page.getByPlaceholder('Name').fill('Dubai first');
-        await page.keyboard.press('Enter');
-        await page.getByRole('button', { name: 'Dubai first', exact: true }).waitFor();
-        await expectAccessible(page);
-        await page.getByPlaceholder('Name').fill('Dubai first');
-        await page.keyboard.press('Enter');
-        await page.getByText('There is already a view with this name.').waitFor();
-        await expectAccessible(page);
-      },
-      { path: '?emirate=AE-DU&sort=oldest' },
-    );
-    await review(shop, async (page) => {
-      await shows(page, 'V-3', 'V-2', 'V-1');
-      await menu(page);
-      await page.getByRole('button', { name: 'Dubai first', exact: true }).click();
-      await shows(page, 'V-2', 'V-3');
-      expect(new URL(page.url()).search).toBe('?emirate=AE-DU&sort=oldest');
-      await menu(page);
-      await page.getByRole('button', { name: 'Delete the view Dubai first' }).click();
-      await page.getByText('Save filters that you use often').waitFor();
-    });
+    const page = await review(shop, { path: '?emirate=AE-DU&sort=oldest' });
+    await shows(page, 'V-2', 'V-3');
+    await menu(page);
+    await page.getByPlaceholder('Name').fill('Dubai first');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Dubai first', exact: true }).waitFor();
+    await expectAccessible(page);
+    await page.getByPlaceholder('Name').fill('Dubai first');
+    await page.keyboard.press('Enter');
+    await page.getByText('There is already a view with this name.').waitFor();
+    await expectAccessible(page);
+    const other = await review(shop);
+    await shows(other, 'V-3', 'V-2', 'V-1');
+    await menu(other);
+    await other.getByRole('button', { name: 'Dubai first', exact: true }).click();
+    await shows(other, 'V-2', 'V-3');
+    expect(new URL(other.url()).search).toBe('?emirate=AE-DU&sort=oldest');
+    await menu(other);
+    await other.getByRole('button', { name: 'Delete the view Dubai first' }).click();
+    await other.getByText('Save filters that you use often').waitFor();
   });
 });
 
 describe('an empty list', () => {
   test('of a new account leads to the integration, and a filtered one to all orders', async () => {
     const shop = await open();
-    await review(shop, async (page) => {
-      await page.getByText('No orders yet').waitFor();
-      await page.getByRole('link', { name: 'Connect your shop' }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('searchbox').fill('nobody');
-      await page.getByText('No order matches these filters.').waitFor();
-      await expectAccessible(page);
-      await page.locator('.empty-state').getByRole('button', { name: 'Clear filters' }).click();
-      await page.getByText('No orders yet').waitFor();
-      expect(await page.getByRole('searchbox').inputValue()).toBe('');
-    });
+    const page = await review(shop);
+    await page.getByText('No orders yet').waitFor();
+    await page.getByRole('link', { name: 'Connect your shop' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('searchbox').fill('nobody');
+    await page.getByText('No order matches these filters.').waitFor();
+    await expectAccessible(page);
+    await page.locator('.empty-state').getByRole('button', { name: 'Clear filters' }).click();
+    await page.getByText('No orders yet').waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
   });
 
   test('whose last order was decided says that all is done', async () => {
     const shop = await open(numbered('U-1'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'U-1').waitFor();
-      await page.keyboard.press('j');
-      await page.keyboard.press('c');
-      await page.getByText('All done').waitFor();
-      await expectAccessible(page);
-    });
+    const page = await review(shop);
+    await rowOf(page, 'U-1').waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('c');
+    await page.getByText('All done').waitFor();
+    await expectAccessible(page);
   });
 });

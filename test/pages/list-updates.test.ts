@@ -12,13 +12,13 @@ import {
   numbered,
   type ReviewedShop,
   rowOf,
-  startReviewApps,
+  useReviewList,
   watchDecisions,
 } from '../harness/review-page.ts';
 
 const describe = describeWith('chromium');
 
-const { apps, open, review } = startReviewApps();
+const { stack, portal, open, review } = useReviewList();
 
 /** A second reviewer of the account. */
 async function colleagueOf(shop: ReviewedShop): Promise<{
@@ -26,8 +26,8 @@ async function colleagueOf(shop: ReviewedShop): Promise<{
   client: PortalClient;
   decide: (number: string, to: string) => Promise<void>;
 }> {
-  const person = await createPerson(apps.stack, shop.account.id);
-  const client = await signIn(apps.portal, person);
+  const person = await createPerson(stack, shop.account.id);
+  const client = await signIn(portal, person);
   return {
     person,
     client,
@@ -41,10 +41,7 @@ async function colleagueOf(shop: ReviewedShop): Promise<{
 }
 
 async function idOf({ account }: ReviewedShop, number: string): Promise<number> {
-  const order = await apps.stack.database
-    .knex('orders')
-    .where({ account_id: account.id, order_number: number })
-    .first();
+  const order = await stack.database.knex('orders').where({ account_id: account.id, order_number: number }).first();
   return order.order_id;
 }
 
@@ -52,51 +49,44 @@ describe('the decision of another reviewer', () => {
   test('removes the order from the list, and its undo brings it back', async () => {
     const shop = await open(numbered('A-1'), numbered('A-2'));
     const colleague = await colleagueOf(shop);
-    await review(shop, async (page) => {
-      await rowOf(page, 'A-2').waitFor();
-      await colleague.decide('A-2', 'confirmed');
-      await rowOf(page, 'A-2').waitFor({ state: 'detached' });
-      const order_ids = [await idOf(shop, 'A-2')];
-      await extendUndoOf(apps.stack, shop);
-      await colleague.client.post(`/accounts/${shop.account.id}/orders/review/undo`, { order_ids });
-      await rowOf(page, 'A-2').waitFor();
-      await rowOf(page, 'A-1').waitFor();
-    });
+    const page = await review(shop);
+    await rowOf(page, 'A-2').waitFor();
+    await colleague.decide('A-2', 'confirmed');
+    await rowOf(page, 'A-2').waitFor({ state: 'detached' });
+    const order_ids = [await idOf(shop, 'A-2')];
+    await extendUndoOf(stack, shop);
+    await colleague.client.post(`/accounts/${shop.account.id}/orders/review/undo`, { order_ids });
+    await rowOf(page, 'A-2').waitFor();
+    await rowOf(page, 'A-1').waitFor();
   });
 
   test('about the current order leaves no current order, so that a key decides about no other', async () => {
     const shop = await open(numbered('B-1'), numbered('B-2'));
     const colleague = await colleagueOf(shop);
-    await review(shop, async (page) => {
-      const decisions = watchDecisions(page);
-      await rowOf(page, 'B-2').waitFor();
-      await page.keyboard.press('j');
-      await currentRow(page, 'B-2').waitFor();
-      await colleague.decide('B-2', 'rejected');
-      await rowOf(page, 'B-2').waitFor({ state: 'detached' });
-      await page.keyboard.press('c');
-      await page.keyboard.press('r');
-      await afterKeys(page);
-      expect(decisions).toEqual([]);
-    });
+    const page = await review(shop);
+    const decisions = watchDecisions(page);
+    await rowOf(page, 'B-2').waitFor();
+    await page.keyboard.press('j');
+    await currentRow(page, 'B-2').waitFor();
+    await colleague.decide('B-2', 'rejected');
+    await rowOf(page, 'B-2').waitFor({ state: 'detached' });
+    await page.keyboard.press('c');
+    await page.keyboard.press('r');
+    await afterKeys(page);
+    expect(decisions).toEqual([]);
   });
 
   test('is named in the lists of decided orders, with its time', async () => {
     const shop = await open(numbered('C-1'));
     const colleague = await colleagueOf(shop);
     await colleague.decide('C-1', 'confirmed');
-    await review(
-      shop,
-      async (page) => {
-        await rowOf(page, 'C-1').locator('.order-channel').getByTitle(colleague.person.email).waitFor();
-        await rowOf(page, 'C-1').getByText('ago').waitFor();
-        await expectAccessible(page);
-        await page.setViewportSize({ width: 375, height: 700 });
-        await rowOf(page, 'C-1').locator('.order-by').waitFor();
-        await expectAccessible(page);
-      },
-      { path: '?state=confirmed' },
-    );
+    const page = await review(shop, { path: '?state=confirmed' });
+    await rowOf(page, 'C-1').locator('.order-channel').getByTitle(colleague.person.email).waitFor();
+    await rowOf(page, 'C-1').getByText('ago').waitFor();
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 375, height: 700 });
+    await rowOf(page, 'C-1').locator('.order-by').waitFor();
+    await expectAccessible(page);
   });
 });
 
@@ -106,58 +96,55 @@ describe('a list that is not updated', () => {
   test('says so and since when, until it is updated again', async () => {
     const shop = await open(numbered('E-1'));
     const colleague = await colleagueOf(shop);
-    await review(shop, async (page) => {
-      await rowOf(page, 'E-1').waitFor();
-      await page.context().setOffline(true);
-      await note(page).waitFor();
-      await page.locator('[role=status]', { has: note(page) }).waitFor();
-      await expectAccessible(page);
-      await colleague.decide('E-1', 'confirmed');
-      await page.context().setOffline(false);
-      // The next poll can update the list, and remove the button, before the click.
-      await Promise.race([
-        page
-          .getByRole('button', { name: 'Try again' })
-          .click()
-          .catch(() => {}),
-        note(page).waitFor({ state: 'detached' }),
-      ]);
-      await note(page).waitFor({ state: 'detached' });
-      await rowOf(page, 'E-1').waitFor({ state: 'detached' });
-    });
+    const page = await review(shop);
+    await rowOf(page, 'E-1').waitFor();
+    await page.context().setOffline(true);
+    await note(page).waitFor();
+    await page.locator('[role=status]', { has: note(page) }).waitFor();
+    await expectAccessible(page);
+    await colleague.decide('E-1', 'confirmed');
+    await page.context().setOffline(false);
+    // The next poll can update the list, and remove the button, before the click.
+    await Promise.race([
+      page
+        .getByRole('button', { name: 'Try again' })
+        .click()
+        .catch(() => {}),
+      note(page).waitFor({ state: 'detached' }),
+    ]);
+    await note(page).waitFor({ state: 'detached' });
+    await rowOf(page, 'E-1').waitFor({ state: 'detached' });
   });
 
   test('says so also if the portal does not answer', async () => {
     const shop = await open(numbered('F-1'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'F-1').waitFor();
-      const held: Route[] = [];
-      await intercept(page, /orders\/(updates|new|counts|resent)\?/, (route) => {
-        held.push(route);
-      });
-      await note(page).waitFor();
-      await page.unrouteAll();
-      await note(page).waitFor({ state: 'detached' });
+    const page = await review(shop);
+    await rowOf(page, 'F-1').waitFor();
+    const held: Route[] = [];
+    await intercept(page, /orders\/(updates|new|counts|resent)\?/, (route) => {
+      held.push(route);
     });
+    await note(page).waitFor();
+    await page.unrouteAll();
+    await note(page).waitFor({ state: 'detached' });
   });
 
   test('keeps the decisions of the reviewer', async () => {
     const shop = await open(numbered('H-1'), numbered('H-2'));
-    await review(shop, async (page) => {
-      await rowOf(page, 'H-2').waitFor();
-      const held: Route[] = [];
-      await intercept(page, /orders\/updates\?/, (route) => {
-        held.push(route);
-      });
-      await page.keyboard.press('j');
-      await currentRow(page, 'H-2').waitFor();
-      await page.keyboard.press('c');
-      await becomes(apps.stack, shop, 'H-2', 'confirmed');
-      for (const route of held) await route.continue().catch(() => {});
-      await page.unrouteAll();
-      await currentRow(page, 'H-1').waitFor();
-      expect(await rowOf(page, 'H-2').count()).toBe(0);
+    const page = await review(shop);
+    await rowOf(page, 'H-2').waitFor();
+    const held: Route[] = [];
+    await intercept(page, /orders\/updates\?/, (route) => {
+      held.push(route);
     });
+    await page.keyboard.press('j');
+    await currentRow(page, 'H-2').waitFor();
+    await page.keyboard.press('c');
+    await becomes(stack, shop, 'H-2', 'confirmed');
+    for (const route of held) await route.continue().catch(() => {});
+    await page.unrouteAll();
+    await currentRow(page, 'H-1').waitFor();
+    expect(await rowOf(page, 'H-2').count()).toBe(0);
   });
 });
 
@@ -165,53 +152,49 @@ describe('another reviewer', () => {
   test('who edits an order changes it in the list', async () => {
     const shop = await open(numbered('D-1'));
     const colleague = await colleagueOf(shop);
-    await review(shop, async (page) => {
-      await rowOf(page, 'D-1').waitFor();
-      await colleague.client.patch(`/accounts/${shop.account.id}/orders/${await idOf(shop, 'D-1')}`, {
-        edits: { '/customer/name': 'Maryam' },
-      });
-      await rowOf(page, 'D-1').getByText('Maryam').waitFor();
+    const page = await review(shop);
+    await rowOf(page, 'D-1').waitFor();
+    await colleague.client.patch(`/accounts/${shop.account.id}/orders/${await idOf(shop, 'D-1')}`, {
+      edits: { '/customer/name': 'Maryam' },
     });
+    await rowOf(page, 'D-1').getByText('Maryam').waitFor();
   });
 
   test('is shown while the list is open there, also at the order', async () => {
     const shop = await open(numbered('G-1'), numbered('G-2'));
     const { person } = await colleagueOf(shop);
-    await review(shop, async (page) => {
-      await rowOf(page, 'G-2').waitFor();
-      const viewers = page.locator('.viewers', { hasText: person.name });
-      await review({ ...shop, person }, async (other) => {
-        await viewers.waitFor();
-        await rowOf(other, 'G-1').getByRole('link').click();
-        await rowOf(page, 'G-1').getByText('Being viewed by').waitFor({ state: 'attached' });
-        expect(await rowOf(page, 'G-2').getByText('Being viewed by').count()).toBe(0);
-        await expectAccessible(page);
-      });
-      await viewers.waitFor({ state: 'detached' });
-    });
+    const page = await review(shop);
+    await rowOf(page, 'G-2').waitFor();
+    const viewers = page.locator('.viewers', { hasText: person.name });
+    const other = await review({ ...shop, person });
+    await viewers.waitFor();
+    await rowOf(other, 'G-1').getByRole('link').click();
+    await rowOf(page, 'G-1').getByText('Being viewed by').waitFor({ state: 'attached' });
+    expect(await rowOf(page, 'G-2').getByText('Being viewed by').count()).toBe(0);
+    await expectAccessible(page);
+    await viewers.waitFor({ state: 'detached' });
   });
 });
 
 describe('an order of the last seconds', () => {
   test('that is not loaded yet appears once, at its place', async () => {
     const shop = await open(numbered('OLD-1'));
-    await insertBulk(apps.stack, shop, 150);
-    await review(shop, async (page) => {
-      await rowOf(page, 'BULK-0150').waitFor();
-      // Each update tells it.
-      await apps.stack.database
-        .knex('orders')
-        .where({ order_id: await idOf(shop, 'OLD-1') })
-        .update({ written_at: apps.stack.database.knex.raw("now() + interval '1 hour'") });
-      // The first one may have been requested before.
-      for (let count = 0; count < 2; count++)
-        await page.waitForResponse((response) => response.ok() && response.url().includes('/orders/updates?'));
-      await page.getByRole('checkbox', { name: 'Select all' }).check();
-      await page.getByText('100 selected').waitFor();
-      await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-      await rowOf(page, 'BULK-0045').waitFor();
-      await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
-      await rowOf(page, 'OLD-1').waitFor();
-    });
+    await insertBulk(stack, shop, 150);
+    const page = await review(shop);
+    await rowOf(page, 'BULK-0150').waitFor();
+    // Each update tells it.
+    await stack.database
+      .knex('orders')
+      .where({ order_id: await idOf(shop, 'OLD-1') })
+      .update({ written_at: stack.database.knex.raw("now() + interval '1 hour'") });
+    // The first one may have been requested before.
+    for (let count = 0; count < 2; count++)
+      await page.waitForResponse((response) => response.ok() && response.url().includes('/orders/updates?'));
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByText('100 selected').waitFor();
+    await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await rowOf(page, 'BULK-0045').waitFor();
+    await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await rowOf(page, 'OLD-1').waitFor();
   });
 });

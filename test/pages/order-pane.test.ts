@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import { factOf, inputOf, startOrderApps } from '../harness/review-page.ts';
+import { factOf, inputOf, useOpenOrder } from '../harness/review-page.ts';
 import { until } from '../harness/until.ts';
 
 const ORDER = {
@@ -18,7 +18,7 @@ const ORDER = {
 };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
-const { apps, begin: send, orderOf, visit, colleague } = startOrderApps();
+const { shop, begin: send, orderOf, visit, colleague } = useOpenOrder();
 
 const begin = (order: object = ORDER): Promise<number> => send(order);
 const numbered = (source_order_id: string, more: object = {}) => ({ ...ORDER, source_order_id, ...more });
@@ -29,66 +29,63 @@ const paneOf = (page: Page) => page.locator('.order-pane');
 describeWith('chromium')('the open order', () => {
   test('says what is missing for the delivery, and each reason opens the editor of its field', async () => {
     const orderId = await begin({ source_order_id: 'P-1', customer: { name: 'Fatima' } });
-    await visit(orderId, async (page) => {
-      const box = page.locator('.blockers');
-      await box
-        .getByText(
-          'This order cannot be delivered: no phone number, no address, no emirate, no items with a name or SKU.',
-        )
-        .waitFor();
-      expect(await page.locator('.missing-blocks').count()).toBe(4);
-      await expectAccessible(page);
-      const fill = async (button: string, value: string) => {
-        await box.getByRole('button', { name: button }).click();
-        await page.locator('.field-editor :focus').waitFor();
-        await page.keyboard.type(value);
-        await page.keyboard.press('Enter');
-        await box.getByRole('button', { name: button }).waitFor({ state: 'detached' });
-      };
-      await fill('Enter the phone number', '050 765 4321');
-      await fill('Enter the address', 'Villa 9');
-      await fill('Choose the emirate', 'Shar');
-      await box.getByRole('button', { name: 'Add an item' }).click();
-      await page.keyboard.type('3');
-      await page.keyboard.press('Tab');
-      await page.keyboard.type('Karak');
+    const page = await visit(orderId);
+    const box = page.locator('.blockers');
+    await box
+      .getByText(
+        'This order cannot be delivered: no phone number, no address, no emirate, no items with a name or SKU.',
+      )
+      .waitFor();
+    expect(await page.locator('.missing-blocks').count()).toBe(4);
+    await expectAccessible(page);
+    const fill = async (button: string, value: string) => {
+      await box.getByRole('button', { name: button }).click();
+      await page.locator('.field-editor :focus').waitFor();
+      await page.keyboard.type(value);
       await page.keyboard.press('Enter');
-      await box.waitFor({ state: 'detached' });
-      expect(await orderOf(orderId)).toMatchObject({
-        customer: { phone: '+971507654321' },
-        address: 'Villa 9',
-        emirate_code: 'AE-SH',
-        items: [{ name: 'Karak', quantity: 3, sku: null }],
-        blockers: [],
-      });
+      await box.getByRole('button', { name: button }).waitFor({ state: 'detached' });
+    };
+    await fill('Enter the phone number', '050 765 4321');
+    await fill('Enter the address', 'Villa 9');
+    await fill('Choose the emirate', 'Shar');
+    await box.getByRole('button', { name: 'Add an item' }).click();
+    await page.keyboard.type('3');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Karak');
+    await page.keyboard.press('Enter');
+    await box.waitFor({ state: 'detached' });
+    expect(await orderOf(orderId)).toMatchObject({
+      customer: { phone: '+971507654321' },
+      address: 'Villa 9',
+      emirate_code: 'AE-SH',
+      items: [{ name: 'Karak', quantity: 3, sku: null }],
+      blockers: [],
     });
   });
 
   test('with missing fields but without warnings, it is edited from the first of them on', async () => {
     const orderId = await begin(numbered('P-1', { address: undefined }));
-    await visit(orderId, async (page) => {
-      await page.keyboard.press('e');
-      await page.locator('.field-editor textarea:focus').waitFor();
-      await page.keyboard.type('Villa 9');
-      await page.keyboard.press('Enter');
-      await until('it is stored', async () => (await orderOf(orderId)).address === 'Villa 9');
-    });
+    const page = await visit(orderId);
+    await page.keyboard.press('e');
+    await page.locator('.field-editor textarea:focus').waitFor();
+    await page.keyboard.type('Villa 9');
+    await page.keyboard.press('Enter');
+    await until('it is stored', async () => (await orderOf(orderId)).address === 'Villa 9');
   });
 
   test('shows corrections only on request, and warnings to check at their fields', async () => {
     const orderId = await begin(
       numbered('P-1', { emirate: 'Sharjha', customer: { name: 'Fatima', phone: '050 123 456' } }),
     );
-    await visit(orderId, async (page) => {
-      await factOf(page, 'Phone').locator('.warning-note.is-check').waitFor();
-      expect(await factOf(page, 'Emirate').locator('.warning-note').count()).toBe(0);
-      const note = page.locator('.corrections .warning-note', { hasText: 'Misspelled' });
-      expect(await note.isVisible()).toBe(false);
-      await page.locator('.raw-mark', { hasText: 'Sharjha' }).click();
-      await note.waitFor();
-      expect(await page.locator(':focus').textContent()).toContain('Misspelled');
-      await expectAccessible(page);
-    });
+    const page = await visit(orderId);
+    await factOf(page, 'Phone').locator('.warning-note.is-check').waitFor();
+    expect(await factOf(page, 'Emirate').locator('.warning-note').count()).toBe(0);
+    const note = page.locator('.corrections .warning-note', { hasText: 'Misspelled' });
+    expect(await note.isVisible()).toBe(false);
+    await page.locator('.raw-mark', { hasText: 'Sharjha' }).click();
+    await note.waitFor();
+    expect(await page.locator(':focus').textContent()).toContain('Misspelled');
+    await expectAccessible(page);
   });
 
   test('shows the values of unknown fields, and one becomes part of the delivery instructions', async () => {
@@ -100,153 +97,141 @@ describeWith('chromium')('the open order', () => {
         long: 'word '.repeat(100),
       }),
     );
-    await visit(orderId, async (page) => {
-      const fieldOf = (name: string) => page.locator('.unknown-fields > li', { hasText: name });
-      expect(await fieldOf('a/b~c').locator('.long-text').textContent()).toBe('wrap: true\ncards: red, blue');
-      const long = fieldOf('long').locator('.long-text');
-      expect((await long.textContent())?.length).toBeLessThan(210);
-      await fieldOf('long').getByRole('button', { name: 'Show all' }).click();
-      expect(await long.textContent()).toBe('word '.repeat(100));
-      await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).click();
-      await fieldOf('notes').getByText('In the instructions').waitFor();
-      expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice\nTwo deliveries: 10:00 and 15:00');
-      await page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
-      await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).waitFor();
-      expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice');
-    });
+    const page = await visit(orderId);
+    const fieldOf = (name: string) => page.locator('.unknown-fields > li', { hasText: name });
+    expect(await fieldOf('a/b~c').locator('.long-text').textContent()).toBe('wrap: true\ncards: red, blue');
+    const long = fieldOf('long').locator('.long-text');
+    expect((await long.textContent())?.length).toBeLessThan(210);
+    await fieldOf('long').getByRole('button', { name: 'Show all' }).click();
+    expect(await long.textContent()).toBe('word '.repeat(100));
+    await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).click();
+    await fieldOf('notes').getByText('In the instructions').waitFor();
+    expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice\nTwo deliveries: 10:00 and 15:00');
+    await page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
+    await fieldOf('notes').getByRole('button', { name: 'Add to the instructions' }).waitFor();
+    expect((await orderOf(orderId)).delivery_instructions).toBe('Knock twice');
   });
 
   test('names likely duplicates and opens them', async () => {
     const other = await begin(numbered('P-2', { total: '46.00' }));
-    await apps.shop.post('/orders/review', { order_ids: [other], to: 'confirmed' });
-    await visit(await begin(), async (page) => {
-      const similar = page.getByRole('region', { name: 'Likely duplicate' });
-      await similar.getByText(/P-2 · Fatima · 46\.00 AED · .* · confirmed/).waitFor();
-      await expectAccessible(page);
-      await similar.getByRole('link', { name: 'P-2' }).click();
-      await page.getByRole('heading', { name: 'P-2' }).waitFor();
-      await paneOf(page).getByText(`Confirmed by ${apps.shop.person.email}`).waitFor();
-    });
+    await shop.post('/orders/review', { order_ids: [other], to: 'confirmed' });
+    const page = await visit(await begin());
+    const similar = page.getByRole('region', { name: 'Likely duplicate' });
+    await similar.getByText(/P-2 · Fatima · 46\.00 AED · .* · confirmed/).waitFor();
+    await expectAccessible(page);
+    await similar.getByRole('link', { name: 'P-2' }).click();
+    await page.getByRole('heading', { name: 'P-2' }).waitFor();
+    await paneOf(page).getByText(`Confirmed by ${shop.person.email}`).waitFor();
   });
 
   test('gets and loses items, each undone with one click', async () => {
     const orderId = await begin();
     const undo = (page: Page, notice: string) =>
       page.locator('.notice', { hasText: notice }).getByRole('button', { name: 'Undo' }).click();
-    await visit(orderId, async (page) => {
-      const namesAre = (...names: string[]) =>
-        until(`the items are ${names}`, async () => {
-          const shown = await page.locator('.items tbody tr td:nth-child(2)').allTextContents();
-          return shown.join() === names.join();
-        });
-      await page.getByRole('button', { name: 'Remove: Karak' }).click();
-      await namesAre('Samosa');
-      await undo(page, 'Item removed: \u2068Karak');
-      await namesAre('Karak', 'Samosa');
-      await page.getByRole('button', { name: 'Add an item' }).click();
-      await page.getByLabel('Qty').fill('abc');
-      await page.getByLabel('Item', { exact: true }).fill('Water');
-      await page.keyboard.press('Enter');
-      await page.locator('.item-editor [role=alert]').waitFor();
-      await page.getByLabel('Qty').fill('6');
-      await page.keyboard.press('Enter');
-      await namesAre('Karak', 'Samosa', 'Water');
-      await undo(page, 'Item added: \u2068Water');
-      await namesAre('Karak', 'Samosa');
-      expect((await orderOf(orderId)).items).toEqual([ORDER.items[0], { ...ORDER.items[1], sku: null }]);
-    });
+    const page = await visit(orderId);
+    const namesAre = (...names: string[]) =>
+      until(`the items are ${names}`, async () => {
+        const shown = await page.locator('.items tbody tr td:nth-child(2)').allTextContents();
+        return shown.join() === names.join();
+      });
+    await page.getByRole('button', { name: 'Remove: Karak' }).click();
+    await namesAre('Samosa');
+    await undo(page, 'Item removed: \u2068Karak');
+    await namesAre('Karak', 'Samosa');
+    await page.getByRole('button', { name: 'Add an item' }).click();
+    await page.getByLabel('Qty').fill('abc');
+    await page.getByLabel('Item', { exact: true }).fill('Water');
+    await page.keyboard.press('Enter');
+    await page.locator('.item-editor [role=alert]').waitFor();
+    await page.getByLabel('Qty').fill('6');
+    await page.keyboard.press('Enter');
+    await namesAre('Karak', 'Samosa', 'Water');
+    await undo(page, 'Item added: \u2068Water');
+    await namesAre('Karak', 'Samosa');
+    expect((await orderOf(orderId)).items).toEqual([ORDER.items[0], { ...ORDER.items[1], sku: null }]);
   });
 
   test('offers to copy, call, write and find the place, without a request to another host', async () => {
     const orderId = await begin();
-    await visit(
-      orderId,
-      async (page) => {
-        const pane = paneOf(page);
-        const hrefOf = (name: string) => pane.getByRole('link', { name }).getAttribute('href');
-        expect(await pane.locator('.phone').getAttribute('href')).toBe('tel:+971501234567');
-        expect(await hrefOf('Write on WhatsApp')).toBe('https://wa.me/971501234567');
-        expect(await hrefOf('Show on a map')).toBe(
-          'https://www.google.com/maps/search/?api=1&query=Villa+12%2C+Street+4%2C+Dubai',
-        );
-        for (const name of ['Write on WhatsApp', 'Show on a map'])
-          expect(await pane.getByRole('link', { name }).getAttribute('rel')).toBe('noopener noreferrer');
-        const copied = async (name: string) => {
-          await pane.getByRole('button', { name, exact: true }).click();
-          return page.evaluate<string>('navigator.clipboard.readText()');
-        };
-        expect(await copied('Copy the phone number')).toBe('+971501234567');
-        expect(await copied('Copy the address')).toBe('Villa 12, Street 4, Dubai');
-        expect(await copied('Copy the order number')).toBe('P-1');
-        expect(await copied('Copy the order as text')).toContain('Total: 45.00 AED\nAddress: Villa 12, Street 4');
-        await pane.getByRole('link', { name: 'Orders of +971 50 123 4567' }).click();
-        expect(new URL(page.url()).searchParams.get('q')).toBe('+971501234567');
-        await page.locator('.order-row', { hasText: 'P-1' }).waitFor();
-      },
-      { permissions: ['clipboard-read', 'clipboard-write'] },
+    const page = await visit(orderId, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const pane = paneOf(page);
+    const hrefOf = (name: string) => pane.getByRole('link', { name }).getAttribute('href');
+    expect(await pane.locator('.phone').getAttribute('href')).toBe('tel:+971501234567');
+    expect(await hrefOf('Write on WhatsApp')).toBe('https://wa.me/971501234567');
+    expect(await hrefOf('Show on a map')).toBe(
+      'https://www.google.com/maps/search/?api=1&query=Villa+12%2C+Street+4%2C+Dubai',
     );
+    for (const name of ['Write on WhatsApp', 'Show on a map'])
+      expect(await pane.getByRole('link', { name }).getAttribute('rel')).toBe('noopener noreferrer');
+    const copied = async (name: string) => {
+      await pane.getByRole('button', { name, exact: true }).click();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    expect(await copied('Copy the phone number')).toBe('+971501234567');
+    expect(await copied('Copy the address')).toBe('Villa 12, Street 4, Dubai');
+    expect(await copied('Copy the order number')).toBe('P-1');
+    expect(await copied('Copy the order as text')).toContain('Total: 45.00 AED\nAddress: Villa 12, Street 4');
+    await pane.getByRole('link', { name: 'Orders of +971 50 123 4567' }).click();
+    expect(new URL(page.url()).searchParams.get('q')).toBe('+971501234567');
+    await page.locator('.order-row', { hasText: 'P-1' }).waitFor();
   });
 
   test('names the other reviewers who have it open', async () => {
     const orderId = await begin();
     const { person, ...other } = await colleague();
-    await visit(orderId, async (page) => {
-      const seen = page.locator('.order-viewers', { hasText: `Also viewing: \u2068${person.name}\u2069` });
-      await until('it is shown', async () => {
-        await other.get(`/orders/updates?after=0&open=${orderId}`);
-        return (await seen.count()) === 1;
-      });
-      await expectAccessible(page);
+    const page = await visit(orderId);
+    const seen = page.locator('.order-viewers', { hasText: `Also viewing: \u2068${person.name}\u2069` });
+    await until('it is shown', async () => {
+      await other.get(`/orders/updates?after=0&open=${orderId}`);
+      return (await seen.count()) === 1;
     });
+    await expectAccessible(page);
   });
 
   test('has notes, and one that cannot be saved is kept', async () => {
     const orderId = await begin();
-    await visit(orderId, async (page) => {
-      const note = page.getByLabel('Add a note');
-      await note.fill('She wants it\nafter five');
-      await intercept(page, '**/notes', (route) => route.abort(), { times: 1 });
-      await page.keyboard.press('Control+Enter');
-      await page.locator('.notes [role=alert]').waitFor();
-      await page.reload();
-      expect(await note.inputValue()).toBe('She wants it\nafter five');
-      await note.press('Control+Enter');
-      await page.locator('.notes li', { hasText: 'after five' }).getByText(apps.shop.person.email).waitFor();
-      expect(await note.inputValue()).toBe('');
-      await expectAccessible(page);
-    });
+    const page = await visit(orderId);
+    const note = page.getByLabel('Add a note');
+    await note.fill('She wants it\nafter five');
+    await intercept(page, '**/notes', (route) => route.abort(), { times: 1 });
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.notes [role=alert]').waitFor();
+    await page.reload();
+    expect(await note.inputValue()).toBe('She wants it\nafter five');
+    await note.press('Control+Enter');
+    await page.locator('.notes li', { hasText: 'after five' }).getByText(shop.person.email).waitFor();
+    expect(await note.inputValue()).toBe('');
+    await expectAccessible(page);
   });
 
   test('is rejected with a digit key and Enter, also with an Arabic keyboard', async () => {
     const orderId = await begin();
-    await visit(orderId, async (page) => {
-      await page.getByRole('button', { name: 'Reject order P-1' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Reject order P-1' });
-      await dialog.locator('input:focus').waitFor();
-      await dialog.locator('input:focus').dispatchEvent('keydown', { key: '٢', code: 'Digit2', bubbles: true });
-      await dialog.locator('input[value=duplicate]:checked').waitFor();
-      await page.keyboard.press('3');
-      await dialog.locator('input[value=unreachable]:checked').waitFor();
-      await page.keyboard.press('6');
-      await page.keyboard.type('3 calls');
-      await page.keyboard.press('Enter');
-      await until('it is rejected', async () => (await stateOf(orderId)) === 'rejected');
-      const { review } = (await apps.shop.get(`/orders/${orderId}`)).body;
-      expect(review.reason).toBe('3 calls');
-    });
+    const page = await visit(orderId);
+    await page.getByRole('button', { name: 'Reject order P-1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Reject order P-1' });
+    await dialog.locator('input:focus').waitFor();
+    await dialog.locator('input:focus').dispatchEvent('keydown', { key: '٢', code: 'Digit2', bubbles: true });
+    await dialog.locator('input[value=duplicate]:checked').waitFor();
+    await page.keyboard.press('3');
+    await dialog.locator('input[value=unreachable]:checked').waitFor();
+    await page.keyboard.press('6');
+    await page.keyboard.type('3 calls');
+    await page.keyboard.press('Enter');
+    await until('it is rejected', async () => (await stateOf(orderId)) === 'rejected');
+    const { review } = (await shop.get(`/orders/${orderId}`)).body;
+    expect(review.reason).toBe('3 calls');
   });
 
   test('offers the fields that are empty, and the focus returns to the offer', async () => {
-    await visit(await begin(), async (page) => {
-      await page.getByRole('button', { name: 'Add Area' }).press('Enter');
-      await inputOf(page).press('Escape');
-      await page.locator(':focus', { hasText: 'Add Area' }).waitFor();
-      await page.keyboard.press('Enter');
-      await inputOf(page).fill('Marina');
-      await page.keyboard.press('Enter');
-      await factOf(page, 'Area').locator('.fact-value').getByText('Marina').waitFor();
-      await factOf(page, 'Area').locator('.edit-button:focus').waitFor();
-    });
+    const page = await visit(await begin());
+    await page.getByRole('button', { name: 'Add Area' }).press('Enter');
+    await inputOf(page).press('Escape');
+    await page.locator(':focus', { hasText: 'Add Area' }).waitFor();
+    await page.keyboard.press('Enter');
+    await inputOf(page).fill('Marina');
+    await page.keyboard.press('Enter');
+    await factOf(page, 'Area').locator('.fact-value').getByText('Marina').waitFor();
+    await factOf(page, 'Area').locator('.edit-button:focus').waitFor();
   });
 });
 
@@ -266,29 +251,23 @@ describeWith('chromium').each(SIZES)('%i px wide, in %s, %s', (width, locale, co
     const orderId = await begin(
       numbered('P-1', { emirate: 'Atlantis', items: [{ name: 'Karak', quantity: 'two' }], notes: 'After five' }),
     );
-    await apps.shop.post(`/orders/${orderId}/notes`, { text: 'x'.repeat(200) });
-    await visit(
-      orderId,
-      async (page) => {
-        const check = async () => {
-          for (const place of ['html', '.order-content'])
-            expect(await page.locator(place).evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
-          await expectAccessible(page);
-        };
-        for (const part of ['.blockers', '.similar', '.notes li', '.unknown-fields li'])
-          await page.locator(part).waitFor();
-        await check();
-        await page.locator('.facts-key .fact').last().locator('.edit-button').click();
-        await inputOf(page).fill('6,75O');
-        await page.keyboard.press('Enter');
-        await page.locator('.field-editor [role=alert]').waitFor();
-        await check();
-        await page.locator('.items .edit-button').first().click();
-        await page.locator('.draft-note').waitFor();
-        await check();
-      },
-      { viewport: { width, height: 900 }, locale, colorScheme },
-    );
+    await shop.post(`/orders/${orderId}/notes`, { text: 'x'.repeat(200) });
+    const page = await visit(orderId, { viewport: { width, height: 900 }, locale, colorScheme });
+    const check = async () => {
+      for (const place of ['html', '.order-content'])
+        expect(await page.locator(place).evaluate((e) => e.scrollWidth - e.clientWidth)).toBe(0);
+      await expectAccessible(page);
+    };
+    for (const part of ['.blockers', '.similar', '.notes li', '.unknown-fields li']) await page.locator(part).waitFor();
+    await check();
+    await page.locator('.facts-key .fact').last().locator('.edit-button').click();
+    await inputOf(page).fill('6,75O');
+    await page.keyboard.press('Enter');
+    await page.locator('.field-editor [role=alert]').waitFor();
+    await check();
+    await page.locator('.items .edit-button').first().click();
+    await page.locator('.draft-note').waitFor();
+    await check();
   });
 });
 
@@ -297,29 +276,24 @@ describeWith('chromium')('on a phone', () => {
     'in %s, decisions and steps to the next order are at the bottom, in reach of a thumb',
     async (locale) => {
       const [older, newer] = [await begin(numbered('P-2')), await begin()];
-      await visit(
-        newer,
-        async (page) => {
-          const bar = page.locator('.order-bar');
-          const buttons = bar.getByRole('button');
-          // The steps appear once the list is loaded.
-          await buttons.nth(3).waitFor();
-          expect(await buttons.count()).toBe(4);
-          for (const button of await buttons.all()) {
-            const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
-            expect(y).toBeGreaterThan(700);
-            expect(height).toBeGreaterThanOrEqual(48);
-            expect((await button.textContent())?.trim()).not.toBe('');
-          }
-          await expectAccessible(page);
-          await buttons.last().tap();
-          await page.getByRole('heading', { name: 'P-2' }).waitFor();
-          await buttons.nth(2).tap();
-          await until('it is confirmed', async () => (await stateOf(older)) === 'confirmed');
-          expect(await stateOf(newer)).toBe('needs_review');
-        },
-        { ...PHONE, locale },
-      );
+      const page = await visit(newer, { ...PHONE, locale });
+      const bar = page.locator('.order-bar');
+      const buttons = bar.getByRole('button');
+      // The steps appear once the list is loaded.
+      await buttons.nth(3).waitFor();
+      expect(await buttons.count()).toBe(4);
+      for (const button of await buttons.all()) {
+        const { y = 0, height = 0 } = (await button.boundingBox()) ?? {};
+        expect(y).toBeGreaterThan(700);
+        expect(height).toBeGreaterThanOrEqual(48);
+        expect((await button.textContent())?.trim()).not.toBe('');
+      }
+      await expectAccessible(page);
+      await buttons.last().tap();
+      await page.getByRole('heading', { name: 'P-2' }).waitFor();
+      await buttons.nth(2).tap();
+      await until('it is confirmed', async () => (await stateOf(older)) === 'confirmed');
+      expect(await stateOf(newer)).toBe('needs_review');
     },
   );
 });

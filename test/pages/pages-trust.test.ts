@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
-import { createPerson, signIn } from '../harness/people.ts';
+import { expectAccessible, openPageAs } from '../harness/browser.ts';
+import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
 let frozen: Child | undefined;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url });
-});
+const { stack, api, portal } = useStack({ intake: true, portal: true });
+
 afterAll(async () => {
   await frozen?.stop('SIGKILL');
 });
 
-async function openAccount(options: { signing?: boolean } = {}) {
-  const account = await stack.account(options);
-  const person = await createPerson(stack, account.id);
-  return { account, person, client: await signIn(portal, person), base: `/accounts/${account.id}` };
-}
+const openAccount = ({ signing = false } = {}) => openShop(stack, portal, { signing });
 
 /** The label of the focused element; for a choice among several, the label of the choice. */
 const focused = (page: Page) =>
@@ -39,22 +29,18 @@ const focused = (page: Page) =>
 describeWith('chromium')('in a browser', () => {
   test('a key is created with the keyboard alone: the name has the focus, and Enter creates the key', async () => {
     const { base, person } = await openAccount();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Create a key' }).click();
     expect(await focused(page)).toBe('What is the key for?');
     await page.keyboard.type('shop back end');
     await page.keyboard.press('Enter');
     await page.getByText('This is shown once').waitFor();
     expect(await focused(page)).toBe('Copy the key');
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a key and a secret are replaced with the keyboard alone, and Enter never revokes a key by mistake', async () => {
     const { base, person, client } = await openAccount({ signing: true });
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/integrations`);
     await page.getByRole('button', { name: 'Revoke' }).click();
     expect(await focused(page)).toBe('Keep the key');
     await page.keyboard.press('Enter');
@@ -70,16 +56,13 @@ describeWith('chromium')('in a browser', () => {
     expect(await focused(page)).toBe('How long the old secret is still accepted');
     await page.keyboard.press('Enter');
     await page.getByText('Accepted until').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('two keys of one name are told apart by their endings, and revoking warns about the newest and a used one', async () => {
     const { account, base, person, client } = await openAccount();
     const made = (await client.post(`${base}/keys`, { name: 'shop' })).body;
     const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '24h' })).body;
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/integrations`);
     const row = (lastFour: string) => page.getByRole('row', { name: new RegExp(`shop.*…${lastFour}`) });
     await row(made.last_four).getByText('Replaced: works until').waitFor();
     expect(await row(newer.last_four).getByText('Replaced').count()).toBe(0);
@@ -93,7 +76,7 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.keyboard.press('Escape');
 
-    expect((await intake.api.order({ ...account, key: made.key }, { source_order_id: 'used' })).status).toBe(202);
+    expect((await api.order({ ...account, key: made.key }, { source_order_id: 'used' })).status).toBe(202);
     await until('the use of the key is noted', async () => {
       const { keys } = (await client.get(`${base}/keys`)).body;
       return keys.some(
@@ -108,16 +91,13 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('1 inactive key').waitFor();
     const { keys } = (await client.get(`${base}/keys`)).body;
     expect(keys).toMatchObject([{ name: 'test' }, { state: 'revoked' }, { key_id: newer.key_id, state: 'active' }]);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a worker that has stopped responding is shown as silent, with its last heartbeat', async () => {
     const operator = await createPerson(stack, null);
     const client = await signIn(portal, operator);
     frozen = await startApp('worker', stack.env);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, operator, '/operator/service');
+    const page = await openPageAs(portal, operator, '/operator/service');
     const row = page.getByRole('row', { name: new RegExp(`process ${frozen.pid}`) });
     await row.getByText('Running').waitFor();
     await expectAccessible(page);
@@ -131,21 +111,18 @@ describeWith('chromium')('in a browser', () => {
     await row.getByText('Running').waitFor();
     await frozen.stop();
     await row.waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('the activity log names orders, keys and receipts, links to them and describes the details in words', async () => {
     const worker = await stack.worker();
     const { account, base, person, client } = await openAccount();
     const order = { source_order_id: 'log-1', order_number: '#1042', customer: { name: 'Fatima' }, total: '20' };
-    const { body } = await intake.api.order(account, order, { Prefer: 'wait=20' });
+    const { body } = await api.order(account, order, { Prefer: 'wait=20' });
     const orderId = body.order_id;
     await client.patch(`${base}/orders/${orderId}`, { edits: { '/customer/name': 'Fatima Ali' } });
     await client.post(`${base}/orders/review`, { order_ids: [orderId], to: 'rejected', reason: 'a test' });
     const key = (await client.post(`${base}/keys`, { name: 'till' })).body;
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `${base}/log`);
+    const page = await openPageAs(portal, person, `${base}/log`);
     const rejected = page.getByRole('row', { name: /Rejected the order/ });
     await rejected.getByText('Reason: a test').waitFor();
     await page
@@ -161,7 +138,6 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await rejected.getByRole('link', { name: 'Order #1042' }).click();
     await page.waitForURL(`**/review/${orderId}*`);
-    expect(complaints).toEqual([]);
     await page.context().close();
     await worker.close();
   });
@@ -169,9 +145,8 @@ describeWith('chromium')('in a browser', () => {
   test('the activity log keeps the focus in its search when the first change of fields is found', async () => {
     const worker = await stack.worker();
     const { account, base, person, client } = await openAccount();
-    const { body } = await intake.api.order(account, { source_order_id: 'log-2' }, { Prefer: 'wait=20' });
-    const { page } = await openPage();
-    await visitAs(page, portal, person, `${base}/log`);
+    const { body } = await api.order(account, { source_order_id: 'log-2' }, { Prefer: 'wait=20' });
+    const page = await openPageAs(portal, person, `${base}/log`);
     const search = page.getByRole('searchbox');
     await search.waitFor();
     await client.patch(`${base}/orders/${body.order_id}`, { edits: { '/customer/name': 'Fatima Ali' } });
@@ -187,14 +162,12 @@ describeWith('chromium')('in a browser', () => {
   test('a full time names its time zone', async () => {
     const { base, person, client } = await openAccount();
     await client.post(`${base}/keys`, { name: 'till' });
-    const { page } = await openPage({ timezoneId: 'Asia/Dubai' });
-    await visitAs(page, portal, person, `${base}/log`);
+    const page = await openPageAs(portal, person, `${base}/log`, { timezoneId: 'Asia/Dubai' });
     expect(
       await page
         .getByRole('row', { name: /Created an API key/ })
         .locator('time')
         .textContent(),
     ).toMatch(/GMT\+4$/);
-    await page.context().close();
   });
 });

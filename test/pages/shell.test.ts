@@ -1,22 +1,17 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, holdRequests, intercept, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, holdRequests, intercept, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { extendUndoOf, rowOf, watchDecisions } from '../harness/review-page.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
 
 const PHONE = { viewport: { width: 390, height: 844 } };
 const WIDE = { viewport: { width: 1600, height: 900 } };
@@ -32,7 +27,7 @@ async function openShop(): Promise<Shop> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   for (let number = 1; number <= 30; number += 1) {
-    await insertOrder(stack.database.knex, account.id, {
+    await insertOrder(knex, account.id, {
       order_number: `A-${number}`,
       customer_name: 'Fatima',
       customer_phone: '+971501234567',
@@ -45,11 +40,10 @@ async function openShop(): Promise<Shop> {
 }
 
 const nameOf = async ({ id }: TestAccount): Promise<string> =>
-  (await stack.database.knex('accounts').where({ account_id: id }).first('name')).name;
+  (await knex('accounts').where({ account_id: id }).first('name')).name;
 
 /** Ends every session of a person, as an operator or the end of its time does. */
 async function endSessions({ email }: TestPerson): Promise<void> {
-  const { knex } = stack.database;
   await knex('user_sessions').whereIn('user_id', knex('users').where({ email }).select('user_id')).delete();
 }
 
@@ -67,8 +61,7 @@ async function signInAgain(page: Page, { email, password }: TestPerson): Promise
 describe('the menu', () => {
   test('is above the list on a wide screen, and no click in it reaches an order', async () => {
     const { person, review } = await openShop();
-    const { page, complaints } = await openPage(WIDE);
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review, WIDE);
     await rowOf(page, 'A-30').waitFor();
     await menuButton(page).click();
     await page.getByRole('radio', { name: 'Dark' }).check();
@@ -78,14 +71,11 @@ describe('the menu', () => {
     await page.locator('html[dir="rtl"]').waitFor();
     await expectAccessible(page);
     expect(new URL(page.url()).pathname).toBe(review);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('closes on Escape and on a click outside, and returns the focus', async () => {
     const { person, review } = await openShop();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `${review}?q=Fatima`);
+    const page = await openPageAs(portal, person, `${review}?q=Fatima`);
     await rowOf(page, 'A-30').waitFor();
     const link = page.getByRole('link', { name: 'Profile and sessions' });
     await menuButton(page).focus();
@@ -101,14 +91,11 @@ describe('the menu', () => {
     await page.locator('.review-top').click({ position: { x: 2, y: 2 } });
     await link.waitFor({ state: 'hidden' });
     await page.locator('.user-button:focus').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('takes no key that would decide about an order', async () => {
     const { person, account, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('j');
     await menuButton(page).click();
@@ -117,12 +104,10 @@ describe('the menu', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape');
     expect(await rowOf(page, 'A-30').count()).toBe(1);
-    const confirmed = await stack.database
-      .knex('orders')
+    const confirmed = await knex('orders')
       .where({ account_id: account.id, review_state: 'confirmed' })
       .select('order_id');
     expect(confirmed).toEqual([]);
-    await page.context().close();
   });
 });
 
@@ -131,8 +116,7 @@ describe('a page whose file does not load', () => {
 
   test('loads by one automatic reload after a deploy', async () => {
     const { person, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await intercept(page, FILE, (route) => route.fulfill({ status: 404, body: '' }));
     // The new document names the new files.
@@ -141,13 +125,11 @@ describe('a page whose file does not load', () => {
     });
     await page.getByRole('link', { name: 'Integrations' }).click();
     await heading(page, 'Integrations').waitFor();
-    await page.context().close();
   });
 
   test('shows a message instead of reloading for ever, and loads by Try again', async () => {
     const { person, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     let documents = 0;
     page.on('request', (request) => {
@@ -167,42 +149,35 @@ describe('a page whose file does not load', () => {
     await page.unroute(FILE);
     await page.getByRole('button', { name: 'Try again' }).click();
     await heading(page, 'Integrations').waitFor();
-    await page.context().close();
   });
 
   test('shows the message without a network, and loads by itself once it is back', async () => {
     const { person, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.context().setOffline(true);
     await page.getByRole('link', { name: 'Integrations' }).click();
     await page.getByText('This page could not be shown.').waitFor();
     await page.context().setOffline(false);
     await heading(page, 'Integrations').waitFor();
-    await page.context().close();
   });
 });
 
 describe('the account of the page', () => {
   test('is named in the sidebar for its holder, on a phone too', async () => {
     const { account, person, review } = await openShop();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     const name = page.locator('.bar').getByText(await nameOf(account), { exact: true });
     await name.waitFor();
     await page.setViewportSize(PHONE.viewport);
     expect(await name.isVisible()).toBe(true);
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('is named for an operator, who switches to another one with the keyboard', async () => {
     const [one, other] = [await openShop(), await openShop()];
     const operator = await createPerson(stack, null);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, operator, one.review);
+    const page = await openPageAs(portal, operator, one.review);
     await rowOf(page, 'A-30').waitFor();
     const switcher = (name: string) => page.locator('.bar').getByRole('button', { name });
     const [oneName, otherName] = [await nameOf(one.account), await nameOf(other.account)];
@@ -216,16 +191,13 @@ describe('the account of the page', () => {
     await page.setViewportSize(PHONE.viewport);
     expect(await switcher(otherName).isVisible()).toBe(true);
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 
 describe('a session that ends during work', () => {
   test('asks to sign in over the page, which keeps what is typed', async () => {
     const { person, review } = await openShop();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, '/profile');
+    const page = await openPageAs(portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the end');
     await page.getByLabel('Current password').fill(person.password);
     // What the person does, and no poll, finds the session ended.
@@ -253,15 +225,12 @@ describe('a session that ends during work', () => {
     await signInAgain(page, person);
     await rowOf(page, 'A-30').waitFor({ state: 'detached' });
     await rowOf(page, 'A-4').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('starts afresh when somebody else signs in', async () => {
     const { person, account } = await openShop();
     const colleague = await createPerson(stack, account.id);
-    const { page } = await openPage();
-    await visitAs(page, portal, person, '/profile');
+    const page = await openPageAs(portal, person, '/profile');
     await page.getByLabel('New password').fill('typed by the first person');
     await endSessions(person);
     await page.getByLabel('Current password').fill(person.password);
@@ -273,12 +242,11 @@ describe('a session that ends during work', () => {
     await rowOf(page, 'A-30').waitFor();
     await menuButton(page).click();
     await page.getByText(colleague.email).waitFor();
-    await page.context().close();
   });
 
   test('is not confused with a service that fails to answer about the session', async () => {
     const { person } = await openShop();
-    const { page } = await openPage();
+    const page = await openPage();
     await page.clock.install();
     await visitAs(page, portal, person, '/profile');
     await page.getByLabel('New password').fill('typed before the failure');
@@ -305,22 +273,20 @@ describe('a session that ends during work', () => {
     await signInAgain(page, person);
     await endedDialog(page).waitFor({ state: 'detached' });
     expect(await page.getByLabel('New password').inputValue()).toBe('typed before the failure');
-    await page.context().close();
   });
 });
 
 describe('the command palette', () => {
   test('opens an order in any state, by keyboard alone', async () => {
     const { account, person, review } = await openShop();
-    const orderId = await insertOrder(stack.database.knex, account.id, {
+    const orderId = await insertOrder(knex, account.id, {
       order_number: 'Z-77',
       customer_name: 'Noura',
       review_state: 'confirmed',
       reviewed_at: new Date(),
       reviewed_by: person.email,
     });
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('Control+k');
     await page.locator('dialog [role=combobox]:focus').waitFor();
@@ -330,14 +296,11 @@ describe('the command palette', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(`**${review}/${orderId}?state=confirmed`);
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('opens pages and changes the language, in Arabic too', async () => {
     const { person, review } = await openShop();
-    const { page, complaints } = await openPage({ locale: 'ar-AE' });
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review, { locale: 'ar-AE' });
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('Control+k');
     await page.locator('dialog [role=combobox]:focus').waitFor();
@@ -355,25 +318,21 @@ describe('the command palette', () => {
     await page.getByRole('option', { name: 'English' }).click();
     await page.locator('html[lang="en"][dir="ltr"]').waitFor();
     await heading(page, 'Overview').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('opens with the key of K on an Arabic keyboard', async () => {
     const { person, review } = await openShop();
-    const { page } = await openPage({ locale: 'ar-AE' });
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review, { locale: 'ar-AE' });
     await rowOf(page, 'A-30').waitFor();
     await page
       .locator('body')
       .dispatchEvent('keydown', { key: 'ن', code: 'KeyK', ctrlKey: true, bubbles: true, cancelable: true });
     await page.locator('dialog [role=combobox]:focus').waitFor();
-    await page.context().close();
   });
 
   test('receives what is typed before it is loaded, and no letter decides about an order', async () => {
     const { person, review } = await openShop();
-    const { page } = await openPage();
+    const page = await openPage();
     const decisions = watchDecisions(page);
     const release = await holdRequests(page, /command-palette.*js/);
     await visitAs(page, portal, person, review);
@@ -386,13 +345,11 @@ describe('the command palette', () => {
     await input.waitFor();
     expect(await input.inputValue()).toBe('curt');
     expect(decisions).toEqual([]);
-    await page.context().close();
   });
 
   test('leaves the page as it was after Escape, and decides about no order', async () => {
     const { account, person, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('Control+k');
@@ -401,19 +358,16 @@ describe('the command palette', () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.locator('.order-number:focus', { hasText: 'A-30' }).waitFor();
-    const { knex } = stack.database;
     expect(await knex('orders').where({ account_id: account.id }).whereNot({ review_state: 'needs_review' })).toEqual(
       [],
     );
-    await page.context().close();
   });
 });
 
 describe('small things', () => {
   test('a language whose texts cannot be loaded is not chosen', async () => {
     const { person } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, '/profile');
+    const page = await openPageAs(portal, person, '/profile');
     await page.context().setOffline(true);
     await menuButton(page).click();
     await page.getByRole('radio', { name: 'العربية' }).click();
@@ -424,12 +378,11 @@ describe('small things', () => {
     await page.context().setOffline(false);
     await page.getByRole('radio', { name: 'العربية' }).click();
     await page.locator('html[dir=rtl]').waitFor();
-    await page.context().close();
   });
 
   test('a notice stays while the focus is in it, and F8 moves the focus there and back', async () => {
     const { account, person, review } = await openShop();
-    const { page, complaints } = await openPage({ isHurried: true });
+    const page = await openPage({ isHurried: true });
     await page.clock.install();
     await visitAs(page, portal, person, review);
     await rowOf(page, 'A-30').getByRole('link').focus();
@@ -447,23 +400,18 @@ describe('small things', () => {
     await rowOf(page, 'A-30').waitFor();
     await page.locator('.order-number:focus').waitFor();
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('the profile names browser and system in words', async () => {
     const { person } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, '/profile');
+    const page = await openPageAs(portal, person, '/profile');
     await page.getByText(/^Chrome( Headless)? \d+ on Linux$/).waitFor();
     await expectAccessible(page);
-    await page.context().close();
   });
 
   test('the title names the page, the account and the open order', async () => {
     const { account, person, review } = await openShop();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, review);
+    const page = await openPageAs(portal, person, review);
     const accountName = await nameOf(account);
     const titleIs = (title: string) => page.locator(`xpath=//title[.="${title}"]`).waitFor({ state: 'attached' });
     await titleIs(`Needs review · ${accountName} · Orders`);
@@ -475,15 +423,12 @@ describe('small things', () => {
     await titleIs(`Receipts · ${accountName} · Orders`);
     await page.goto(`${portal.url}/profile`);
     await titleIs('Profile and sessions · Orders');
-    await page.context().close();
   });
 
   test('an account that does not exist offers no further try', async () => {
     const operator = await createPerson(stack, null);
-    const { page } = await openPage();
-    await visitAs(page, portal, operator, '/accounts/999999/receipts');
+    const page = await openPageAs(portal, operator, '/accounts/999999/receipts');
     await page.getByText('There is no account with this id.').first().waitFor();
     expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
-    await page.context().close();
   });
 });

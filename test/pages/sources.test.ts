@@ -1,26 +1,17 @@
 import { createHmac } from 'node:crypto';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, openPageAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url });
-});
+const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
   const account = await stack.account();
@@ -30,7 +21,7 @@ async function holder() {
 
 /** Sends a body to the URL that the page shows. */
 function deliverTo(url: string, body: string, headers: Record<string, string>) {
-  return deliver(intake.api, { source_id: url.split('/').at(-1) as string }, body, headers);
+  return deliver(api, { source_id: url.split('/').at(-1) as string }, body, headers);
 }
 
 const shownUrl = async (page: Page) => (await page.locator('.source-url code').first().textContent()) as string;
@@ -48,8 +39,7 @@ const SHOPIFY_BODY = `{
 describeWith('chromium')('in a browser', () => {
   test('a shop on Shopify is connected in three steps, from the empty list to the order', async () => {
     const { person, path } = await holder();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, path);
+    const page = await openPageAs(portal, person, path);
     await page.getByText('No sources yet').waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Connect a platform' }).click();
@@ -58,7 +48,7 @@ describeWith('chromium')('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'What to do in Shopify' }).waitFor();
     const url = await shownUrl(page);
-    expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
+    expect(url).toMatch(`${api.url}/ingest/sources/src_`);
     expect(await page.content()).not.toContain('oss_');
     await expectAccessible(page);
     await page.getByText('Order ids begin with my-shopify:').waitFor();
@@ -105,14 +95,11 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('lamps:820982911946154508', { exact: true }).waitFor();
     await page.getByText('Id on My Shopify').waitFor();
     await page.getByRole('heading', { name: '#1001' }).or(page.getByText('#1001')).first().waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('the steps to a source have addresses: Back makes no second source, and what was entered survives another page', async () => {
     const { account, person, path } = await holder();
-    const { page } = await openPage();
-    await visitAs(page, portal, person, path);
+    const page = await openPageAs(portal, person, path);
     await page.getByRole('link', { name: 'Connect a platform' }).click();
     await page.getByRole('radio', { name: 'WooCommerce' }).check();
     const name = page.getByLabel('Name', { exact: true });
@@ -147,18 +134,16 @@ describeWith('chromium')('in a browser', () => {
     await waiting.waitFor();
     await page.reload();
     await waiting.waitFor();
-    expect(await stack.database.knex('sources').where({ account_id: account.id })).toHaveLength(1);
+    expect(await knex('sources').where({ account_id: account.id })).toHaveLength(1);
     const body = '{"id":4711}';
-    const url = await stack.database.knex('sources').where({ account_id: account.id }).first('source_id');
+    const url = await knex('sources').where({ account_id: account.id }).first('source_id');
     const headers = wooCommerceHeaders(body, 'order.created', 'a secret of the shop itself');
-    expect(await deliver(intake.api, url, body, headers)).toMatchObject({ status: 202 });
-    await page.context().close();
+    expect(await deliver(api, url, body, headers)).toMatchObject({ status: 202 });
   });
 
   test('another platform is connected with its own signature; the secret that was created signs', async () => {
     const { person, path } = await holder();
-    const { page, complaints } = await openPage({ viewport: { width: 390, height: 800 } });
-    await visitAs(page, portal, person, `${path}&show=new`);
+    const page = await openPageAs(portal, person, `${path}&show=new`, { viewport: { width: 390, height: 800 } });
     await page.getByRole('radio', { name: /Another platform/ }).check();
     await page.getByLabel('Name', { exact: true }).fill('Own shop');
     await page.getByLabel('Header with the signature or token').fill('x bad');
@@ -186,14 +171,12 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('link', { name: 'Back to URL and secret' }).click();
     await page.getByText('The secret is stored and not shown again').waitFor();
     expect(await page.content()).not.toContain(secret);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a mapping is corrected beside the delivery by keyboard and pointer, and the dead delivery becomes an order', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
-    await setMapping(stack.database.knex, {
+    await setMapping(knex, {
       accountId: account.id,
       sourceNumber: source.source_number,
       mapping: { source_order_id: '/nothing', items: { list: '/line_items', name: '/name' } },
@@ -201,12 +184,11 @@ describeWith('chromium')('in a browser', () => {
     });
     const body = JSON.stringify({ id: 727, billing: { phone: '050 123' }, line_items: [{ name: 'Lamp', sku: 'L-1' }] });
     await until('the mapping is in use', async () => {
-      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body));
-      const status = await intake.api.final(account, reply.receipt_id);
+      const { body: reply } = await deliver(api, source, body, wooCommerceHeaders(body));
+      const status = await api.final(account, reply.receipt_id);
       return status.body.error?.code === 'mapping_failed';
     });
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/receipts?state=dead`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/receipts?state=dead`);
     await page
       .getByRole('link', { name: /No order id found/ })
       .first()
@@ -269,9 +251,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText(/would become an order/).waitFor();
     await page.getByRole('button', { name: /Process \d+ receipts? again/ }).click();
     await until('it is an order', async () => {
-      const [order] = await stack.database
-        .knex('orders')
-        .where({ account_id: account.id, source_order_id: 'my-woocommerce:727' });
+      const [order] = await knex('orders').where({ account_id: account.id, source_order_id: 'my-woocommerce:727' });
       return order?.order_number === 'from JSON' || order !== undefined;
     });
     await page.getByRole('button', { name: '3 versions' }).click();
@@ -283,18 +263,15 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('button', { name: 'Save the mapping' }).click();
     await page.getByRole('button', { name: '4 versions' }).waitFor();
     await page.getByText('The form shows version 1.').waitFor({ state: 'detached' });
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('an order that its shop cancelled and ordered again needs review, and a dispatched one is raised above the list', async () => {
-    const { knex } = stack.database;
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
     const send = async (id: number, status: string, minute: number) => {
       const body = JSON.stringify({ id, number: `${id}`, status, date_modified_gmt: `2026-11-28T10:0${minute}:00` });
-      const { body: reply } = await deliver(intake.api, source, body, wooCommerceHeaders(body, 'order.updated'));
-      if (reply.receipt_id) await intake.api.final(account, reply.receipt_id);
+      const { body: reply } = await deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
+      if (reply.receipt_id) await api.final(account, reply.receipt_id);
     };
     for (const id of [801, 802]) await send(id, 'pending', 1);
     await knex('orders')
@@ -303,8 +280,7 @@ describeWith('chromium')('in a browser', () => {
     for (const id of [801, 802]) await send(id, 'cancelled', 2);
     for (const id of [801, 802]) await send(id, 'processing', 3);
 
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/review`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/review`);
     const requests = page.getByRole('region', { name: 'Cancellation requests' });
     await requests.getByText('ordered again since').waitFor();
     await page.getByRole('link', { name: /801/ }).first().click();
@@ -315,20 +291,17 @@ describeWith('chromium')('in a browser', () => {
     await requests.getByRole('link', { name: '802' }).click();
     await page.getByText('The platform has ordered it again since. Make sure that it is delivered.').waitFor();
     await expectAccessible(page);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('in Arabic and dark, a source is listed with its activity, gets another secret and URL, and is removed', async () => {
     const { account, person, path } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
-    for (const body of ['{"id":1}', '{}']) await deliver(intake.api, source, body, wooCommerceHeaders(body));
-    const { page, complaints } = await openPage({
+    for (const body of ['{"id":1}', '{}']) await deliver(api, source, body, wooCommerceHeaders(body));
+    const page = await openPageAs(portal, person, path, {
       locale: 'ar-AE',
       colorScheme: 'dark',
       viewport: { width: 390, height: 800 },
     });
-    await visitAs(page, portal, person, path);
     await page.getByText(/نجح .*50/).waitFor();
     await page.getByRole('link', { name: 'إرسال واحد دون رقم طلب' }).waitFor();
     await expectAccessible(page);
@@ -350,21 +323,17 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('button', { name: 'إزالة' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'إزالة المصدر' }).click();
     await page.getByText('لا توجد مصادر بعد').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a rejected delivery is listed with its source', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'shopify');
-    await deliver(intake.api, source, '{}', shopifyHeaders('{}', 'orders/create', 'wrong'));
-    const { page } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    await deliver(api, source, '{}', shopifyHeaders('{}', 'orders/create', 'wrong'));
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     const item = page.locator('.rejected-list > li');
     await item.getByText('my shopify').waitFor();
     await item.getByText('POST /ingest/sources/…').waitFor();
     await expectAccessible(page);
-    await page.context().close();
   });
 });
 

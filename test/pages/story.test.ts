@@ -1,19 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { beforeAll, expect } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
+import { expect } from '@jest/globals';
 import { openPage } from '../harness/browser.ts';
 import { testWith } from '../harness/programs.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
+import { runCommand } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const test = testWith('chromium');
 
-let stack: Stack;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-});
+const { stack, knex } = useStack();
 
 test('a new account holder is invited, signs in, creates a key, runs the displayed code, sees the order arrive and confirms it for dispatch', async () => {
   const intake = await stack.intake();
@@ -21,14 +17,12 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   const portal = await stack.portal({ INTAKE_URL: intake.api.url });
   const { id } = await stack.account();
 
-  let printed = '';
-  const sink = { write: (text: string) => (printed += text) };
   const env = { DATABASE_URL: stack.database.url, PORTAL_URL: portal.url };
-  const argv = ['users', 'invite', 'noura@example.test', '--account', String(id)];
-  expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
+  const invited = await runCommand(['users', 'invite', 'noura@example.test', '--account', String(id)], env);
+  expect(invited.code).toBe(0);
 
-  const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
-  await page.goto(/http:\S+/.exec(printed)?.[0] ?? '');
+  const page = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
+  await page.goto(/http:\S+/.exec(invited.stdout)?.[0] ?? '');
   await page.getByLabel('Your name').fill('Noura');
   await page.getByLabel(/^A password/).fill('seven falcons over the creek');
   await page.getByRole('button', { name: 'Set the password and sign in' }).click();
@@ -51,13 +45,10 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   await page.locator('.order-row').getByRole('link').click();
   await page.getByRole('button', { name: /^Confirm order/ }).click();
   await page.getByRole('button', { name: 'Undo' }).waitFor();
-  const { knex } = stack.database;
   await until('it is confirmed', async () => knex('orders').where({ review_state: 'confirmed' }).first());
   await knex('orders').update({ reviewed_at: knex.raw("reviewed_at - interval '10 seconds'") });
   const order = await until('the order is dispatchable', async () =>
     knex('dispatchable_orders').where({ account_id: id }).first(),
   );
   expect(order.confirmed_by).toBe('noura@example.test');
-  expect(pageErrors).toEqual([]);
-  await page.context().close();
 });

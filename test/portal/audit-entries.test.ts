@@ -1,28 +1,21 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { createInvitation } from '@orders/database/users/invitations.ts';
-import { openPage, visitAs } from '../harness/browser.ts';
+import { openPageAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
-
-let stack: Stack;
-let portal: RunningPortal;
-let account: TestAccount;
 let user: TestPerson;
 let operator: TestPerson;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal, account } = useStack({ portal: true, account: 'each test' });
+
 beforeEach(async () => {
-  await stack.database.knex('audit_events').delete();
-  await stack.database.knex('sign_in_attempts').delete();
-  account = await stack.account({ signing: true });
+  await knex('audit_events').delete();
+  await knex('sign_in_attempts').delete();
   user = await createPerson(stack, account.id);
   operator = await createPerson(stack, null);
 });
@@ -32,7 +25,7 @@ const NETWORK = expect.stringMatching(/^network:[\da-f]{16}$/);
 
 /** Oldest first, without id and time. */
 async function entries(filter: object = {}): Promise<Record<string, unknown>[]> {
-  const rows = await stack.database.knex('audit_events').where(filter).orderBy('event_id');
+  const rows = await knex('audit_events').where(filter).orderBy('event_id');
   return rows.map(({ account_id, actor, action, subject, details }) => ({
     account_id,
     actor,
@@ -68,7 +61,7 @@ describe('signing in', () => {
 
   test('an invitation that is accepted signs in', async () => {
     const invited = { email: 'new@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(stack.database.knex, invited, 'test', 3_600_000);
+    const token = await createInvitation(knex, invited, 'test', 3_600_000);
     const before = await counter('portal_new_operators_total');
     const accept = { token, name: 'New', password: 'long enough to be good' };
     expect((await openPortalClient(portal).post('/invitations/accept', accept)).status).toBe(204);
@@ -76,7 +69,7 @@ describe('signing in', () => {
     expect(await counter('portal_new_operators_total')).toBe(before + 1);
     // A link for a new password makes no new operator, and one for another user neither.
     for (const person of [invited, { ...user, role: 'account_holder' as const }]) {
-      const again = await createInvitation(stack.database.knex, person, 'test', 3_600_000);
+      const again = await createInvitation(knex, person, 'test', 3_600_000);
       expect((await openPortalClient(portal).post('/invitations/accept', { ...accept, token: again })).status).toBe(
         204,
       );
@@ -100,7 +93,7 @@ describe('signing in', () => {
     ]);
     const [first, second] = await entries();
     expect(first?.actor).not.toBe(second?.actor);
-    const stored = JSON.stringify([await entries(), await stack.database.knex('sign_in_attempts')]);
+    const stored = JSON.stringify([await entries(), await knex('sign_in_attempts')]);
     for (const secret of ['my secret guess', '203.0.113']) expect(stored).not.toContain(secret);
     expect(await refused()).toBe(before + 2);
     expect(portal.log.text()).not.toContain(first?.actor as string);
@@ -133,7 +126,7 @@ describe('signing in', () => {
   test('a lock-out is recorded once, for the address from the network, the network, and the address', async () => {
     const locked = () => entries({ action: 'sign_in_locked' });
     const entry = { actor: NETWORK, action: 'sign_in_locked', subject: `user:${user.email}`, account_id: account.id };
-    const counters = () => stack.database.knex('sign_in_attempts');
+    const counters = () => knex('sign_in_attempts');
     for (let count = 0; count < 14; count += 1) await attempt(user.email, 'x');
     expect(await locked()).toEqual([{ ...entry, details: { locked: 'emailFromNetwork' } }]);
 
@@ -164,15 +157,14 @@ describe('signing in', () => {
   test('failures from all networks have two hundred entries', async () => {
     await attempt('nobody@example.test', 'x');
     // All counters are at the number of this one.
-    const counters = await stack.database.knex('sign_in_attempts').pluck('key');
+    const counters = await knex('sign_in_attempts').pluck('key');
     expect(counters).toHaveLength(7);
-    await stack.database.knex('sign_in_attempts').update({ attempts: 199 });
+    await knex('sign_in_attempts').update({ attempts: 199 });
     for (let network = 10; network < 15; network += 1)
       await attempt(`a${network}@example.test`, 'x', `203.0.${network}.1`);
     // One more had room.
     expect(await entries({ action: 'sign_in_failed' })).toHaveLength(2);
-    await stack.database
-      .knex('sign_in_attempts')
+    await knex('sign_in_attempts')
       .where('attempts', '>', 199)
       .update({ window_to: new Date(0) });
     await attempt('b@example.test', 'x', '203.0.20.1');
@@ -213,7 +205,7 @@ describe("an operator's reads", () => {
     await Promise.all([poll(account.id), poll(account.id), poll(account.id), poll(other.id)]);
     const reads = () => entries({ action: 'personal_data_read' });
     expect(await reads()).toHaveLength(2);
-    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     await poll(account.id);
     expect(await reads()).toHaveLength(3);
   });
@@ -233,7 +225,7 @@ describe("an operator's reads", () => {
     const client = await signIn(portal, user);
     for (const [path] of READS) await client.get(`/accounts/${account.id}${path}`);
     expect(await actions()).toEqual(['signed_in']);
-    const other = await createPerson(stack, (await stack.account()).id);
+    const other = await createPerson(stack);
     await signIn(portal, other);
     await attempt(other.email, 'x');
     await attempt('nobody@example.test', 'x');
@@ -243,7 +235,6 @@ describe("an operator's reads", () => {
 
   test('without an entry there is no read', async () => {
     const client: PortalClient = await signIn(portal, operator);
-    const { knex } = stack.database;
     await knex.raw(`
       create function refuse_entries() returns trigger language plpgsql as $$ begin raise 'refused'; end $$;
       create trigger refuse_entries before insert on audit_events for each row execute function refuse_entries()`);
@@ -271,8 +262,7 @@ testInBrowser('the activity log shows all of it in words, in both languages', as
   for (const path of ['/orders', '/orders?q=x', '/orders/17', '/receipts', '/audit'])
     await operatorClient.get(`/accounts/${account.id}${path}`);
   await operatorClient.get(`/receipts/01a1f9bd-9a17-7354-8023-e51a3a7d2f89`);
-  const { page, complaints } = await openPage();
-  await visitAs(page, portal, operator, '/operator/log');
+  const page = await openPageAs(portal, operator, '/operator/log');
   await page.getByText('Viewed personal data').first().waitFor();
   const text = await page.locator('table').textContent();
   for (const words of [
@@ -287,8 +277,6 @@ testInBrowser('the activity log shows all of it in words, in both languages', as
   expect(text).toContain('What: searches of orders');
   expect(text).toContain('Locked: this e-mail address from this network');
   expect(text).not.toMatch(/sign_in|signed_|personal_data|emailFromNetwork|network:|email:/);
-  expect(complaints).toEqual([]);
-  await page.context().close();
 });
 
 async function counter(name: string): Promise<number> {
@@ -305,7 +293,7 @@ test('both languages have words for the same actions, details and values', async
         (await import(`../../apps/portal/page/src/locales/${language}/audit.json`, { with: { type: 'json' } })).default,
     ),
   );
-  for (const { action } of await listAudit(stack.database.knex, { limit: 100 })) {
+  for (const { action } of await listAudit(knex, { limit: 100 })) {
     expect(en.action).toHaveProperty(action);
     expect(ar.action).toHaveProperty(action);
   }

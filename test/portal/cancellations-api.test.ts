@@ -1,34 +1,23 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { below, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
+import { makeReviewOlder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const KEY = 'key:test';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-beforeEach(async () => {
-  shop = await openShop(stack, portal);
-});
+const { stack, knex, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
 
 /** Sends an order. @returns its id. */
 async function write(id: string, order: object = {}): Promise<number> {
-  const sent = await intake.api.order(shop.account, { source_order_id: id, ...order });
-  const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
+  const sent = await api.order(shop.account, { source_order_id: id, ...order });
+  const { body } = await api.final(shop.account, sent.body.receipt_id);
   expect(body.status).toBe('written');
   return body.order_id;
 }
 
 async function cancel(id: string, outcome: string, reason?: string): Promise<void> {
-  const { body } = await intake.api.cancel(shop.account, { source_order_id: id, ...(reason && { reason }) });
+  const { body } = await api.cancel(shop.account, { source_order_id: id, ...(reason && { reason }) });
   expect(body.outcome).toBe(outcome);
 }
 
@@ -39,7 +28,7 @@ const review = (orderIds: number[], to: string) =>
 async function request(id: string, reason?: string): Promise<number> {
   const orderId = await write(id, { customer: { name: `Customer of ${id}` } });
   await review([orderId], 'confirmed');
-  await makeReviewOlder(stack.database.knex, [orderId], 60);
+  await makeReviewOlder(knex, [orderId], 60);
   await cancel(id, 'requested', reason);
   return orderId;
 }
@@ -171,12 +160,9 @@ describe('requests to cancel orders that were dispatched', () => {
     const orderId = await request('R-1');
     const other = await createPerson(stack, shop.account.id);
     const colleague = below(await signIn(portal, other), shop.account.id);
-    const lock = await hold(
-      stack.database.knex,
-      `select from cancellation_requests where order_id = ${orderId} for update`,
-    );
+    const lock = await hold(knex, `select from cancellation_requests where order_id = ${orderId} for update`);
     const both = Promise.all([close([orderId]), close([orderId], colleague)]);
-    await whoWait(stack.database.knex, 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await lock.release();
     const closed = (await both).map(({ body }) => body.closed);
     expect(closed.toSorted((a, b) => a.length - b.length)).toEqual([[], [orderId]]);
@@ -189,7 +175,6 @@ describe('requests to cancel orders that were dispatched', () => {
   });
 
   test('are listed up to 20, and all are counted', async () => {
-    const { knex } = stack.database;
     const orderId = await request('R-0');
     await knex.raw(
       `with written as (

@@ -1,45 +1,27 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
-import type { Database } from '@orders/database/connect.ts';
+import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
-import { accountWithEvents, sendOrder } from '../harness/erasure.ts';
-import { findMarkers } from '../harness/markers.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { accountWithEvents } from '../harness/erasure.ts';
+import { findMarkers } from '../harness/marked-order.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { readTables } from '../harness/stored.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Values that must not be stored anywhere in the account after the erasure. */
 const ADDRESS = 'Villa Leftover 77';
 const PHONE = '050 827 7163';
 
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
 
 async function send(account: TestAccount, order: object) {
-  const body = await sendOrder(intake, account, order);
+  const body = await api.process(account, order);
   expect(body.status).toMatch(/written|duplicate/);
   return body;
 }
 
-async function orders(...argv: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const code = await runCli(argv, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: { DATABASE_URL: stack.database.url },
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
-}
+const orders = (...argv: string[]) => runOrders(stack, ...argv);
 
 async function erase(account: TestAccount, ...by: string[]) {
   const { code, stdout, stderr } = await orders('erase', String(account.id), ...by, '--json');
@@ -65,14 +47,14 @@ function record(
 
 /** Whether any row of an account contains a string, in any form. */
 async function isStored(account: TestAccount, text: string): Promise<boolean> {
-  const { rest } = await readTables(stack.database.knex, {});
+  const { rest } = await readTables(knex, {});
   const ofAccount = new RegExp(`"account_id":${account.id}[,}]`);
   const rows = rest.split('\n').filter((line) => ofAccount.test(line));
   return findMarkers(rows.join('\n'), { text }).length > 0;
 }
 
 const rowOf = async (account: TestAccount, sourceOrderId: string) =>
-  (await stack.database.knex('orders').where({ account_id: account.id, source_order_id: sourceOrderId }))[0];
+  (await knex('orders').where({ account_id: account.id, source_order_id: sourceOrderId }))[0];
 
 test('an erasure removes the body of a rejected resend that was stored next to another order', async () => {
   const account = await accountWithEvents(stack);
@@ -114,12 +96,11 @@ test('ids, skus and totals of other orders do not match a phone number', async (
   expect(stdout).toContain(`Orders: ${aisha.order_id}.`);
   expect(stdout).not.toContain('33123456');
   expect(await erase(account, '--phone', '+97333123456')).toMatchObject({ orders: 1, receipts: 1 });
-  const left = await stack.database.knex('orders').where({ account_id: account.id, erased_at: null, address: ADDRESS });
+  const left = await knex('orders').where({ account_id: account.id, erased_at: null, address: ADDRESS });
   expect(left).toHaveLength(4);
 });
 
 test('an order with many receipts is erased in short transactions, and an interrupted erasure continues', async () => {
-  const { knex } = stack.database;
   const account = await accountWithEvents(stack);
   const order = { source_order_id: 'many', address: ADDRESS };
   const nameless = (count: number) => Array.from({ length: count }, () => ({ order }));
@@ -147,7 +128,6 @@ test('an order with many receipts is erased in short transactions, and an interr
 });
 
 test('text that people wrote about the customer after the erasure is erased too', async () => {
-  const { knex } = stack.database;
   const account = await accountWithEvents(stack);
   const { order_id } = await send(account, { source_order_id: 'one', customer: { phone: PHONE } });
   await erase(account, '--phone', PHONE);

@@ -1,40 +1,34 @@
-import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
-import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED } from '../harness/erasure.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
 let held: Hold | undefined;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  // Tests hold its statements up.
-  await stack.worker({ RETRY_ATTEMPTS: '1' });
-});
+// Tests hold its statements up.
+const { stack, knex, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
+
 afterEach(() => held?.release());
 
 test('a receipt that a worker has read becomes an order without customer data', async () => {
   const account = await accountWithEvents(stack);
   // The worker has read the receipt but cannot write the order.
-  held = await hold(stack.database.knex, 'lock table orders in share row exclusive mode');
-  const { body } = await intake.api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
-  await untilOrdersAreBeingWritten(stack.database.knex);
+  held = await hold(knex, 'lock table orders in share row exclusive mode');
+  const { body } = await api.order(account, { source_order_id: 'held', ...CUSTOMER_MEMBERS, ...NOT_ERASED });
+  await untilOrdersAreBeingWritten(knex);
   expect(await erase(stack, account, '--phone', '0508277163')).toMatchObject({ orders: 0, receipts: 1 });
   await held.release();
-  expect(await intake.api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
+  expect(await api.final(account, body.receipt_id)).toMatchObject({ body: { status: 'written' } });
   expect(await markersFor(stack, account)).toEqual([]);
-  const written = await stack.database.knex('orders').where({ account_id: account.id });
+  const written = await knex('orders').where({ account_id: account.id });
   expect(written).toEqual([expect.objectContaining({ customer_phone: null, total: '149.50' })]);
 });
 
 test('search terms that are being created from the order are not kept', async () => {
-  const { knex } = stack.database;
   const account = await accountWithEvents(stack);
-  await sendOrder(intake, account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
+  await api.process(account, { source_order_id: 'words', ...CUSTOMER_MEMBERS });
   await knex.raw(`
     create function wait_with_words() returns trigger language plpgsql as
     $$ begin perform pg_advisory_xact_lock_shared(77); return new; end $$;

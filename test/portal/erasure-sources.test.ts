@@ -4,17 +4,15 @@ import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
+const { stack, knex, api } = useStack({ intake: true, worker: true });
 let account: TestAccount;
 let source: Source;
 
 beforeEach(async () => {
-  stack ??= await startStack('postgres');
-  intake ??= (await Promise.all([stack.intake(), stack.worker()]))[0];
   account = await accountWithEvents(stack);
   source = await createTestSource(stack, account, 'shopify');
 });
@@ -23,7 +21,7 @@ const OTHER = { id: 2, name: '#2', shipping_address: { name: 'Omar Haddad', phon
 
 async function send(order: object): Promise<string> {
   const body = JSON.stringify(order);
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
+  const reply = await deliver(api, source, body, shopifyHeaders(body));
   expect(reply.status).toBe(202);
   return reply.body.receipt_id;
 }
@@ -31,18 +29,17 @@ async function send(order: object): Promise<string> {
 /** The raw bodies of the stored deliveries, newest first. */
 async function rawBodies(count: number): Promise<string[]> {
   const deliveries = await until(`${count} deliveries are listed`, async () => {
-    const found = await findDeliveries(stack.database.knex, account.id, source.source_number, 10);
+    const found = await findDeliveries(knex, account.id, source.source_number, 10);
     return found.length === count && found;
   });
   return deliveries.map(({ raw }) => raw.toString());
 }
 
 test('a customer who is only in a member that is not mapped is found, and the raw body is removed', async () => {
-  const { knex } = stack.database;
   const order = { id: 1, name: '#1', note_attributes: [{ name: 'gift for', value: CUSTOMER.email }] };
   // In one batch, so that both are in one payload row.
   const ids = await Promise.all([send(order), send(OTHER)]);
-  for (const id of ids) await intake.api.final(account, id);
+  for (const id of ids) await api.final(account, id);
   await rawBodies(2);
   expect(await erase(stack, account, '--email', CUSTOMER.email)).toMatchObject({ orders: 1, receipts: 1 });
   expect(await markersFor(stack, account)).toEqual([]);
@@ -52,7 +49,6 @@ test('a customer who is only in a member that is not mapped is found, and the ra
 });
 
 test('of the deliveries that could not be mapped, only those of the customer are erased; the others can be redriven', async () => {
-  const { knex } = stack.database;
   const unmapped = ({ id, ...order }: { id: unknown }) => ({ ...order, key: id });
   const ids = [
     await send(unmapped({ id: 1, ...{ shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] } } })),
@@ -64,7 +60,7 @@ test('of the deliveries that could not be mapped, only those of the customer are
   const corrected = { ...mapping, source_order_id: '/key' };
   await setMapping(knex, { accountId: account.id, sourceNumber, mapping: corrected, by: 'tester' });
   expect(await redriveReceipts(knex, ids)).toEqual(ids.slice(1));
-  expect((await intake.api.final(account, ids[1] as string)).body).toMatchObject({
+  expect((await api.final(account, ids[1] as string)).body).toMatchObject({
     status: 'written',
     source_order_id: 'my-shopify:2',
   });

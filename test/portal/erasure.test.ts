@@ -12,41 +12,30 @@ import {
   erase,
   markersFor,
   NOT_ERASED,
-  runOrders,
-  sendOrder,
   storedFor,
 } from '../harness/erasure.ts';
-import { openShop, type Shop } from '../harness/review-list.ts';
-import {
-  type RunningIntake,
-  type RunningPortal,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-} from '../harness/stack.ts';
+import { openShop, type Shop } from '../harness/people.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { RunningWorker, TestAccount } from '../harness/stack.ts';
+import { readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** More data of the same customer, without the values that the erasure searches for. */
 const NAMELESS = { address: CUSTOMER.address, delivery_instructions: CUSTOMER.instructions };
 
-let stack: Stack;
-let intake: RunningIntake;
+const { stack, knex, api, portal } = useStack({ intake: true, portal: true });
 let worker: RunningWorker;
-let portal: RunningPortal;
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
   worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
-  portal = await stack.portal();
 });
 
 const send = (account: TestAccount, order: object, headers?: Record<string, string>) =>
-  sendOrder(intake, account, order, headers);
+  api.process(account, order, headers);
 
 /** Values of an order that an erasure keeps. */
-const receiptOf = async (account: TestAccount, receiptId: string) => (await intake.api.status(account, receiptId)).body;
+const receiptOf = async (account: TestAccount, receiptId: string) => (await api.status(account, receiptId)).body;
 
 describe('the data of one customer', () => {
   let shop: Shop;
@@ -55,20 +44,12 @@ describe('the data of one customer', () => {
   let rejected: { order_id: number };
   let otherReceipts: Record<string, string>;
 
-  const bodies = async (receiptIds: string[]) =>
-    (
-      await stack.database.knex.raw(
-        `select r.receipt_id, substring(p.bodies from r.body_start for r.body_length) as body
-         from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = any(?) order by 1`,
-        [receiptIds],
-      )
-    ).rows;
+  const bodies = (receiptIds: string[]) => readBodies(knex, receiptIds);
   let bodiesBefore: unknown;
   let database: Database;
   let otherAccountBefore: string[];
 
   beforeAll(async () => {
-    const { knex } = stack.database;
     shop = await openShop(stack, portal);
     otherAccount = await accountWithEvents(stack);
     const { account } = shop;
@@ -89,9 +70,9 @@ describe('the data of one customer', () => {
     await also('in a string', { ...NAMELESS, items: 'Cake, 0508277163', order_number: 'for 0508277163' });
     await also('nowhere else', { customer: CUSTOMER.phone[1] });
     receipt.resent = (await send(account, { source_order_id: 'whole', ...NAMELESS })).receipt_id;
-    const hook = await intake.api.webhook(account, { source_order_id: 'hook', ...CUSTOMER_MEMBERS });
+    const hook = await api.webhook(account, { source_order_id: 'hook', ...CUSTOMER_MEMBERS });
     receipt.hook = hook.body.receipt_id;
-    await intake.api.final(account, hook.body.receipt_id);
+    await api.final(account, hook.body.receipt_id);
 
     const edited = await send(account, { source_order_id: 'edited', ...NAMELESS, customer: { phone: '0508277164' } });
     receipt.edited = edited.receipt_id;
@@ -117,7 +98,7 @@ describe('the data of one customer', () => {
       knex('events').where({ account_id: account.id }).whereRaw("details ->> 'reason' is not null").first();
     await until('the rejection is published', isPublished);
     await worker.close();
-    const { body } = await intake.api.order(account, {
+    const { body } = await api.order(account, {
       source_order_id: 'pending',
       ...CUSTOMER_MEMBERS,
       ...NOT_ERASED,
@@ -155,9 +136,7 @@ describe('the data of one customer', () => {
     // Pointers of warnings may contain a member name that the sender chose.
     const { warnings } = await receiptOf(shop.account, receipt['unknown member'] as string);
     expect(warnings).toEqual([]);
-    const [order] = await stack.database
-      .knex('orders')
-      .where({ account_id: shop.account.id, source_order_id: 'whole' });
+    const [order] = await knex('orders').where({ account_id: shop.account.id, source_order_id: 'whole' });
     expect(order).toMatchObject({
       order_number: 'whole',
       emirate: 'Dubai',
@@ -174,12 +153,12 @@ describe('the data of one customer', () => {
     expect(
       (await storedFor(stack, otherAccount)).filter((line) => line.includes(`"account_id":${otherAccount.id},`)),
     ).toEqual(otherAccountBefore);
-    const left = await stack.database.knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
+    const left = await knex('orders').where({ customer_phone: '+971501110000', erased_at: null });
     expect(left).toHaveLength(30);
   });
 
   test('is removed with an audit record of the kind of search and not of its value', async () => {
-    const log = await stack.database.knex('audit_events').where({ account_id: shop.account.id });
+    const log = await knex('audit_events').where({ account_id: shop.account.id });
     const summary = log.find(({ action }) => action === 'customer_erased');
     expect(summary).toMatchObject({
       subject: `account:${shop.account.id}`,
@@ -225,7 +204,7 @@ describe('the data of one customer', () => {
     worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { account } = shop;
     const again = { source_order_id: 'whole', ...CUSTOMER_MEMBERS, ...NOT_ERASED };
-    const replay = await intake.api.order(account, again, { 'Idempotency-Key': 'k-1' });
+    const replay = await api.order(account, again, { 'Idempotency-Key': 'k-1' });
     expect(replay.body).toEqual({ receipt_id: receipt.whole, duplicate: true });
     const { receipt_id } = await send(account, again);
     expect(await receiptOf(account, receipt_id)).toMatchObject({
@@ -249,10 +228,10 @@ describe('the data of one customer', () => {
 
   test('does not reappear when a pending receipt or a redriven dead one becomes an order', async () => {
     const { account } = shop;
-    expect(await intake.api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
+    expect(await api.final(account, receipt.pending as string)).toMatchObject({ body: { status: 'written' } });
     expect((await runOrders(stack, 'receipts', 'redrive', receipt.dead as string)).code).toBe(0);
-    expect(await intake.api.final(account, receipt.dead as string)).toMatchObject({ body: { status: 'written' } });
-    const written = await stack.database.knex('orders').whereIn('source_order_id', ['pending', 'dead']);
+    expect(await api.final(account, receipt.dead as string)).toMatchObject({ body: { status: 'written' } });
+    const written = await knex('orders').whereIn('source_order_id', ['pending', 'dead']);
     const sold = { customer_name: null, address: null, emirate: 'Dubai', total: '149.50' };
     expect(written).toEqual([expect.objectContaining(sold), expect.objectContaining(sold)]);
     expect(await markersFor(stack, account)).toEqual([]);
@@ -278,7 +257,6 @@ test.each([
 });
 
 test('is found in the order and in values before an edit if the receipt is past its retention', async () => {
-  const { knex } = stack.database;
   const shop = await openShop(stack, portal);
   const { account } = shop;
   await setEvents(knex, account.id, true);

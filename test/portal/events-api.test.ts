@@ -1,31 +1,27 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createEndpoint, type Endpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
 import type { Reply } from '../harness/api.ts';
-import { listChanges } from '../harness/audit.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
-import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { createPerson, openShop, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
 let receiver: EventReceiver;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
-  await stack.notifier();
-  portal = await stack.portal({ CALLBACK_ALLOW: '127.0.0.1:*' });
+const { stack, knex, api, portal } = useStack({
+  intake: true,
+  worker: true,
+  notifier: true,
+  portal: { CALLBACK_ALLOW: '127.0.0.1:*' },
 });
+
 beforeEach(async () => {
   receiver = await startEventReceiver();
 });
-
-const knex = () => stack.database.knex;
 
 interface Holder {
   account: TestAccount;
@@ -36,29 +32,21 @@ interface Holder {
 
 /** An account whose events are enabled. */
 async function holder(): Promise<Holder> {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  await setEvents(knex(), account.id, true);
-  return { account, person, client, base: `/accounts/${account.id}/endpoints` };
+  const shop = await openShop(stack, portal, { signing: false });
+  await setEvents(knex, shop.account.id, true);
+  return { ...shop, base: `${shop.base}/endpoints` };
 }
 
 const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code, errors: reply.body.errors });
 const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer: string }) => pointer);
 
-const auditOf = async ({ account }: Holder) =>
-  (await listChanges(knex(), account.id)).map(({ action, subject, details, actor }) => ({
-    action,
-    subject,
-    details,
-    actor,
-  }));
+const auditOf = ({ account }: Holder) => listChanges(knex, account.id);
 
 /** Creates an endpoint at the receiver through the API. */
 async function register({ client, base }: Holder, body: object = {}) {
   const created = await client.post(base, { url: receiver.url, ...body });
   expect(created.status).toBe(201);
-  const [{ endpoint_number }] = await knex()('endpoints').where({ endpoint_id: created.body.endpoint_id });
+  const [{ endpoint_number }] = await knex('endpoints').where({ endpoint_id: created.body.endpoint_id });
   const { endpoint_id, secret } = created.body as { endpoint_id: string; secret: string };
   return { endpoint_id, secret, path: `${base}/${endpoint_id}`, subject: `endpoint:${endpoint_number}` };
 }
@@ -69,7 +57,7 @@ let orders = 0;
 async function sendOrders(account: TestAccount, count: number): Promise<void> {
   const before = receiver.received.length;
   for (let sent = 0; sent < count; sent += 1) {
-    expect(await intake.api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
+    expect(await api.order(account, { source_order_id: `order-${++orders}` })).toMatchObject({ status: 202 });
   }
   await until('the events are delivered', async () => receiver.received.length >= before + count);
 }
@@ -93,7 +81,7 @@ describe('the log of events', () => {
       const reply = await client.put(path, { is_enabled: true });
       expect([repeated, reply.status, reply.body]).toEqual([repeated, 200, { is_enabled: true, ...empty }]);
     }
-    await intake.api.order(account, { source_order_id: 'first' });
+    await api.order(account, { source_order_id: 'first' });
     await until('the event is published', async () => (await client.get(path)).body.last_sequence === 1);
     expect((await operator.put(path, { is_enabled: false })).body).toEqual({
       is_enabled: false,
@@ -101,7 +89,7 @@ describe('the log of events', () => {
       last_sequence: 1,
       unpublished: 0,
     });
-    const audit = await listChanges(knex(), account.id);
+    const audit = await listChanges(knex, account.id);
     const subject = `account:${account.id}`;
     expect(audit).toMatchObject([
       { action: 'events_disabled', actor: other.email, subject },
@@ -196,7 +184,7 @@ describe('an endpoint', () => {
     expect(tested).toMatchObject({ status: 202, body: { event_id: expect.stringMatching(/^evt_/) } });
     const [attempt] = await attemptsOf(client, path, 1);
     expect(attempt).toMatchObject({ ...tested.body, type: 'endpoint.test', sequence: null, status: 204 });
-    await intake.api.order(one.account, { source_order_id: `order-${++orders}` });
+    await api.order(one.account, { source_order_id: `order-${++orders}` });
     await until('the event waits', async () => (await client.get(base)).body.endpoints[0].pending === 1);
     expect(receiver.received).toHaveLength(1);
     for (let repeated = 0; repeated < 2; repeated += 1)
@@ -263,7 +251,7 @@ describe('an endpoint', () => {
     const row = { account_id: owner.account.id, endpoint_number, event_id: uuid, type: 'receipt.written', sequence: 1 };
     const failure = { status: 500, error: 'refused_status', duration_ms: 12, at: new Date() };
     const rows = Array.from({ length: 120 }, (_, index) => ({ ...row, ...failure, attempt: index + 1 }));
-    await knex()('delivery_attempts').insert(rows);
+    await knex('delivery_attempts').insert(rows);
     const numbers: number[] = [];
     const sizes: number[] = [];
     for (let before: number | null = 0; before !== null; ) {
@@ -276,7 +264,7 @@ describe('an endpoint', () => {
     expect(sizes).toEqual([50, 50, 20]);
     expect(numbers).toEqual(Array.from({ length: 120 }, (_, index) => 120 - index));
     const one = '1c3f1f5e-7a52-4a3e-9d53-5d6f6f0c2b77';
-    await knex()('delivery_attempts').insert([{ ...row, ...failure, event_id: one, attempt: 1 }]);
+    await knex('delivery_attempts').insert([{ ...row, ...failure, event_id: one, attempt: 1 }]);
     const found = await client.get(`${path}/attempts?event_id=${eventId(one)}`);
     expect(found.body).toMatchObject({ attempts: [{ event_id: eventId(one) }], next: null });
     expect(found.body.attempts).toHaveLength(1);
@@ -401,7 +389,7 @@ describe('a request is refused', () => {
   ])('with the pointer %s by %s for %j', async (pointer, path, body) => {
     const one = await holder();
     const values = { accountId: one.account.id, url: receiver.url, types: null };
-    const { endpoint_id }: Endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+    const { endpoint_id }: Endpoint = await createEndpoint(knex, stack.secretsKey, values);
     const reply = await one.client.post(`${one.base}/${endpoint_id}/${path}`, body);
     expect(refused(reply)).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(pointersOf(reply)).toContain(pointer);

@@ -1,12 +1,12 @@
 import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { DocPage } from '@orders/doc-pages/read-pages.ts';
 import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
 import { readHelpPages } from '@orders/portal/help/help-pages.ts';
 import { expectAccessible, openPage } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const DIRECTORY = join(ROOT, 'docs/portal');
@@ -16,12 +16,7 @@ const pathOf = (language: string, name: string) =>
   name === 'README' ? `/help/${language}` : `/help/${language}/${name}`;
 const ALL = LANGUAGES.flatMap((language) => PAGES[language].map(({ name }) => pathOf(language, name)));
 
-let stack: Stack;
-let portal: RunningPortal;
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { portal } = useStack({ portal: true });
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(new URL(path, portal.url), { headers, redirect: 'manual' });
@@ -147,7 +142,7 @@ describeWith('chromium')('the help in a browser', () => {
   test.each(LANGUAGES)(
     'each page in %s is accessible and fits, light on a desktop and dark on a phone',
     async (language) => {
-      const { page, complaints } = await openPage();
+      const page = await openPage();
       for (const { name } of PAGES[language]) {
         await page.emulateMedia({ colorScheme: 'light' });
         await page.setViewportSize({ width: 1280, height: 800 });
@@ -164,13 +159,11 @@ describeWith('chromium')('the help in a browser', () => {
         const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
         expect({ name, overflow }).toEqual({ name, overflow: 0 });
       }
-      expect(complaints).toEqual([]);
-      await page.context().close();
     },
   );
 
   test('a reader changes page and language and returns to the portal, in the appearance chosen there', async () => {
-    const { page, complaints } = await openPage({ colorScheme: 'light' });
+    const page = await openPage({ colorScheme: 'light' });
     await page.goto(portal.url);
     await page.evaluate(`localStorage.setItem('theme', 'dark')`);
     await page.goto(`${portal.url}/help/en`);
@@ -181,8 +174,6 @@ describeWith('chromium')('the help in a browser', () => {
     await page.locator('h1', { hasText: 'اختصارات لوحة المفاتيح' }).waitFor();
     await page.getByRole('link', { name: 'فتح البوابة' }).click();
     await page.locator('input[type="email"]').waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 });
 

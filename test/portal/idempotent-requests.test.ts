@@ -1,37 +1,25 @@
 import { randomUUID } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { openPortalClient, openShop, signIn } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const signInOwner = () => openShop(stack, portal, { signing: false });
 
-async function signInOwner() {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  return { account, person, client: await signIn(portal, person), base: `/accounts/${account.id}` };
-}
-
-const keysNamed = (accountId: number, name: string) =>
-  stack.database.knex('api_keys').where({ account_id: accountId, name });
+const keysNamed = (accountId: number, name: string) => knex('api_keys').where({ account_id: accountId, name });
 
 const storedRequest = async (requestId: string) => {
-  const [row] = await stack.database.knex('portal_requests').where({ request_id: requestId });
+  const [row] = await knex('portal_requests').where({ request_id: requestId });
   return row;
 };
 
 const age = (requestId: string, minutes: number) =>
-  stack.database
-    .knex('portal_requests')
+  knex('portal_requests')
     .where({ request_id: requestId })
-    .update({ at: stack.database.knex.raw(`now() - ${minutes} * interval '1 minute'`) });
+    .update({ at: knex.raw(`now() - ${minutes} * interval '1 minute'`) });
 
 test('a repetition gets the same key and makes no other; the text of the key is stored sealed', async () => {
   const { account, client, base } = await signInOwner();
@@ -53,9 +41,9 @@ test('sent to two portals at the same time it is carried out once, and both get 
   const { account, person, client, base } = await signInOwner();
   const elsewhere = await signIn(other, person);
   const id = randomUUID();
-  const held = await hold(stack.database.knex, 'lock table api_keys in exclusive mode');
+  const held = await hold(knex, 'lock table api_keys in exclusive mode');
   const first = client.post(`${base}/keys`, { name: 'at once' }, id);
-  await whoWait(stack.database.knex, 1, 'relation');
+  await whoWait(knex, 1, 'relation');
   const second = elsewhere.post(`${base}/keys`, { name: 'at once' }, id);
   // By then the second portal most likely has the request; the outcome is the same if not.
   await elsewhere.get(`${base}/keys`);
@@ -69,7 +57,7 @@ test('sent to two portals at the same time it is carried out once, and both get 
 test('a response that the client did not receive is there for the repetition', async () => {
   const { account, client, base, person } = await signInOwner();
   const id = randomUUID();
-  const held = await hold(stack.database.knex, 'lock table api_keys in exclusive mode');
+  const held = await hold(knex, 'lock table api_keys in exclusive mode');
   const leaving = new AbortController();
   const cookie = await sessionCookie(person);
   const lost = fetch(`${portal.url}/api${base}/keys`, {
@@ -78,7 +66,7 @@ test('a response that the client did not receive is there for the repetition', a
     body: JSON.stringify({ name: 'lost' }),
     signal: leaving.signal,
   });
-  await whoWait(stack.database.knex, 1, 'relation');
+  await whoWait(knex, 1, 'relation');
   leaving.abort();
   await expect(lost).rejects.toThrow();
   const again = client.post(`${base}/keys`, { name: 'lost' }, id);
@@ -135,18 +123,17 @@ test('an old response is not repeated, and nothing is done again; after a day th
   await send();
   await age(id, 11);
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
-  await removeOldRequests(stack.database.knex);
+  await removeOldRequests(knex);
   expect(await storedRequest(id)).toMatchObject({ status: 201, reply: null });
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
   expect(await keysNamed(account.id, 'old')).toHaveLength(1);
   await age(id, 24 * 60 + 1);
-  await removeOldRequests(stack.database.knex);
+  await removeOldRequests(knex);
   expect(await storedRequest(id)).toBeUndefined();
 });
 
 test('if the process crashed or failed meanwhile, a repetition says that the outcome is unknown', async () => {
   const { account, client, base } = await signInOwner();
-  const { knex } = stack.database;
   for (const status of [null, 503]) {
     const id = randomUUID();
     await client.post(`${base}/keys`, { name: `unknown ${status}` }, id);

@@ -1,22 +1,18 @@
-import { beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { beforeEach, expect, jest, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let person: TestPerson;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
+
 beforeEach(async () => {
   await attempts().delete();
-  person = await createPerson(stack, (await stack.account()).id);
+  person = await createPerson(stack);
 });
 
-const attempts = () => stack.database.knex('sign_in_attempts');
+const attempts = () => knex('sign_in_attempts');
 
 interface Sent {
   network?: string;
@@ -59,7 +55,6 @@ async function lockAddress(): Promise<void> {
 
 /** Whether the user is asked about the newest session, as its device was unknown. */
 async function isAsked(): Promise<boolean> {
-  const { knex } = stack.database;
   const newest = await knex('user_sessions').orderBy('created_at', 'desc').first('id');
   return (await knex('unconfirmed_sign_ins').where({ session_id: newest?.id })).length > 0;
 }
@@ -105,7 +100,7 @@ test('a success removes the failures of the device', async () => {
 
 test('the cookie counts for its user only, and not if it was changed, is too old, or is signed with another key', async () => {
   const device = await rememberedDevice();
-  const other = await createPerson(stack, (await stack.account()).id);
+  const other = await createPerson(stack);
   const others = await rememberedDevice(other);
   const [name, value] = device.split('=') as [string, string];
   const parts = value.split('.');
@@ -147,7 +142,7 @@ test('a new password makes the known devices strangers, except the one where it 
 
 test('a link that sets a new password makes all known devices strangers, except its own browser', async () => {
   const device = await rememberedDevice();
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const password = 'camels carry seven lemons';
   const accepted = await send('/invitations/accept', { token, name: person.name, password }, { cookie: device });
   expect(accepted.status).toBe(204);

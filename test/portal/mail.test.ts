@@ -1,27 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import tls from 'node:tls';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readConfig } from '@orders/portal/config.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { type MailServer, startMailServer } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import type { RunningPortal } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
 const open: { close(): Promise<void> }[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-});
+const { stack, knex } = useStack();
+
 afterEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
   for (const one of open.splice(0).reverse()) await one.close();
 });
 
@@ -37,7 +36,7 @@ async function startPortal(settings: Record<string, string>): Promise<RunningPor
   return portal;
 }
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 async function askFor(portal: RunningPortal, { email }: TestPerson): Promise<void> {
   expect((await openPortalClient(portal).post('/password-resets', { email })).status).toBe(202);
@@ -172,7 +171,7 @@ describe('a mail server that fails', () => {
     // No attempt reaches its limit of time.
     const unlimited = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(new AbortController().signal);
     while (people.length > 0) {
-      await stack.database.knex('sign_in_attempts').delete();
+      await knex('sign_in_attempts').delete();
       await Promise.all(people.splice(0, 11).map((person) => askFor(portal, person)));
     }
     await untilCounted(portal, 'dropped', 5);
@@ -226,13 +225,12 @@ describe('a mail server that fails', () => {
 });
 
 describeWith('openssl')('TLS to the mail server', () => {
-  let directory: string;
   let key: string;
   let cert: string;
   const trusted = tls.getCACertificates('default');
 
-  beforeAll(() => {
-    directory = mkdtempSync(join(tmpdir(), 'orders-smtp-'));
+  beforeAll(async () => {
+    const directory = makeDirectory();
     const file = (name: string) => join(directory, name);
     const names = 'subjectAltName=IP:0.0.0.0,IP:127.0.0.1';
     const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc', '-days', '2'];
@@ -245,7 +243,6 @@ describeWith('openssl')('TLS to the mail server', () => {
     cert = readFileSync(file('cert'), 'utf8');
   });
   afterEach(() => tls.setDefaultCACertificates(trusted));
-  afterAll(() => rmSync(directory, { recursive: true }));
 
   const trust = () => tls.setDefaultCACertificates([...trusted, cert]);
   /** Another name of this machine than the loopback's. */

@@ -1,18 +1,12 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { createInvitation, findInvitation } from '@orders/database/users/invitations.ts';
 import type { MemberRole } from '@orders/database/users/memberships.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
 
 interface Signed extends TestPerson {
   client: PortalClient;
@@ -23,22 +17,19 @@ interface Signed extends TestPerson {
 
 async function member(accountId: number, role: MemberRole = 'owner'): Promise<Signed> {
   const person = await createPerson(stack, accountId, role);
-  const user = await stack.database.knex('users').where({ email: person.email }).first('id');
+  const user = await knex('users').where({ email: person.email }).first('id');
   return { ...person, client: await signIn(portal, person), userId: user.id, at: `/accounts/${accountId}` };
 }
 
 const newAccount = async () => (await stack.account()).id;
 const addTo = (accountId: number, { userId }: Signed, role: MemberRole) =>
-  stack.database.knex('memberships').insert({ account_id: accountId, user_id: userId, role });
+  knex('memberships').insert({ account_id: accountId, user_id: userId, role });
 const rolesIn = async (accountId: number) =>
   Object.fromEntries(
-    (await stack.database.knex('memberships').where({ account_id: accountId })).map(({ user_id, role }) => [
-      user_id,
-      role,
-    ]),
+    (await knex('memberships').where({ account_id: accountId })).map(({ user_id, role }) => [user_id, role]),
   );
 const changesOf = async (accountId: number) =>
-  (await listAudit(stack.database.knex, { accountId, limit: 100 }))
+  (await listAudit(knex, { accountId, limit: 100 }))
     .filter(({ action }) => !action.startsWith('signed_'))
     .map(({ actor, action, subject, details }) => ({ actor, action, subject, details }))
     .reverse();
@@ -110,7 +101,7 @@ describe('an owner', () => {
     const first = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'developer' }));
     // The link of a member sets a new password; it is no invitation.
     const link = { email: owner.email, role: 'account_holder', accountId, memberRole: 'owner' } as const;
-    await createInvitation(stack.database.knex, link, 'operator@example.test', 60_000);
+    await createInvitation(knex, link, 'operator@example.test', 60_000);
     const pendingOf = async () => (await owner.client.get(at)).body.invitations;
     expect(await pendingOf()).toEqual([
       {
@@ -131,13 +122,13 @@ describe('an owner', () => {
     const again = await owner.client.post(`${at}/${firstId}/again`);
     expect([again.status, again.body]).toMatchObject([201, { email, sets_new_password: false }]);
     const second = tokenOf(again);
-    expect(await findInvitation(stack.database.knex, first)).toBeNull();
-    expect(await findInvitation(stack.database.knex, second)).toMatchObject({ email, memberRole: 'developer' });
+    expect(await findInvitation(knex, first)).toBeNull();
+    expect(await findInvitation(knex, second)).toMatchObject({ email, memberRole: 'developer' });
     const [{ invitation_id: secondId }] = await pendingOf();
     expect((await owner.client.post(`${at}/${firstId}/again`)).body.code).toBe('invitation_not_found');
 
     expect((await owner.client.delete(`${at}/${secondId}`)).status).toBe(204);
-    expect(await findInvitation(stack.database.knex, second)).toBeNull();
+    expect(await findInvitation(knex, second)).toBeNull();
     expect(await pendingOf()).toEqual([]);
     expect((await owner.client.delete(`${at}/${secondId}`)).body.code).toBe('invitation_not_found');
     const [invited, withdrawn] = ['user_invited', 'invitation_withdrawn'];
@@ -156,8 +147,7 @@ describe('an owner', () => {
     const accountId = owner.accountId as number;
     for (const email of [`late-${accountId}@example.test`, `joined-${accountId}@example.test`]) {
       const token = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'viewer' }));
-      if (email.startsWith('late'))
-        await stack.database.knex('invitations').where({ email }).update({ expires_at: new Date() });
+      if (email.startsWith('late')) await knex('invitations').where({ email }).update({ expires_at: new Date() });
       else await openPortalClient(portal).post('/invitations/accept', { token, name: 'Omar', password: PASSWORD });
     }
     expect((await owner.client.get(`${owner.at}/invitations`)).body.invitations).toEqual([]);
@@ -269,7 +259,6 @@ describe('an owner', () => {
   test('and another owner cannot remove each other at once', async () => {
     const one = await member(await newAccount());
     const two = await member(one.accountId as number);
-    const { knex } = stack.database;
     const held = await hold(knex, `select from accounts where account_id = ${one.accountId} for no key update`);
     const removals = [
       one.client.delete(`${one.at}/users/${two.userId}`),
@@ -384,7 +373,7 @@ describe('a person with two accounts', () => {
     expect((await person.client.get(`/accounts/${second}`)).body.permissions).toEqual(['read']);
     expect((await person.client.post(`/accounts/${first}/keys`, { name: 'x' })).status).toBe(201);
     expect((await person.client.post(`/accounts/${second}/keys`, { name: 'x' })).body.code).toBe('not_permitted');
-    await stack.database.knex('accounts').where({ account_id: first }).update({ suspended_at: new Date() });
+    await knex('accounts').where({ account_id: first }).update({ suspended_at: new Date() });
     expect((await person.client.post(`/accounts/${first}/keys`, { name: 'x' })).body.code).toBe('account_suspended');
     expect((await person.client.get(`/accounts/${second}`)).body.suspended).toBe(false);
   });
@@ -406,9 +395,7 @@ describe('a person with two accounts', () => {
     await openPortalClient(portal).post('/session', { email, password: 'not this one' });
     expect((await operator.delete(`/operator/users/${person.userId}/sessions`)).status).toBe(204);
     const actions = async (accountId: number) =>
-      (await listAudit(stack.database.knex, { accountId, subject: `user:${email}`, limit: 4 }))
-        .map(({ action }) => action)
-        .reverse();
+      (await listAudit(knex, { accountId, subject: `user:${email}`, limit: 4 })).map(({ action }) => action).reverse();
     const all = ['signed_in', 'signed_out', 'sign_in_failed', 'sessions_ended'];
     expect([await actions(first), await actions(second)]).toEqual([all, all]);
   });

@@ -1,28 +1,20 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { removeUser } from '@orders/database/users/users.ts';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
-import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
+import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
 import { addTotp } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let mailServer: MailServer;
+const { stack, knex, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  mailServer = await startMailServer();
-  portal = await stack.portal(mailServer.settings);
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** The sessions that a client is asked about. */
 const asked = async (client: PortalClient): Promise<{ session_id: string; can_confirm: boolean }[]> =>
@@ -31,8 +23,7 @@ const asked = async (client: PortalClient): Promise<{ session_id: string; can_co
 const enter = ({ email, password }: TestPerson, client: PortalClient) => client.post('/session', { email, password });
 
 const auditOf = ({ email }: TestPerson) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}` })
     .whereLike('action', 'sign_in_%')
     .orderBy('event_id')
@@ -82,7 +73,7 @@ describe('a sign-in from an unknown device', () => {
     const { id: accountId } = await stack.account();
     const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
     const invitation = { ...person, role: 'account_holder' as const };
-    const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+    const token = await createInvitation(knex, invitation, 'test', 3_600_000);
     const browser = openPortalClient(portal);
     const { name, password } = person;
     expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);
@@ -93,7 +84,6 @@ describe('a sign-in from an unknown device', () => {
   });
 
   test('is forgotten with the user and after 30 days, and at most 20 of a user are stored', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     for (let time = 0; time < 23; time += 1) await signIn(portal, person);
     const stored = () =>
@@ -192,8 +182,7 @@ describe('the page', () => {
 
   testInBrowser('asks about a new sign-in, and Yes settles it', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person);
+    const page = await openPageAs(portal, person);
     await signIn(portal, person);
     await page.reload();
     await question(page)
@@ -207,16 +196,12 @@ describe('the page', () => {
     expect(await (await reply).json()).toEqual({ sign_ins: [] });
     await page.locator('.shell').waitFor();
     expect(await question(page).count()).toBe(0);
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   testInBrowser('ends a sign-in that was not the user’s, and leads to the change of the password', async () => {
     const person = await newPerson();
-    const { page: other } = await openPage();
-    await visitAs(other, portal, person);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, person);
+    const other = await openPageAs(portal, person);
+    const page = await openPageAs(portal, person);
     await question(page)
       .getByText(/^New sign-in from Chrome \d+ on Linux on /)
       .waitFor();
@@ -226,26 +211,21 @@ describe('the page', () => {
     await page.getByText('That session was ended. Now change your password.').waitFor();
     await other.reload();
     await other.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
-    await other.context().close();
   });
 
   testInBrowser('asks in Arabic', async () => {
     const person = await newPerson();
-    const { page } = await openPage({ locale: 'ar' });
-    await visitAs(page, portal, person);
+    const page = await openPageAs(portal, person, '/', { locale: 'ar' });
     await signIn(portal, person);
     await page.reload();
     await page.getByRole('region', { name: 'تسجيل دخول جديد' }).getByRole('button', { name: 'نعم' }).waitFor();
-    await page.context().close();
   });
 });
 
 describe('a new password by mail, in the browser', () => {
   testInBrowser('from the sign-in page to the sign-in with the new password', async () => {
     const person = await newPerson();
-    const { page, complaints } = await openPage();
+    const page = await openPage();
     await page.goto(portal.url);
     await page.getByRole('link', { name: 'Forgot your password?' }).click();
     await page.getByLabel('E-mail address').fill(person.email);
@@ -273,22 +253,18 @@ describe('a new password by mail, in the browser', () => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Ask for a new link' }).click();
     await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   testInBrowser('is in Arabic too, and where no mail is sent the page says to ask an operator', async () => {
-    const { page } = await openPage({ locale: 'ar' });
+    const page = await openPage({ locale: 'ar' });
     await page.goto(portal.url);
     await page.getByRole('link', { name: 'هل نسيت كلمة المرور؟' }).click();
     await page.getByRole('button', { name: 'إرسال الرابط' }).waitFor();
-    await page.context().close();
     const silent = await stack.portal();
-    const { page: other, complaints } = await openPage();
+    const other = await openPage();
     await other.goto(silent.url);
     await other.getByText('No access, or forgot your password? Ask the operator of the service for a link.').waitFor();
     expect(await other.getByRole('link', { name: 'Forgot your password?' }).count()).toBe(0);
-    expect(complaints).toEqual([]);
     await other.context().close();
     await silent.close();
   });

@@ -1,28 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import { type Forge, type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
+import type { Forge, IdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { createPerson, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let portal: RunningPortal;
-let person: TestPerson;
+const { stack, knex, portal, provider, person } = useStack({ portal: true, provider: true, person: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  portal = await stack.portal(provider.settings);
-  provider.serve(portal.url);
-  person = await createPerson(stack, (await stack.account()).id);
-});
 beforeEach(async () => {
   const account = { sub: 'the-sub', email: person.email, email_verified: true };
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });
-  await stack.database.knex('sign_in_attempts').delete();
-  await stack.database.knex('user_sessions').delete();
+  await knex('sign_in_attempts').delete();
+  await knex('user_sessions').delete();
 });
 
 const EXPIRED = '/?identity_provider=expired';
@@ -32,7 +21,7 @@ const UNAVAILABLE = '/?identity_provider=unavailable';
 const startAtProvider = async (visit: IdentityVisit) =>
   (await visit.atProvider(await visit.start())).slice(portal.url.length);
 const askedFor = async (visit: IdentityVisit, path: string) => locationOf(portal, await visit.ask(path));
-const sessions = async () => (await stack.database.knex('user_sessions')).length;
+const sessions = async () => (await knex('user_sessions')).length;
 
 describe('the callback refuses', () => {
   test('a state that this browser did not start with, without asking the provider', async () => {
@@ -99,7 +88,7 @@ describe('the callback refuses', () => {
   test('more than fifty failures of one network', async () => {
     const visit = openIdentityVisit(portal);
     const callback = await startAtProvider(visit);
-    await stack.database.knex('sign_in_attempts').delete();
+    await knex('sign_in_attempts').delete();
     const cookies = new Map(visit.cookies);
     for (let at = 0; at < 52; at++) {
       for (const [name, value] of cookies) visit.cookies.set(name, value);
@@ -115,7 +104,6 @@ test.each([
   ['networks of /56 in one /48', 200, (at: number) => `2001:db8:0:${at.toString(16).padStart(2, '0')}00::1`],
   ['addresses in one /24', 200, (at: number) => `198.51.100.${at + 1}`],
 ])('the callback refuses more failures from many %s: %i', async (_, max, networkOf) => {
-  const { knex } = stack.database;
   const visit = openIdentityVisit(portal);
   const callbackFrom = async (network: string, isCode = false) => {
     const callback = await startAtProvider(visit);

@@ -1,25 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { createPerson, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let portal: RunningPortal;
-let person: TestPerson;
+const { stack, knex, portal, provider, person } = useStack({ portal: true, provider: true, person: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  portal = await stack.portal(provider.settings);
-  person = await createPerson(stack, (await stack.account()).id);
-});
 beforeEach(async () => {
   const account = { sub: 'the-sub', email: person.email, email_verified: true };
   Object.assign(provider, { account, forge: undefined, fault: undefined, requests: [] });
   provider.serve(portal.url);
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const start = (url: string, headers: Record<string, string>) =>
@@ -82,7 +71,6 @@ describe('a portal', () => {
   });
 
   test('shows its page, not a problem in JSON, when it fails itself', async () => {
-    const { knex } = stack.database;
     const visit = openIdentityVisit(portal);
     const callback = (await visit.atProvider(await visit.start())).slice(portal.url.length);
     await knex.raw('alter table sign_in_attempts rename to hidden');

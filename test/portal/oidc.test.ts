@@ -1,31 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { unbindUser } from '@orders/database/users/identities.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { findUser } from '@orders/database/users/users.ts';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let portal: RunningPortal;
+const { stack, knex, portal, provider } = useStack({ portal: true, provider: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  portal = await stack.portal(provider.settings);
-  provider.serve(portal.url);
-});
 beforeEach(async () => {
   Object.assign(provider, { account: null, forge: undefined, fault: undefined, requests: [] });
   // Tests share one network.
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 const newSub = () => randomBytes(8).toString('hex');
 
 /** Signs the account in at the provider, then at the portal. */
@@ -43,19 +34,17 @@ async function callbackOf(visit: IdentityVisit, email: string): Promise<string> 
 }
 
 async function sessionOf({ email }: TestPerson) {
-  const user = await findUser(stack.database.knex, email);
-  return stack.database.knex('user_sessions').where({ user_id: user?.user_id }).orderBy('created_at', 'desc').first();
+  const user = await findUser(knex, email);
+  return knex('user_sessions').where({ user_id: user?.user_id }).orderBy('created_at', 'desc').first();
 }
 const bindingsOf = async ({ email }: { email: string }) =>
-  stack.database
-    .knex('user_credentials')
+  knex('user_credentials')
     .whereNot({ provider_id: 'credential' })
-    .where({ user_id: (await findUser(stack.database.knex, email))?.user_id });
+    .where({ user_id: (await findUser(knex, email))?.user_id });
 
 const auditOf = async ({ email }: TestPerson) =>
   (
-    await stack.database
-      .knex('audit_events')
+    await knex('audit_events')
       .where({ subject: `user:${email}` })
       .orderBy('event_id')
   ).map(({ action, details }) => [action, details?.refused ?? details?.method ?? null]);
@@ -178,13 +167,10 @@ describe('signing in by the identity provider', () => {
 describe('nobody signs in who', () => {
   test('is no user, even with an open invitation', async () => {
     const email = `${newSub()}@example.test`;
-    await createInvitation(stack.database.knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+    await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     expect(await whereTo({ email })).toBe('/?identity_provider=unknown');
-    expect(await findUser(stack.database.knex, email)).toBeNull();
-    const [event] = await stack.database
-      .knex('audit_events')
-      .where({ action: 'sign_in_failed' })
-      .orderBy('event_id', 'desc');
+    expect(await findUser(knex, email)).toBeNull();
+    const [event] = await knex('audit_events').where({ action: 'sign_in_failed' }).orderBy('event_id', 'desc');
     expect([event.subject, event.details]).toEqual([
       expect.stringMatching(/^email:[0-9a-f]{16}$/),
       { method: 'identity_provider', refused: 'unknown' },
@@ -202,7 +188,6 @@ describe('nobody signs in who', () => {
   });
 
   test('has an address whose letters become those of another one in lower case', async () => {
-    const { knex } = stack.database;
     const user = { email: `mark-${newSub()}@example.test`, role: 'operator' as const, accountId: null };
     const token = await createInvitation(knex, user, 'test', 3_600_000);
     await acceptInvitation(knex, token, 'Mark', 'no hash');
@@ -215,7 +200,6 @@ describe('nobody signs in who', () => {
   });
 
   test('has an address at a domain for which the provider does not vouch', async () => {
-    const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
     const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     await acceptInvitation(knex, token, 'Other', 'no hash');
@@ -224,7 +208,6 @@ describe('nobody signs in who', () => {
   });
 
   test('was bound while the provider still vouched for their domain', async () => {
-    const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
     const sub = newSub();
     const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
@@ -240,7 +223,6 @@ describe('nobody signs in who', () => {
   });
 
   test('has another account of the provider, until an operator unbinds the user or makes a new link', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     await signInAs({ email: person.email });
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');

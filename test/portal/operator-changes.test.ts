@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ stack: 'each test', portal: true });
 let requester: Operator;
 
 interface Operator extends TestPerson {
@@ -14,16 +13,13 @@ interface Operator extends TestPerson {
 
 async function newOperator(): Promise<Operator> {
   const person = await createPerson(stack, null);
-  const { id } = await stack.database.knex('users').where({ email: person.email }).first('id');
+  const { id } = await knex('users').where({ email: person.email }).first('id');
   return { ...person, userId: id, client: await signIn(portal, person) };
 }
 
 beforeEach(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   requester = await newOperator();
 });
-afterEach(() => stack.close());
 
 const PASSWORD = 'long enough to be good';
 const tokenOf = ({ body }: { body: { link: string } }) => body.link.split('#')[1] as string;
@@ -34,8 +30,7 @@ const accept = (token: string) =>
   openPortalClient(portal).post('/invitations/accept', { token, name: 'Newcomer', password: PASSWORD });
 const auditOf = async (email: string) =>
   (
-    await stack.database
-      .knex('audit_events')
+    await knex('audit_events')
       .where({ subject: `user:${email}` })
       .orderBy('event_id')
   )
@@ -52,15 +47,13 @@ describe('without another operator', () => {
 
   test('an operator cannot reset their own password: a stolen session would be enough', async () => {
     expect((await invite(requester, requester.email)).body.code).toBe('own_user');
-    expect(await stack.database.knex('invitations').where({ email: requester.email }).whereNull('accepted_at')).toEqual(
-      [],
-    );
+    expect(await knex('invitations').where({ email: requester.email }).whereNull('accepted_at')).toEqual([]);
   });
 
   test('changes of members need no approval, also with another operator', async () => {
     await newOperator();
-    const member = await createPerson(stack, (await stack.account()).id);
-    const { id } = await stack.database.knex('users').where({ email: member.email }).first('id');
+    const member = await createPerson(stack);
+    const { id } = await knex('users').where({ email: member.email }).first('id');
     expect((await requester.client.delete(`/operator/users/${id}/sessions`)).status).toBe(204);
     expect((await requester.client.delete(`/operator/users/${id}`)).status).toBe(204);
   });
@@ -81,7 +74,7 @@ describe('a new operator', () => {
         expires_at: expect.any(String),
       },
     ]);
-    expect(await stack.database.knex('invitations').where({ email: 'third@example.test' })).toEqual([]);
+    expect(await knex('invitations').where({ email: 'third@example.test' })).toEqual([]);
     const { change_id } = requested.body;
     expect(await changesOf(requester)).toMatchObject([{ change_id, own: true }]);
     expect(await changesOf(approver)).toMatchObject([{ change_id, own: false }]);
@@ -112,7 +105,7 @@ describe('a new operator', () => {
     const approver = await newOperator();
     const { body } = await invite(requester, 'third@example.test');
     const invited = { email: 'third@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(stack.database.knex, invited, 'operator:command line', 3_600_000);
+    const token = await createInvitation(knex, invited, 'operator:command line', 3_600_000);
     expect((await accept(token)).status).toBe(204);
     expect((await approve(approver, body.change_id)).body.code).toBe('user_elsewhere');
   });
@@ -150,7 +143,7 @@ describe('another operator', () => {
     expect((await target.client.get('/session')).status).toBe(200);
     expect((await approve(third, body.change_id)).status).toBe(204);
     expect((await target.client.get('/session')).body.code).toBe('not_signed_in');
-    const user = await stack.database.knex('users').where({ id: target.userId });
+    const user = await knex('users').where({ id: target.userId });
     expect(user).toHaveLength(path === '' ? 0 : 1);
     expect((await auditOf(target.email)).slice(-2)).toEqual([
       [third.email, 'operator_change_approved'],
@@ -195,7 +188,6 @@ describe('another operator', () => {
 
   test('cannot approve after seven days, nor a request of somebody who was removed', async () => {
     const target = await newOperator();
-    const { knex } = stack.database;
     const remove = () => requester.client.delete(`/operator/users/${target.userId}`);
     const { body: late } = await remove();
     expect(Date.parse(late.expires_at) - Date.parse(late.requested_at)).toBe(7 * 86_400_000);

@@ -1,32 +1,31 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
 import { openSeed } from '../cli/seed.ts';
-import { isChange, listChanges } from '../harness/audit.ts';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith, testWith } from '../harness/programs.ts';
 import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningPortal, type Stack, startStack, withStack } from '../harness/stack.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { withStack } from '../harness/stack.ts';
+import { isChange, listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let operator: TestPerson;
 let client: PortalClient;
 
+const { stack, knex, portal } = useStack({ portal: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   operator = await createPerson(stack, null);
   client = await signIn(portal, operator);
 });
 
 const auditOf = async (accountId: number) =>
-  (await listChanges(stack.database.knex, accountId)).map(({ actor, action }) => [actor, action]).reverse();
+  (await listChanges(knex, accountId)).map(({ actor, action }) => [actor, action]).reverse();
 
 describe('for anybody else the operator interface does not exist', () => {
   const ROUTES = [
@@ -47,7 +46,7 @@ describe('for anybody else the operator interface does not exist', () => {
   ] as const;
 
   test('an account holder gets not_found on every route, and nothing changes', async () => {
-    const holder = await signIn(portal, await createPerson(stack, (await stack.account()).id));
+    const holder = await signIn(portal, await createPerson(stack));
     const nobody = openPortalClient(portal);
     for (const [method, path] of ROUTES) {
       const body = { name: 'Mine', email: 'me@example.test', account_id: null };
@@ -57,8 +56,8 @@ describe('for anybody else the operator interface does not exist', () => {
       const code = path === '/operator/anything' ? 'not_found' : 'not_signed_in';
       expect([path, (await ask(nobody)).body.code]).toEqual([path, code]);
     }
-    expect(await stack.database.knex('accounts').where({ name: 'Mine' })).toEqual([]);
-    expect(await stack.database.knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
+    expect(await knex('accounts').where({ name: 'Mine' })).toEqual([]);
+    expect(await knex('invitations').where({ email: 'me@example.test' })).toEqual([]);
   });
 
   test('the audit log of an account is visible to its holder and to operators', async () => {
@@ -102,7 +101,6 @@ describe('accounts', () => {
   });
 
   test('are listed in pages', async () => {
-    const { knex } = stack.database;
     await knex('accounts').insert(Array.from({ length: 120 }, (_, n) => ({ name: `Paged ${n}` })));
     const names: string[] = [];
     for (let after = ''; ; ) {
@@ -187,12 +185,12 @@ describe('users', () => {
       [operator.email, 'user_invited'],
       ['noura@example.test', 'invitation_accepted'],
     ]);
-    expect(JSON.stringify(await stack.database.knex('audit_events'))).not.toContain(token);
+    expect(JSON.stringify(await knex('audit_events'))).not.toContain(token);
     expect(JSON.stringify(portal.log.lines)).not.toContain(token);
   });
 
   test('are signed out everywhere and removed at once', async () => {
-    const person = await createPerson(stack, (await stack.account()).id);
+    const person = await createPerson(stack);
     const [here, there] = [await signIn(portal, person), await signIn(portal, person)];
     const { body } = await client.get(`/operator/users?account_id=${person.accountId}`);
     const path = `/operator/users/${body.users[0].user_id}`;
@@ -219,7 +217,7 @@ describe('users', () => {
   });
 
   test('become operators only after they were removed, and nobody can remove themselves', async () => {
-    const person = await createPerson(stack, (await stack.account()).id);
+    const person = await createPerson(stack);
     const refused = await client.post('/operator/users', { email: person.email, account_id: null });
     expect(refused.body.code).toBe('user_elsewhere');
     const account_id = (await stack.account()).id;
@@ -281,11 +279,9 @@ describe('the service', () => {
         expect((await pause({})).status).toBe(403);
         expect((await pause({ Origin: there.url })).status).toBe(405);
 
-        const { page, complaints: pageErrors } = await openPage();
-        await visitAs(page, there, person);
+        const page = await openPageAs(there, person);
         await page.goto(`${board}/queue/receipts?status=waiting`);
         await page.getByText('wake-up', { exact: true }).first().waitFor();
-        expect(pageErrors).toEqual([]);
         await page.context().close();
 
         await own.worker();
@@ -300,7 +296,6 @@ describe('the service', () => {
 
   test('lists the dead receipts of all accounts, newest first, in pages', async () => {
     const { id } = await stack.account();
-    const { knex } = stack.database;
     const seed = openSeed(stack.database.url);
     const ids: string[] = [];
     for (let n = 0; n < 3; n += 1) ids.unshift(await seed.dead(id, `dead ${n}`));
@@ -329,7 +324,6 @@ describe('the service', () => {
 
   test('has an audit log that is searched by account, actor and subject, in pages', async () => {
     const { id } = await stack.account();
-    const { knex } = stack.database;
     const events = Array.from({ length: 120 }, (_, n) => ({
       account_id: id,
       actor: n % 2 ? 'paged@example.test' : 'operator:root',
@@ -365,8 +359,7 @@ describeWith('chromium')('in a browser', () => {
     await client.post('/operator/accounts', { name: 'Shown' });
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark', locale: 'ar' } as const;
     for (const options of [{}, phone]) {
-      const { page, complaints: pageErrors } = await openPage(options);
-      await visitAs(page, portal, operator);
+      const page = await openPageAs(portal, operator, '/', options);
       for (const path of PATHS) {
         await page.goto(portal.url + path);
         await page.locator('table').first().waitFor();
@@ -376,14 +369,13 @@ describeWith('chromium')('in a browser', () => {
         );
         expect([path, width]).toEqual([path, inner]);
       }
-      expect(pageErrors).toEqual([]);
-      await page.context().close();
     }
   });
 
   test('an operator creates an account, suspends it and invites its holder', async () => {
-    const { page, complaints: pageErrors } = await openPage({ permissions: ['clipboard-read', 'clipboard-write'] });
-    await visitAs(page, portal, operator, '/operator');
+    const page = await openPageAs(portal, operator, '/operator', {
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     await page.getByRole('button', { name: 'New account' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Desert Rose');
@@ -412,20 +404,19 @@ describeWith('chromium')('in a browser', () => {
     await page.keyboard.press('Escape');
     await page.locator('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(link.split('#')[1]);
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('a new account holder is invited by a command and signs in with the link, which works only once', async () => {
     const { id } = await stack.account();
-    let printed = '';
-    const sink = { write: (text: string) => (printed += text) };
     const env = { DATABASE_URL: stack.database.url, PORTAL_URL: portal.url };
-    const argv = ['users', 'invite', 'salim@example.test', '--account', String(id)];
-    expect(await runCli(argv, { stdout: sink, stderr: sink, env, localDirectory: '/nonexistent' })).toBe(0);
+    const { code, stdout: printed } = await runCommand(
+      ['users', 'invite', 'salim@example.test', '--account', String(id)],
+      env,
+    );
+    expect(code).toBe(0);
     const [link = ''] = /http:\S+/.exec(printed) ?? [];
 
-    const { page, complaints: pageErrors } = await openPage();
+    const page = await openPage();
     await page.goto(link);
     await page.getByText('You are invited as salim@example.test.').waitFor();
     await expectAccessible(page);
@@ -438,31 +429,22 @@ describeWith('chromium')('in a browser', () => {
     await page.goto('about:blank');
     await page.goto(link);
     await page.getByText('This link is not valid, was used already, or has expired').waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
 
-    const again = await openPage();
-    await visitAs(again.page, portal, {
-      email: 'salim@example.test',
-      password: 'a desert rose in spring',
-      name: 'سالم',
-      accountId: id,
-    });
-    await again.page.getByRole('link', { name: 'Activity log' }).click();
-    await again.page.getByText('Accepted the invitation').waitFor();
-    await expectAccessible(again.page);
-    await again.page.context().close();
+    const salim = { email: 'salim@example.test', password: 'a desert rose in spring', name: 'سالم', accountId: id };
+    const again = await openPageAs(portal, salim);
+    await again.getByRole('link', { name: 'Activity log' }).click();
+    await again.getByText('Accepted the invitation').waitFor();
+    await expectAccessible(again);
   });
 
   test('a link for an existing user shows their name and sets a new password', async () => {
-    const person = await createPerson(stack, (await stack.account()).id);
-    const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
-    const { page } = await openPage();
+    const person = await createPerson(stack);
+    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    const page = await openPage();
     await page.goto(`${portal.url}/invitation#${token}`);
     await page.getByLabel(/^A password/).fill('another one that is long');
     expect(await page.getByLabel('Your name').inputValue()).toBe('Test Person');
     await page.getByRole('button', { name: 'Set the password and sign in' }).click();
     await page.locator('.shell').waitFor();
-    await page.context().close();
   });
 });

@@ -1,19 +1,13 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, ageSessions, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** A person with a passkey, signed in by password. */
 async function enroll() {
@@ -42,8 +36,7 @@ async function signInBy(authenticator: Authenticator, client: PortalClient, devi
 
 const REJECTED = [401, 'passkey_rejected'];
 const entriesOf = ({ email }: TestPerson, action: string) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}`, action })
     .orderBy('event_id');
 
@@ -90,7 +83,6 @@ describe('a passkey', () => {
 
   test('is needed even if the library has not noted it yet', async () => {
     const { person, client } = await enroll();
-    const { knex } = stack.database;
     await knex('users').where({ email: person.email }).update({ two_factor_enabled: false });
     const weak = await signIn(portal, person);
     const path = `/accounts/${person.accountId}`;
@@ -120,7 +112,6 @@ describe('a passkey', () => {
 
   test('cannot be added without end', async () => {
     const { client, person } = await enroll();
-    const { knex } = stack.database;
     const [{ user_id, ...row }] = await knex('user_passkeys as p')
       .join('users as u', 'u.id', 'p.user_id')
       .where('u.email', person.email)
@@ -189,7 +180,7 @@ describe('a sign-in by passkey', () => {
     '%s is refused and recorded',
     async (_, deviation) => {
       const { person, authenticator } = await enroll();
-      await stack.database.knex('sign_in_attempts').delete();
+      await knex('sign_in_attempts').delete();
       const client = openPortalClient(portal);
       expect(await signInBy(authenticator, client, deviation)).toEqual(REJECTED);
       expect((await client.get('/session')).body.code).toBe('not_signed_in');
@@ -208,7 +199,7 @@ describe('a sign-in by passkey', () => {
     expect([await send(client), await send(client)]).toEqual([204, 401]);
     const late = openPortalClient(portal);
     const expiring = (await late.post('/session/passkey/options')).body;
-    await stack.database.knex('user_verifications').update({ expires_at: new Date(0) });
+    await knex('user_verifications').update({ expires_at: new Date(0) });
     const passkey = authenticator.signIn(expiring);
     expect((await late.post('/session/passkey', { passkey })).body.code).toBe('passkey_rejected');
   });
@@ -223,7 +214,6 @@ describe('a sign-in by passkey', () => {
   });
 
   test('is limited by network, and leaves no challenges after their time', async () => {
-    const { knex } = stack.database;
     await openPortalClient(portal).post('/session/passkey/options');
     await knex('sign_in_attempts').update({ attempts: 300 });
     const reply = await openPortalClient(portal).post('/session/passkey/options');
@@ -239,7 +229,6 @@ describe('a sign-in by passkey', () => {
     ['networks of /56 in one /48', 1200, (at: number) => `2001:db8:0:${at.toString(16).padStart(2, '0')}00::1`],
     ['addresses in one /24', 1200, (at: number) => `198.51.100.${at + 1}`],
   ])('is limited for many %s together: %i', async (_, max, networkOf) => {
-    const { knex } = stack.database;
     await knex('sign_in_attempts').delete();
     const statusFrom = async (network: string) => {
       const headers = { Origin: portal.url, 'X-Forwarded-For': network };
@@ -287,7 +276,6 @@ describe('confirming a session by passkey', () => {
 
   test('makes the proof recent, with a second factor, and opens no other session', async () => {
     const { client, authenticator } = await enroll();
-    const { knex } = stack.database;
     await ageSessions(stack);
     await knex('user_sessions').update({ second_factor: false });
     expect((await client.post('/second-factors/recovery-codes')).body.code).toBe('authentication_required');
@@ -303,11 +291,11 @@ describe('confirming a session by passkey', () => {
     await ageSessions(stack);
     const { body } = await own.client.post('/session/passkey/options');
     expect(body.allowCredentials).toMatchObject([{ id: own.authenticator.id }]);
-    const { length } = await stack.database.knex('user_sessions');
+    const { length } = await knex('user_sessions');
     expect((await confirm(own.client, other.authenticator)).body.code).toBe('passkey_rejected');
     expect(await entriesOf(own.person, 'sign_in_failed')).toHaveLength(1);
     expect((await confirm(own.client, own.authenticator, { userVerified: false })).body.code).toBe('passkey_rejected');
-    expect(await stack.database.knex('user_sessions')).toHaveLength(length);
+    expect(await knex('user_sessions')).toHaveLength(length);
     expect((await own.client.get('/session')).body.email).toBe(own.person.email);
     expect((await own.client.post('/second-factors/recovery-codes')).body.code).toBe('authentication_required');
   });

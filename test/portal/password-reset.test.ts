@@ -1,39 +1,28 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let mailServer: MailServer;
+const { stack, knex, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  mailServer = await startMailServer();
-  portal = await stack.portal(mailServer.settings);
-});
 beforeEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const NEW_PASSWORD = 'a new one that is long';
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 const client = () => openPortalClient(portal);
 const audit = (filter: object) =>
-  stack.database
-    .knex('audit_events')
-    .where(filter)
-    .orderBy('event_id')
-    .select('account_id', 'actor', 'action', 'details');
+  knex('audit_events').where(filter).orderBy('event_id').select('account_id', 'actor', 'action', 'details');
 
 /** Asks like the proxy, with the address of a client. */
 async function ask(email: unknown, headers: Record<string, string> = {}): Promise<Response> {
@@ -100,7 +89,7 @@ describe('a link for a new password', () => {
     expect(await tryIn(await app.code(), person.password)).toBe(429);
     expect((await use(await tokenFor(person))).status).toBe(204);
     expect(await tryIn(code, NEW_PASSWORD)).toBe(401);
-    const ofDay = stack.database.knex('sign_in_attempts').whereLike('key', 'codes of a day of %');
+    const ofDay = knex('sign_in_attempts').whereLike('key', 'codes of a day of %');
     // The attempt that met the lock was not counted for the day.
     expect(await ofDay.clone().pluck('attempts')).toEqual([11]);
     await ofDay.clone().update({ attempts: 50 });
@@ -111,7 +100,7 @@ describe('a link for a new password', () => {
   test('is stored as its SHA-256 only, and is in no log line', async () => {
     const person = await newPerson();
     const token = await tokenFor(person);
-    const rows = await stack.database.knex('password_resets');
+    const rows = await knex('password_resets');
     expect(
       JSON.stringify(rows.map((row) => ({ ...row, token_hash: row.token_hash.toString('base64url') }))),
     ).not.toContain(token);
@@ -150,7 +139,6 @@ describe('a link for a new password', () => {
   });
 
   test('ends after 60 minutes, and is removed then', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     const token = await tokenFor(person);
     const ofPerson = () =>
@@ -180,7 +168,7 @@ describe('a link for a new password', () => {
       'a link of an operator that is used',
       async (person: TestPerson) => {
         const invitation = { ...person, role: 'account_holder' as const };
-        const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+        const token = await createInvitation(knex, invitation, 'test', 3_600_000);
         const body = { token, name: 'New Name', password: NEW_PASSWORD };
         expect((await client().post('/invitations/accept', body)).status).toBe(204);
       },
@@ -188,7 +176,7 @@ describe('a link for a new password', () => {
     [
       'the removal of the user',
       async ({ email }: TestPerson) => {
-        expect(await removeUser(stack.database.knex, email, 'test')).toMatchObject({ email });
+        expect(await removeUser(knex, email, 'test')).toMatchObject({ email });
       },
     ],
   ])('ends with %s', async (_, change) => {
@@ -202,7 +190,6 @@ describe('a link for a new password', () => {
   test('is used once, also by two requests at the same time', async () => {
     const person = await newPerson();
     const token = await tokenFor(person);
-    const { knex } = stack.database;
     const locked = await hold(knex, `select from users where email = '${person.email}' for update`);
     const replies = [use(token), use(token, 'another new one, and long')];
     // Both have found the link.
@@ -238,8 +225,8 @@ describe('a link for a new password', () => {
   test('is taken from pages of the portal only', async () => {
     const person = await newPerson();
     const token = await createPasswordReset(
-      stack.database.knex,
-      (await stack.database.knex('users').where({ email: person.email }).first('id')).id,
+      knex,
+      (await knex('users').where({ email: person.email }).first('id')).id,
       3_600_000,
     );
     for (const path of ['', '/look', '/use']) {
@@ -274,7 +261,7 @@ describe('asking for a link', () => {
   test('does nothing that depends on the address before the reply', async () => {
     const person = await newPerson();
     // The rows that tell about the address cannot be read or written until the lock is gone.
-    await stack.database.knex.transaction(async (trx) => {
+    await knex.transaction(async (trx) => {
       await trx.raw('lock table users, password_resets, audit_events in access exclusive mode');
       for (const email of [person.email, 'nobody@example.test']) expect((await ask(email)).status).toBe(202);
     });
@@ -312,7 +299,7 @@ describe('asking for a link', () => {
     await until('three mails', async () => resetMailsTo(person.email).length >= 3);
     await tokenFor(person, { 'X-Forwarded-For': '203.0.113.10' });
     expect(resetMailsTo(person.email)).toHaveLength(4);
-    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     await tokenFor(person, { 'X-Forwarded-For': '203.0.113.9' });
   });
 
@@ -327,7 +314,6 @@ describe('asking for a link', () => {
     expect(resetMailsTo(person.email)).toHaveLength(6);
     expect((await look(newest)).status).toBe(200);
     // It works until the address gets the next mail.
-    const { knex } = stack.database;
     const [link] = await knex('password_resets').orderBy('expires_at', 'desc').limit(1);
     const mails = await knex('sign_in_attempts').where('attempts', '>', 6).pluck('window_to');
     expect(mails.length).toBeGreaterThan(0);
@@ -353,7 +339,7 @@ describe('asking for a link', () => {
     const statusFrom = async (network: string) =>
       (await ask('nobody@example.test', { 'X-Forwarded-For': network })).status;
     expect(await statusFrom(networkOf(0))).toBe(202);
-    await stack.database.knex('sign_in_attempts').update({ attempts: max - 1 });
+    await knex('sign_in_attempts').update({ attempts: max - 1 });
     expect([await statusFrom(networkOf(1)), await statusFrom(networkOf(2))]).toEqual([202, 429]);
     expect(await statusFrom('192.0.2.1')).toBe(202);
   });
@@ -387,11 +373,11 @@ describe('the audit trail', () => {
 
   test('records an address of nobody as a hash, and at most ten requests from one network', async () => {
     const other = await newPerson();
-    await stack.database.knex('audit_events').delete();
+    await knex('audit_events').delete();
     for (let time = 0; time < 13; time += 1) await ask(`nobody-${time}@example.test`);
     await untilAskedFor(other);
     const ofNobody = async () =>
-      stack.database.knex('audit_events').whereLike('subject', 'email:%').select('action', 'subject', 'actor');
+      knex('audit_events').whereLike('subject', 'email:%').select('action', 'subject', 'actor');
     await until('ten entries', async () => (await ofNobody()).length >= 10);
     expect(await ofNobody()).toEqual(
       Array(10).fill({
@@ -422,7 +408,7 @@ describe('a mail about the change', () => {
     await mailServer.mailTo(person.email, 2);
     const accept = async (email: string) => {
       const invitation = { email, role: 'account_holder' as const, accountId: person.accountId };
-      const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+      const token = await createInvitation(knex, invitation, 'test', 3_600_000);
       const reply = await client().post('/invitations/accept', { token, name: 'A', password: NEW_PASSWORD });
       expect(reply.status).toBe(204);
     };
@@ -440,7 +426,7 @@ describe('a mail about the change', () => {
     await session.delete('/second-factors/totp');
     await addTotp(stack, session);
     const operator = await signIn(portal, await createPerson(stack, null));
-    const user = await findUser(stack.database.knex, person.email);
+    const user = await findUser(knex, person.email);
     expect((await operator.delete(`/operator/users/${user?.user_id}/second-factors`)).status).toBe(204);
     await mailServer.mailTo(person.email, 5);
     const of = (what: string) =>

@@ -1,29 +1,19 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
-import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
+import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
-let person: TestPerson;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-  person = await createPerson(stack, (await stack.account()).id);
-});
+const { stack, knex, portal, person } = useStack({ portal: true, person: true });
 
 const credentials = ({ email } = person) =>
-  stack.database
-    .knex('user_credentials')
-    .whereIn('user_id', stack.database.knex('users').where({ email }).select('id'));
+  knex('user_credentials').whereIn('user_id', knex('users').where({ email }).select('id'));
 
 test.each([
   ['https://orders.example.com', '16'],
@@ -80,7 +70,7 @@ test.each([
     'invalid_request',
     [{ pointer: '/new_password', code }],
   ]);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const accepted = await client.post('/invitations/accept', { token, name: person.name, password });
   expect([accepted.status, accepted.body.errors]).toMatchObject([422, [{ pointer: '/password', code }]]);
   expect(await credentials().pluck('password')).toEqual(before);
@@ -89,7 +79,6 @@ test.each([
 });
 
 test('only 20 new passwords are estimated in a quarter of an hour, with a link or with the current password', async () => {
-  const { knex } = stack.database;
   await knex('sign_in_attempts').delete();
   const client = await signIn(portal, person);
   const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
@@ -115,8 +104,7 @@ test('only 20 new passwords are estimated in a quarter of an hour, with a link o
 
 testInBrowser('the form says in both languages what is wrong with a new password, at its field', async () => {
   const visitor = await createPerson(stack, person.accountId);
-  const { page, complaints } = await openPage();
-  await visitAs(page, portal, visitor, '/profile');
+  const page = await openPageAs(portal, visitor, '/profile');
   const current = page.locator('input[autocomplete="current-password"]');
   const next = page.locator('input[autocomplete="new-password"]');
   await current.fill(visitor.password);
@@ -126,14 +114,11 @@ testInBrowser('the form says in both languages what is wrong with a new password
   expect(await next.getAttribute('aria-invalid')).toBe('true');
   expect(await current.getAttribute('aria-invalid')).toBeNull();
   await expectAccessible(page);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const arabic = await openPage({ locale: 'ar-AE' });
-  await arabic.page.goto(`${portal.url}/invitation#${token}`);
-  const password = arabic.page.locator('input[autocomplete="new-password"]');
+  await arabic.goto(`${portal.url}/invitation#${token}`);
+  const password = arabic.locator('input[autocomplete="new-password"]');
   await password.fill(person.email);
   await password.press('Enter');
-  await arabic.page.getByText('تكاد كلمة المرور هذه تقتصر').waitFor();
-  expect([...complaints, ...arabic.complaints]).toEqual([]);
-  await page.context().close();
-  await arabic.page.context().close();
+  await arabic.getByText('تكاد كلمة المرور هذه تقتصر').waitFor();
 });

@@ -3,10 +3,8 @@ import { MEMBER_ROLES } from '@orders/database/users/memberships.ts';
 import { ROUTES, type RouteRule } from '../../apps/portal/src/permissions.ts';
 import { openSeed } from '../cli/seed.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let accountId: number;
 const clients = new Map<string, PortalClient>();
 
@@ -32,23 +30,22 @@ const REFUSALS = [
   'second_factor_required',
 ];
 
+const { stack, knex, portal } = useStack({ portal: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   accountId = (await stack.account({ signing: true })).id;
   for (const role of MEMBER_ROLES) clients.set(role, await signIn(portal, await createPerson(stack, accountId, role)));
   clients.set('operator', await signIn(portal, await createPerson(stack, null)));
-  const other = await createPerson(stack, (await stack.account()).id);
+  const other = await createPerson(stack);
   clients.set('member of another account', await signIn(portal, other));
   clients.set('nobody', openPortalClient(portal));
 });
 
 const suspend = (suspended: boolean) =>
-  stack.database
-    .knex('accounts')
+  knex('accounts')
     .where({ account_id: accountId })
     .update({ suspended_at: suspended ? new Date() : null });
-const authenticated = (at: Date | null) => stack.database.knex('user_sessions').update({ authenticated_at: at });
+const authenticated = (at: Date | null) => knex('user_sessions').update({ authenticated_at: at });
 
 /** With ids of nothing and without a body, so that a request which is let through changes hardly anything. */
 async function refusalOf(who: string, { method, path }: RouteRule): Promise<string | null> {
@@ -174,7 +171,6 @@ test('in a suspended account a member confirms no order and makes no key; an ope
   const seed = openSeed(stack.database.url);
   await seed.written(id, { source_order_id: 'waits' });
   await seed.close();
-  const { knex } = stack.database;
   const [{ order_id }] = await knex('orders').where({ account_id: id }).select('order_id');
   await knex('accounts').where({ account_id: id }).update({ suspended_at: new Date() });
   const owner = await signIn(portal, await createPerson(stack, id));

@@ -1,35 +1,23 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { runOrders } from '../harness/run-command.ts';
 import { addTotp, signInWithCode, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import type { RunningPortal } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
+const { stack, knex, portal } = useStack({ portal: true });
 /** Where operators need a second factor. */
 let strict: RunningPortal;
-let portal: RunningPortal;
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  [strict, portal] = [await stack.portal({ OPERATOR_SECOND_FACTOR: 'required' }), await stack.portal()];
+  strict = await stack.portal({ OPERATOR_SECOND_FACTOR: 'required' });
 });
 
 const codesOf = async (client: PortalClient, paths: string[]) =>
   Promise.all(paths.map(async (path) => (await client.get(path)).body.code ?? 200));
-const entriesOf = (subject: string, action: string) => stack.database.knex('audit_events').where({ subject, action });
+const entriesOf = (subject: string, action: string) => knex('audit_events').where({ subject, action });
 
-async function orders(...argv: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const written = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof written) => ({ write: (text: string) => (written[name] += text) });
-  const env = { DATABASE_URL: stack.database.url };
-  const code = await runCli(argv, {
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env,
-    localDirectory: '/nowhere',
-  });
-  return { code, ...written };
-}
+const orders = (...argv: string[]) => runOrders(stack, ...argv);
 
 /** What is left to somebody without the second factor that is required. */
 const OPEN = ['/session', '/sessions', '/second-factors'];
@@ -139,7 +127,7 @@ describe('a reset', () => {
   }
 
   test('by an operator removes the factors of a member and ends the sessions', async () => {
-    const person = await createPerson(stack, (await stack.account()).id);
+    const person = await createPerson(stack);
     const client = await enroll(person);
     const operator = await createPerson(stack, null);
     const byOperator = await signIn(portal, operator);

@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import { listChanges } from '../harness/audit.ts';
-import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
-import { erase, sendOrder } from '../harness/erasure.ts';
-import { createPerson, signIn } from '../harness/people.ts';
+import { expectAccessible, intercept, openPageAs } from '../harness/browser.ts';
+import { erase } from '../harness/erasure.ts';
+import { below, createPerson, openShop, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { below, openShop, type Shop } from '../harness/review-list.ts';
 import { numbered, rowOf } from '../harness/review-page.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = numbered('R-1');
 const AGAIN = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' }, emirate: 'Sharjah' };
@@ -21,21 +20,9 @@ const CHANGES = [
 ];
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
+const { stack, knex, api, portal, shop } = useStack({ intake: true, worker: true, portal: true, shop: 'each test' });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  [portal] = await Promise.all([stack.portal({ INTAKE_URL: intake.api.url }), stack.worker()]);
-});
-beforeEach(async () => {
-  shop = await openShop(stack, portal);
-});
-
-const send = (order: object) => sendOrder(intake, shop.account, order);
+const send = (order: object) => api.process(shop.account, order);
 /** Sends the order for the first time. */
 const begin = async (order: object = FIRST): Promise<number> => (await send(order)).order_id;
 /** Sends the order again. @returns the id of the receipt. */
@@ -47,10 +34,7 @@ const confirm = (...order_ids: number[]) => shop.post('/orders/review', { order_
 const show = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).body;
 const listed = async () =>
   (await shop.get('/orders')).body.orders.map(({ resent }: { resent: string | null }) => resent);
-const log = async () => {
-  const events = await listChanges(stack.database.knex, shop.account.id, 20);
-  return events.map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
-};
+const log = () => listChanges(knex, shop.account.id, 20);
 
 describe('over HTTP', () => {
   test('an order lists its resends, newest first, except those without changes', async () => {
@@ -237,18 +221,9 @@ describe('over HTTP', () => {
   });
 });
 
-/** Opens a page of the shop as its holder. Errors in the page fail the test at the end. */
-async function visit(
-  path: string,
-  work: (page: Page) => Promise<void>,
-  options: BrowserContextOptions = {},
-): Promise<void> {
-  const { page, complaints: pageErrors } = await openPage(options);
-  await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}${path}`);
-  await work(page);
-  expect(pageErrors).toEqual([]);
-  await page.context().close();
-}
+/** Opens a page of the shop as its holder. */
+const visit = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
+  openPageAs(portal, shop.person, `/accounts/${shop.account.id}${path}`, options);
 
 const panelOf = (page: Page) => page.locator('.resend-panel');
 const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
@@ -261,7 +236,7 @@ const fieldsIn = async (page: Page) => {
   return Object.fromEntries((await Promise.all(fields.map(linesOf))).map(([name, ...rest]) => [name, rest]));
 };
 const stateOf = async (orderId: number) => {
-  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  const [order] = await knex('orders').where({ order_id: orderId });
   return order.review_state;
 };
 
@@ -270,39 +245,37 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin();
     await choose('hold');
     await resend();
-    await visit(`/review/${orderId}`, async (page) => {
-      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await panelOf(page).getByText('cannot be confirmed until somebody chooses a version').waitFor();
-      expect(await fieldsIn(page)).toEqual({
-        Phone: ['Now', '+971 50 123 4567', 'Sent again', '+971 50 765 4321'],
-        Emirate: ['Now', 'Dubai', 'Sent again', 'Sharjah'],
-      });
-      await page.getByRole('button', { name: 'Confirm order R-1' }).click();
-      await page.getByText('R-1\u2069 · \u2068Fatima\u2069 was not confirmed').waitFor();
-      await page.locator('.resend-panel:focus').waitFor();
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Tab');
-      await page.keyboard.press('Tab');
-      await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
-      await page.keyboard.press('Enter');
-      await panelOf(page).getByText('New version used by').waitFor();
-      await page.locator('.resend-panel:focus').waitFor();
-      await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
-      await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
-      await page.locator('.history').getByText('New version used').waitFor();
-      await rowOf(page, 'R-1').getByText('with changes (decided)').waitFor({ state: 'attached' });
-      await page.keyboard.press('c');
-      await rowOf(page, 'R-1').waitFor({ state: 'detached' });
-      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
+    const page = await visit(`/review/${orderId}`);
+    await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+    await panelOf(page).getByText('cannot be confirmed until somebody chooses a version').waitFor();
+    expect(await fieldsIn(page)).toEqual({
+      Phone: ['Now', '+971 50 123 4567', 'Sent again', '+971 50 765 4321'],
+      Emirate: ['Now', 'Dubai', 'Sent again', 'Sharjah'],
     });
+    await page.getByRole('button', { name: 'Confirm order R-1' }).click();
+    await page.getByText('R-1\u2069 · \u2068Fatima\u2069 was not confirmed').waitFor();
+    await page.locator('.resend-panel:focus').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
+    await page.keyboard.press('Enter');
+    await panelOf(page).getByText('New version used by').waitFor();
+    await page.locator('.resend-panel:focus').waitFor();
+    await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
+    await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
+    await page.locator('.history').getByText('New version used').waitFor();
+    await rowOf(page, 'R-1').getByText('with changes (decided)').waitFor({ state: 'attached' });
+    await page.keyboard.press('c');
+    await rowOf(page, 'R-1').waitFor({ state: 'detached' });
+    await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
   });
 
   test('the button that accepts a resend names what it removes', async () => {
     await choose('hold');
     const orderId = await begin();
     await resend({ ...FIRST, customer: { ...FIRST.customer, phone: null }, items: [] } as never);
-    const { page, complaints } = await openPage();
-    await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
+    const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
     const panel = page.getByRole('region', { name: 'Sent again with changes' });
     await panel.getByText('removed').first().waitFor();
     expect(await panel.getByText('removed', { exact: true }).count()).toBe(2);
@@ -310,8 +283,6 @@ describeWith('chromium')('on the page', () => {
     await panel.getByRole('button', { name: /^Use the new version, and remove: .*Phone.* and .*Items/ }).click();
     await panel.getByText('New version used by').waitFor();
     expect((await show(orderId)).order).toMatchObject({ customer: { phone: null }, items: [] });
-    expect(complaints).toEqual([]);
-    await page.context().close();
   });
 
   test('a refused resend changes nothing, and earlier resends are listed with the original values of edited fields', async () => {
@@ -320,21 +291,20 @@ describeWith('chromium')('on the page', () => {
     await resend({ ...FIRST, total: '1' });
     await resend({ ...FIRST, items: [{ name: 'Water', quantity: 1 }, ...FIRST.items], address: 'Villa 13' });
     await shop.patch(`/orders/${orderId}`, { edits: { '/address': 'Villa 12, blue gate' } });
-    await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).waitFor();
-      expect(await fieldsIn(page)).toEqual({
-        Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
-        Items: ['Now', '2 × Karak (K-1)', 'Sent again', '1 × Water\n2 × Karak (K-1)'],
-      });
-      await panelOf(page).getByText('Earlier version').click();
-      await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
-      await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
-      await panelOf(page).getByText('Current version kept by').waitFor();
-      await page.locator('.order-facts').getByText('Villa 12, blue gate').waitFor();
-      expect(await panelOf(page).getByRole('button').count()).toBe(0);
-      await page.getByRole('button', { name: 'Confirm order R-1' }).click();
-      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
+    const page = await visit(`/review/${orderId}`);
+    await panelOf(page).waitFor();
+    expect(await fieldsIn(page)).toEqual({
+      Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
+      Items: ['Now', '2 × Karak (K-1)', 'Sent again', '1 × Water\n2 × Karak (K-1)'],
     });
+    await panelOf(page).getByText('Earlier version').click();
+    await panelOf(page).locator('.change-list', { hasText: '1,250.50' }).waitFor();
+    await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
+    await panelOf(page).getByText('Current version kept by').waitFor();
+    await page.locator('.order-facts').getByText('Villa 12, blue gate').waitFor();
+    expect(await panelOf(page).getByRole('button').count()).toBe(0);
+    await page.getByRole('button', { name: 'Confirm order R-1' }).click();
+    await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
   });
 
   test('a change that was too long to store is named, its receipt shows it, and it is accepted whole', async () => {
@@ -347,38 +317,36 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin({ ...FIRST, items: many(1) });
     await choose('hold');
     const receiptId = await resend({ ...FIRST, total: '1', items: many(2) });
-    await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).getByText('too long to show here').waitFor();
-      expect(await fieldsIn(page)).toEqual({
-        Total: ['Now', '1,250.50', 'Sent again', '1.00'],
-        Items: ['Sent again', 'too long to show here; its receipt has the whole text'],
-      });
-      const link = panelOf(page).locator('.resend-when');
-      expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
-      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
-      await panelOf(page).getByText('New version used by').waitFor();
-      await page.locator('.history .change-list', { hasText: 'Items 400: Qty' }).waitFor();
+    const page = await visit(`/review/${orderId}`);
+    await panelOf(page).getByText('too long to show here').waitFor();
+    expect(await fieldsIn(page)).toEqual({
+      Total: ['Now', '1,250.50', 'Sent again', '1.00'],
+      Items: ['Sent again', 'too long to show here; its receipt has the whole text'],
     });
+    const link = panelOf(page).locator('.resend-when');
+    expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
+    await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+    await panelOf(page).getByText('New version used by').waitFor();
+    await page.locator('.history .change-list', { hasText: 'Items 400: Qty' }).waitFor();
     expect((await show(orderId)).order.items).toEqual(many(2));
   });
 
   test('orders of a selection that are on hold return to the list, and the page says how many and why', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
-    await visit('/review', async (page) => {
-      await rowOf(page, 'R-2').waitFor();
-      // The page does not know about the resend yet.
-      await intercept(page, '**/orders/updates*', (route) => route.abort());
-      await resend();
-      await page.getByRole('checkbox', { name: 'Select all' }).check();
-      await confirmButton(page.getByRole('toolbar')).click();
-      await page.locator('.decision.is-failed', { hasText: 'was not confirmed. It was sent again' }).waitFor();
-      await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
-      expect(await page.locator('.decision', { hasText: '2 orders confirmed' }).count()).toBe(0);
-      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
-      expect(await rowOf(page, 'R-2').count()).toBe(0);
-      expect(await Promise.all(ids.map(stateOf))).toEqual(['needs_review', 'confirmed']);
-    });
+    const page = await visit('/review');
+    await rowOf(page, 'R-2').waitFor();
+    // The page does not know about the resend yet.
+    await intercept(page, '**/orders/updates*', (route) => route.abort());
+    await resend();
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await confirmButton(page.getByRole('toolbar')).click();
+    await page.locator('.decision.is-failed', { hasText: 'was not confirmed. It was sent again' }).waitFor();
+    await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
+    expect(await page.locator('.decision', { hasText: '2 orders confirmed' }).count()).toBe(0);
+    await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+    expect(await rowOf(page, 'R-2').count()).toBe(0);
+    expect(await Promise.all(ids.map(stateOf))).toEqual(['needs_review', 'confirmed']);
   });
 
   test('with "ignore" resends are shown for open, confirmed and rejected orders, and the page says that nothing changed', async () => {
@@ -390,158 +358,151 @@ describeWith('chromium')('on the page', () => {
     await confirm(confirmed);
     await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
     for (const source_order_id of ['R-1', 'R-2', 'R-3']) await resend({ ...AGAIN, source_order_id });
-    await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).getByText('The order has not changed.').waitFor();
-      expect(await panelOf(page).getByRole('button').allTextContents()).toEqual([
-        'Keep the current version',
-        'Use the new version',
-      ]);
-      await page.keyboard.press('c');
-      await page.getByRole('dialog').getByRole('button', { name: 'Confirm the current version' }).click();
-      await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
-      await page.getByRole('link', { name: 'Confirmed' }).click();
-      await rowOf(page, 'R-2').getByRole('link').click();
-      await panelOf(page).getByText('is confirmed and has not changed').waitFor();
-      expect(await panelOf(page).getByRole('button').count()).toBe(0);
-      await page.getByRole('link', { name: 'Rejected' }).click();
-      await rowOf(page, 'R-3').getByRole('link').click();
-      await panelOf(page).getByText('is rejected and has not changed').waitFor();
-    });
+    const page = await visit(`/review/${orderId}`);
+    await panelOf(page).getByText('The order has not changed.').waitFor();
+    expect(await panelOf(page).getByRole('button').allTextContents()).toEqual([
+      'Keep the current version',
+      'Use the new version',
+    ]);
+    await page.keyboard.press('c');
+    await page.getByRole('dialog').getByRole('button', { name: 'Confirm the current version' }).click();
+    await page.locator('.decision', { hasText: /^Confirmed / }).waitFor();
+    await page.getByRole('link', { name: 'Confirmed' }).click();
+    await rowOf(page, 'R-2').getByRole('link').click();
+    await panelOf(page).getByText('is confirmed and has not changed').waitFor();
+    expect(await panelOf(page).getByRole('button').count()).toBe(0);
+    await page.getByRole('link', { name: 'Rejected' }).click();
+    await rowOf(page, 'R-3').getByRole('link').click();
+    await panelOf(page).getByText('is rejected and has not changed').waitFor();
     expect(await stateOf(orderId)).toBe('confirmed');
   });
 
   test('with "ignore" the key asks which version, and the new one is used and then confirmed', async () => {
     const [orderId] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await resend();
-    await visit('/review', async (page) => {
-      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await page.keyboard.press('j');
-      await page.keyboard.press('j');
-      await page.locator('.order-row.is-current').and(rowOf(page, 'R-1')).waitFor();
-      await page.keyboard.press('c');
-      await page.getByRole('dialog', { name: 'Which version of' }).waitFor();
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Compare the versions' }).click();
-      await panelOf(page).waitFor();
-      await page.keyboard.press('c');
-      await page.getByRole('dialog').getByRole('button', { name: 'Use the new version' }).click();
-      await panelOf(page).getByText('New version used by').waitFor();
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
-      await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
-      expect(await stateOf(orderId)).toBe('needs_review');
-      await page.keyboard.press('c');
-      await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
-    });
+    const page = await visit('/review');
+    await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.locator('.order-row.is-current').and(rowOf(page, 'R-1')).waitFor();
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: 'Which version of' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Compare the versions' }).click();
+    await panelOf(page).waitFor();
+    await page.keyboard.press('c');
+    await page.getByRole('dialog').getByRole('button', { name: 'Use the new version' }).click();
+    await panelOf(page).getByText('New version used by').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
+    expect(await stateOf(orderId)).toBe('needs_review');
+    await page.keyboard.press('c');
+    await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
     expect((await show(orderId)).order.customer.phone).toBe('+971507654321');
   });
 
   test('orders of a selection that were sent again are confirmed in their current version only if that is asked for', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await resend();
-    await visit('/review', async (page) => {
-      await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await page.getByRole('checkbox', { name: 'Select all' }).check();
-      await confirmButton(page.getByRole('toolbar')).click();
-      await page.getByRole('dialog', { name: '1 of 2 was sent again with changes' }).waitFor();
-      await page.getByRole('button', { name: 'Confirm 1 other order' }).click();
-      await rowOf(page, 'R-2').waitFor({ state: 'detached' });
-      await until('R-2 is confirmed', async () => (await stateOf(ids[1] as number)) === 'confirmed');
-      expect(await stateOf(ids[0] as number)).toBe('needs_review');
-    });
+    const page = await visit('/review');
+    await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await confirmButton(page.getByRole('toolbar')).click();
+    await page.getByRole('dialog', { name: '1 of 2 was sent again with changes' }).waitFor();
+    await page.getByRole('button', { name: 'Confirm 1 other order' }).click();
+    await rowOf(page, 'R-2').waitFor({ state: 'detached' });
+    await until('R-2 is confirmed', async () => (await stateOf(ids[1] as number)) === 'confirmed');
+    expect(await stateOf(ids[0] as number)).toBe('needs_review');
   });
 
   test('a resend that arrives appears in the open list and order', async () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
     await choose('hold');
-    await visit(`/review/${orderId}`, async (page) => {
-      await rowOf(page, 'R-2').waitFor();
-      await page.locator('.raw pre').waitFor();
-      expect(await panelOf(page).count()).toBe(0);
-      await page.getByRole('button', { name: 'Edit: Address' }).click();
-      await page.locator('.field-editor textarea').fill('Villa 14');
-      await resend();
-      await resend({ ...AGAIN, source_order_id: 'R-2' });
-      await page.locator('.notice', { hasText: 'This order was just sent again with changes' }).waitFor();
-      await panelOf(page).waitFor();
-      for (const number of ['R-1', 'R-2'])
-        await rowOf(page, number).getByText('Sent again with changes').waitFor({ state: 'attached' });
-      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
-      await page.getByText('Save or discard the change of this order first.').waitFor();
-      await page.locator('.field-editor textarea').press('Enter');
-      await page.locator('.field-editor').waitFor({ state: 'detached' });
-      await page.locator('.order-facts').getByText('Villa 14').waitFor();
-      await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
-      await panelOf(page).getByText('New version used by').waitFor();
-      await page.locator('.order-facts').getByText('Villa 14').waitFor();
-    });
+    const page = await visit(`/review/${orderId}`);
+    await rowOf(page, 'R-2').waitFor();
+    await page.locator('.raw pre').waitFor();
+    expect(await panelOf(page).count()).toBe(0);
+    await page.getByRole('button', { name: 'Edit: Address' }).click();
+    await page.locator('.field-editor textarea').fill('Villa 14');
+    await resend();
+    await resend({ ...AGAIN, source_order_id: 'R-2' });
+    await page.locator('.notice', { hasText: 'This order was just sent again with changes' }).waitFor();
+    await panelOf(page).waitFor();
+    for (const number of ['R-1', 'R-2'])
+      await rowOf(page, number).getByText('Sent again with changes').waitFor({ state: 'attached' });
+    await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+    await page.getByText('Save or discard the change of this order first.').waitFor();
+    await page.locator('.field-editor textarea').press('Enter');
+    await page.locator('.field-editor').waitFor({ state: 'detached' });
+    await page.locator('.order-facts').getByText('Villa 14').waitFor();
+    await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
+    await panelOf(page).getByText('New version used by').waitFor();
+    await page.locator('.order-facts').getByText('Villa 14').waitFor();
   });
 
   test('a reviewer is told if somebody else decided in the meantime', async () => {
     const orderId = await begin();
     await choose('hold');
     const receiptId = await resend();
-    await visit(`/review/${orderId}`, async (page) => {
-      await panelOf(page).waitFor();
-      await intercept(
-        page,
-        `**/orders/${orderId}/resends/*`,
-        async (route) => {
-          await decide(orderId, receiptId, 'refused');
-          await route.continue();
-        },
-        { times: 1 },
-      );
-      await panelOf(page).getByRole('button', { name: 'Use the new version' }).press('Enter');
-      await page.getByText('Somebody else changed this meanwhile').waitFor();
-      await panelOf(page).getByText('Current version kept by').waitFor();
-      await page.locator('.resend-panel:focus').waitFor();
-    });
+    const page = await visit(`/review/${orderId}`);
+    await panelOf(page).waitFor();
+    await intercept(
+      page,
+      `**/orders/${orderId}/resends/*`,
+      async (route) => {
+        await decide(orderId, receiptId, 'refused');
+        await route.continue();
+      },
+      { times: 1 },
+    );
+    await panelOf(page).getByRole('button', { name: 'Use the new version' }).press('Enter');
+    await page.getByText('Somebody else changed this meanwhile').waitFor();
+    await panelOf(page).getByText('Current version kept by').waitFor();
+    await page.locator('.resend-panel:focus').waitFor();
   });
 
   test('a newer resend gets the focus before an older one is accepted by key, and the focus stays if the portal is unreachable', async () => {
     const orderId = await begin();
     await choose('hold');
     await resend();
-    await visit(`/review/${orderId}`, async (page) => {
-      const accept = panelOf(page).getByRole('button', { name: 'Use the new version' });
-      const fail = async (route: Route) => {
-        await page.locator('button:focus[aria-disabled=true]').waitFor();
-        await route.abort();
-      };
-      await intercept(page, '**/resends/*', fail, { times: 1 });
-      await accept.press('Enter');
-      await page.getByText('The portal cannot be reached').first().waitFor();
-      await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
-      await resend({ ...FIRST, total: '1' });
-      await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
-    });
+    const page = await visit(`/review/${orderId}`);
+    const accept = panelOf(page).getByRole('button', { name: 'Use the new version' });
+    const fail = async (route: Route) => {
+      await page.locator('button:focus[aria-disabled=true]').waitFor();
+      await route.abort();
+    };
+    await intercept(page, '**/resends/*', fail, { times: 1 });
+    await accept.press('Enter');
+    await page.getByText('The portal cannot be reached').first().waitFor();
+    await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
+    await resend({ ...FIRST, total: '1' });
+    await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
   });
 
   test('the setting is changed on the integrations page and recorded, and a receipt shows its changes', async () => {
     await begin();
     const receiptId = await resend();
-    await visit('/integrations?tab=resends', async (page) => {
-      const card = page.getByRole('radiogroup', { name: 'When your shop sends an order again' });
-      await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
-      await card.getByRole('radio', { name: 'Hold the order' }).check();
-      await page.getByText('Saved. It applies from now on.').waitFor();
-      await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
-      await expectAccessible(page);
-      expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
-      await page.reload();
-      await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
-      await page.getByRole('link', { name: 'Try it' }).click();
-      const senders = page.getByRole('link', { name: 'Guides for senders' });
-      expect(await senders.getAttribute('href')).toBe(`${intake.api.url}/docs/senders`);
-      await page.goto(`${portal.url}/accounts/${shop.account.id}/log`);
-      await page.getByText('Changed what happens to orders').waitFor();
-      await page.goto(`${portal.url}/accounts/${shop.account.id}/receipts/${receiptId}`);
-      const changes = page.locator('.card', { hasText: 'By itself it changed nothing' });
-      await changes.waitFor();
-      expect(await changes.locator('ins').allTextContents()).toEqual(['+971 50 765 4321', 'Sharjah']);
-      await expectAccessible(page);
-    });
+    const page = await visit('/integrations?tab=resends');
+    const card = page.getByRole('radiogroup', { name: 'When your shop sends an order again' });
+    await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
+    await card.getByRole('radio', { name: 'Hold the order' }).check();
+    await page.getByText('Saved. It applies from now on.').waitFor();
+    await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+    await expectAccessible(page);
+    expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
+    await page.reload();
+    await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+    await page.getByRole('link', { name: 'Try it' }).click();
+    const senders = page.getByRole('link', { name: 'Guides for senders' });
+    expect(await senders.getAttribute('href')).toBe(`${api.url}/docs/senders`);
+    await page.goto(`${portal.url}/accounts/${shop.account.id}/log`);
+    await page.getByText('Changed what happens to orders').waitFor();
+    await page.goto(`${portal.url}/accounts/${shop.account.id}/receipts/${receiptId}`);
+    const changes = page.locator('.card', { hasText: 'By itself it changed nothing' });
+    await changes.waitFor();
+    expect(await changes.locator('ins').allTextContents()).toEqual(['+971 50 765 4321', 'Sharjah']);
+    await expectAccessible(page);
   });
 
   test.each([
@@ -555,28 +516,23 @@ describeWith('chromium')('on the page', () => {
       await begin({ ...FIRST, source_order_id: 'R-2' });
       await choose('hold');
       await resend({ ...AGAIN, address: long, order_number: 'x'.repeat(200) });
-      await visit(
-        '/review',
-        async (page) => {
-          await rowOf(page, 'R-1').locator('.badge').nth(1).waitFor();
-          await expectAccessible(page);
-          await rowOf(page, 'R-1').getByRole('link').click();
-          await panelOf(page).getByRole('button').first().waitFor();
-          await expectAccessible(page);
-          const overflowOf = (place: string) =>
-            page.locator(place).evaluate((element) => element.scrollWidth - element.clientWidth);
-          expect([await overflowOf('html'), await overflowOf('.order-content')]).toEqual([0, 0]);
-          if (locale === 'ar') {
-            await panelOf(page).getByText('لا يمكن تأكيد هذا الطلب').waitFor();
-            expect((await fieldsIn(page)).الإمارة).toEqual(['الآن', 'Atlantis', 'أُعيد إرساله', 'الشارقة']);
-            await panelOf(page).getByRole('button', { name: 'اعتماد النسخة الجديدة' }).click();
-            await panelOf(page).getByText('اعتمد النسخة الجديدة').waitFor();
-            expect((await show(orderId)).order.emirate_code).toBe('AE-SH');
-            await expectAccessible(page);
-          }
-        },
-        { colorScheme, locale, ...options },
-      );
+      const page = await visit('/review', { colorScheme, locale, ...options });
+      await rowOf(page, 'R-1').locator('.badge').nth(1).waitFor();
+      await expectAccessible(page);
+      await rowOf(page, 'R-1').getByRole('link').click();
+      await panelOf(page).getByRole('button').first().waitFor();
+      await expectAccessible(page);
+      const overflowOf = (place: string) =>
+        page.locator(place).evaluate((element) => element.scrollWidth - element.clientWidth);
+      expect([await overflowOf('html'), await overflowOf('.order-content')]).toEqual([0, 0]);
+      if (locale === 'ar') {
+        await panelOf(page).getByText('لا يمكن تأكيد هذا الطلب').waitFor();
+        expect((await fieldsIn(page)).الإمارة).toEqual(['الآن', 'Atlantis', 'أُعيد إرساله', 'الشارقة']);
+        await panelOf(page).getByRole('button', { name: 'اعتماد النسخة الجديدة' }).click();
+        await panelOf(page).getByText('اعتمد النسخة الجديدة').waitFor();
+        expect((await show(orderId)).order.emirate_code).toBe('AE-SH');
+        await expectAccessible(page);
+      }
     },
   );
 });

@@ -1,28 +1,13 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import type { Reply } from '../harness/api.ts';
-import { createPerson, openPortalClient, signIn } from '../harness/people.ts';
-import { below, insertOrder, openShop, type Shop } from '../harness/review-list.ts';
-import {
-  type RunningIntake,
-  type RunningPortal,
-  type RunningWorker,
-  type Stack,
-  startStack,
-} from '../harness/stack.ts';
+import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
+import { insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let worker: RunningWorker;
+const { stack, knex, api, worker, portal } = useStack({ intake: true, worker: true, portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake, worker] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-});
-
-const insert = (shop: Shop, columns?: Record<string, unknown>) =>
-  insertOrder(stack.database.knex, shop.account.id, columns);
+const insert = (shop: Shop, columns?: Record<string, unknown>) => insertOrder(knex, shop.account.id, columns);
 const idsOf = ({ status, body }: Reply): number[] => {
   expect(status).toBe(200);
   return body.orders.map(({ order_id }: { order_id: number }) => order_id);
@@ -50,8 +35,8 @@ describe('the list', () => {
   test('shows an order as it was sent, with the unchanged payload', async () => {
     const shop = await openShop(stack, portal);
     const payload = `{ "source_order_id": "raw-1", "customer": "محمد 0501234567", "total": "AED 99" }`;
-    const sent = await intake.api.order(shop.account, payload);
-    const { body } = await intake.api.final(shop.account, sent.body.receipt_id);
+    const sent = await api.order(shop.account, payload);
+    const { body } = await api.final(shop.account, sent.body.receipt_id);
     const list = await shop.get('/orders');
     expect(list.body.next_cursor).toBeNull();
     const [order] = list.body.orders;
@@ -109,7 +94,6 @@ describe('the list', () => {
 
   test('finds a rare order behind more orders than one request scans, with pages that may be empty', async () => {
     const shop = await openShop(stack, portal);
-    const { knex } = stack.database;
     const oldest = await insert(shop, { channel: 'webhook', customer_name: 'Rare', review_state: 'confirmed' });
     // Also at the limits of one request's scan.
     const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
@@ -176,7 +160,7 @@ describe('new orders', () => {
     const old = await insert(shop, { written_at: new Date(Date.now() - 60_000) });
     const { body } = await shop.get(`/orders/updates?after=${old}`);
     expect(body.new).toEqual({ orders: [], more: false });
-    const trx = await stack.database.knex.transaction();
+    const trx = await knex.transaction();
     const late = await insertOrder(trx, shop.account.id);
     const quick = await insert(shop);
     expect(idsOf(newOf(await shop.get(`/orders/updates?after=${old}`)))).toEqual([quick]);
@@ -329,7 +313,6 @@ describe('filters and search', () => {
   };
 
   test('the search index finds the same orders as a scan of the list', async () => {
-    const { knex } = stack.database;
     await knex.raw(
       `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
        select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 2500) as i`,
@@ -391,7 +374,7 @@ describe('for everybody else an order does not exist', () => {
     expect(codeOf(await mine.post('/orders/review', { order_ids: [own, id], to: 'confirmed' }))[0]).toBe(404);
     expect((await mine.get(`/orders/${own}`)).body.order.review_state).toBe('needs_review');
     expect(await theirs.get(`/orders/${id}`)).toMatchObject({ body: untouched.body });
-    expect(await stack.database.knex('audit_events').where({ subject: `order:${id}` })).toEqual([]);
+    expect(await knex('audit_events').where({ subject: `order:${id}` })).toEqual([]);
     expect(idsOf(await mine.get('/orders'))).toEqual([own]);
     const updates = await mine.get('/orders/updates?after=0');
     expect([idsOf(newOf(updates)), updates.body.counts.needs_review]).toEqual([[own], 1]);

@@ -1,24 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { extendUndo, insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let intake: RunningIntake;
-let shop: Shop;
+const { knex, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [portal, intake] = await Promise.all([stack.portal(), stack.intake(), stack.worker()]);
-  shop = await openShop(stack, portal);
-});
-
-const insert = (columns?: Record<string, unknown>) => insertOrder(stack.database.knex, shop.account.id, columns);
+const insert = (columns?: Record<string, unknown>) => insertOrder(knex, shop.account.id, columns);
 const confirm = (order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });
 const reject = (order_ids: number[], reason: string) =>
   shop.post('/orders/review', { order_ids, to: 'rejected', reason });
@@ -31,7 +22,7 @@ const undo = (order_ids: number[]) =>
 const show = async (id: number) => (await shop.get(`/orders/${id}`)).body;
 const actionsOf = async (id: number) => (await show(id)).history.map(({ action }: { action: string }) => action);
 const dispatchable = (ids: number[]) =>
-  stack.database.knex('dispatchable_orders').whereIn('order_id', ids).orderBy('order_id').pluck('order_id');
+  knex('dispatchable_orders').whereIn('order_id', ids).orderBy('order_id').pluck('order_id');
 
 describe('review', () => {
   test("confirms several orders at once, each recorded once with the user's name", async () => {
@@ -45,7 +36,7 @@ describe('review', () => {
       [{ order_id: second, review_state: 'rejected' }],
     ]);
     // Only told while it is possible.
-    await makeReviewOlder(stack.database.knex, [first], -60);
+    await makeReviewOlder(knex, [first], -60);
     const { review, history, order } = await show(first);
     expect([order.review_state, review.by, review.reason]).toEqual(['confirmed', shop.person.email, null]);
     expect(Date.parse(review.undo_until) - Date.parse(review.at)).toBe(7000);
@@ -104,7 +95,7 @@ describe('review', () => {
   });
 
   test('confirms a thousand orders at once', async () => {
-    const ids = await stack.database.knex
+    const ids = await knex
       .raw(
         `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
          select ?, 'bulk' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 1000) as i
@@ -113,7 +104,7 @@ describe('review', () => {
       )
       .then(({ rows }) => rows.map(({ order_id }: { order_id: number }) => order_id));
     expect((await confirm(ids.toReversed())).body.changed).toEqual(ids);
-    await extendUndo(stack.database.knex, ids);
+    await extendUndo(knex, ids);
     expect((await undo(ids)).body.changed).toEqual(ids);
   });
 });
@@ -123,12 +114,12 @@ describe('races', () => {
 
   test('only one of two simultaneous confirmations succeeds, and the other is told', async () => {
     const ids = [await insert(), await insert()];
-    const held = await hold(stack.database.knex, `select from orders where order_id = ${ids[0]} for update`);
+    const held = await hold(knex, `select from orders where order_id = ${ids[0]} for update`);
     const both = Promise.all([
-      reviewOrders(stack.database.knex, { ...request(ids, 'one'), to: 'confirmed' }),
-      reviewOrders(stack.database.knex, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
+      reviewOrders(knex, { ...request(ids, 'one'), to: 'confirmed' }),
+      reviewOrders(knex, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
     ]);
-    await whoWait(stack.database.knex, 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await held.release();
     const outcomes = await both;
     expect(outcomes.map((outcome) => outcome?.changed.length).toSorted()).toEqual([0, 2]);
@@ -137,7 +128,6 @@ describe('races', () => {
 
   test('an edit that waited for a confirmation changes nothing', async () => {
     const id = await insert();
-    const { knex } = stack.database;
     const trx = await knex.transaction();
     await reviewOrders(trx, { ...request([id], 'one'), to: 'confirmed' });
     const edited = editStoredOrder(knex, { ...request([id], 'two'), orderId: id, edits: { '/area': 'Marina' } });
@@ -154,7 +144,7 @@ describe('undo', () => {
     const [confirmed, rejected, waiting] = [await insert(), await insert(), await insert()];
     await confirm([confirmed]);
     await reject([rejected], 'twice');
-    await extendUndo(stack.database.knex, [confirmed, rejected]);
+    await extendUndo(knex, [confirmed, rejected]);
     const { status, body } = await undo([confirmed, rejected, waiting]);
     expect([status, body]).toEqual([
       200,
@@ -164,14 +154,13 @@ describe('undo', () => {
     expect(order.review_state).toBe('needs_review');
     expect(review).toEqual({ state: 'needs_review', by: null, at: null, reason: null, undo_until: null });
     expect(await actionsOf(rejected)).toEqual(['order_review_undone', 'order_rejected']);
-    await makeReviewOlder(stack.database.knex, [confirmed], 20);
+    await makeReviewOlder(knex, [confirmed], 20);
     expect(await dispatchable([confirmed])).toEqual([]);
     expect((await confirm([confirmed])).body.changed).toEqual([confirmed]);
   });
 
   test('is rejected after eight seconds, before anybody can see the order', async () => {
     const [early, late] = [await insert(), await insert()];
-    const { knex } = stack.database;
     await confirm([early, late]);
     await extendUndo(knex, [early]);
     await makeReviewOlder(knex, [late], 8);
@@ -191,7 +180,6 @@ describe('undo', () => {
   });
 
   test('that waits for a lock is judged when it gets the lock', async () => {
-    const { knex } = stack.database;
     const id = await insert();
     await confirm([id]);
     await extendUndo(knex, [id]);
@@ -211,7 +199,6 @@ describe('undo', () => {
   });
 
   test('that waits for a lock for long fails, so that it ends before the order is visible', async () => {
-    const { knex } = stack.database;
     const id = await insert();
     await confirm([id]);
     await extendUndo(knex, [id]);
@@ -237,7 +224,7 @@ describe('undo', () => {
     // on any machine, it is not over for one order, and over for another.
     const ages = ids.map((_, n) => 3 + n / 5);
     [ages[0], ages[39]] = [-3600, 11];
-    await Promise.all(ids.map((id, n) => makeReviewOlder(stack.database.knex, [id], ages[n] as number)));
+    await Promise.all(ids.map((id, n) => makeReviewOlder(knex, [id], ages[n] as number)));
     const taken = (await Promise.all(ids.map((id) => undo([id])))).flatMap(({ body }) => body.changed as number[]);
     await until('the rest is shown', async () => (await dispatchable(ids)).length === ids.length - taken.length);
     end.abort();
@@ -260,8 +247,8 @@ describe('editing', () => {
       ],
       total: 'free',
     };
-    const sent = await intake.api.order(shop.account, payload);
-    const { body: written } = await intake.api.final(shop.account, sent.body.receipt_id);
+    const sent = await api.order(shop.account, payload);
+    const { body: written } = await api.final(shop.account, sent.body.receipt_id);
     const path = `/orders/${written.order_id}`;
     const edits = { '/customer/phone': '050 765 4321', '/items/1/quantity': 3, '/emirate': 'dxb' };
     const { status, body } = await shop.patch(path, { edits });

@@ -1,23 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
-import { insertOrder, openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { describe, expect, test } from '@jest/globals';
+import { insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let shop: Shop;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-  shop = await openShop(stack, portal);
-});
+const { knex, shop } = useStack({ portal: true, shop: true });
 
 const ITEMS = [
   { name: 'Karak', quantity: 2, sku: null },
   { name: 'Water', quantity: 1, sku: 'W-1' },
 ];
 const insert = (columns: Record<string, unknown> = {}) =>
-  insertOrder(stack.database.knex, shop.account.id, { items: JSON.stringify(ITEMS), total: '12.50', ...columns });
+  insertOrder(knex, shop.account.id, { items: JSON.stringify(ITEMS), total: '12.50', ...columns });
 const edit = (id: number, edits: object, expected?: object) => shop.patch(`/orders/${id}`, { edits, expected });
 const show = async (id: number) => (await shop.get(`/orders/${id}`)).body;
 

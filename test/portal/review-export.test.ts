@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type TestPerson } from '../harness/people.ts';
 import { insertOrder } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
 
 /** An account with a signed-in user who exports its orders. */
 async function openAccount() {
@@ -35,14 +30,13 @@ async function exporterFor({ email, password }: TestPerson, { id }: TestAccount)
   };
 }
 
-const insert = ({ id }: TestAccount, columns?: Record<string, unknown>) =>
-  insertOrder(stack.database.knex, id, columns);
+const insert = ({ id }: TestAccount, columns?: Record<string, unknown>) => insertOrder(knex, id, columns);
 
 const addNote = ({ id }: TestAccount, order_id: number, text: string) =>
-  stack.database.knex('order_notes').insert({ account_id: id, order_id, by: 'a@example.test', text });
+  knex('order_notes').insert({ account_id: id, order_id, by: 'a@example.test', text });
 
 const auditOf = async ({ id }: TestAccount) =>
-  stack.database.knex('audit_events').where({ account_id: id }).select('actor', 'action', 'subject', 'details');
+  knex('audit_events').where({ account_id: id }).select('actor', 'action', 'subject', 'details');
 
 /** Reads CSV as spreadsheets do: rows of cells. */
 function parseCsv(text: string): string[][] {
@@ -203,7 +197,7 @@ test('as JSON, orders have their items and notes', async () => {
 
 test('1,000 orders are one file', async () => {
   const { account, exportOrders } = await openAccount();
-  const { rows } = await stack.database.knex.raw(
+  const { rows } = await knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
      select ?, i, i, 'rest', gen_random_uuid(), jsonb_build_array(jsonb_build_object('name', repeat('n', i), 'quantity', 1, 'sku', null)),
             '[]', 'AED', now()
@@ -223,7 +217,7 @@ test('1,000 orders are one file', async () => {
 
 test('an export of long orders is refused in plain words when its file would be too large', async () => {
   const { account, exportOrders } = await openAccount();
-  const { rows } = await stack.database.knex.raw(
+  const { rows } = await knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
      select ?, i, i, 'rest', gen_random_uuid(), longest.items, '[]', 'AED', now()
      from generate_series(1, 60) as i,
@@ -297,7 +291,6 @@ test.each([
 test('a third export of an account at the same time is refused until one has ended; other accounts are not concerned', async () => {
   const { account, exportOrders } = await openAccount();
   const other = await openAccount();
-  const { knex } = stack.database;
   const body = { order_ids: [await insert(account)], format: 'csv' };
   const theirs = { order_ids: [await insert(other.account)], format: 'csv' };
   const lock = await lockTables(knex, 'order_notes');

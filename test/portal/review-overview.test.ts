@@ -1,32 +1,16 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
-import { createPerson, signIn } from '../harness/people.ts';
-import {
-  apart,
-  createReviewDatabase,
-  extendUndo,
-  insertOrder,
-  insertOrders,
-  openShop,
-  type ReviewDatabase,
-  rowsRead,
-  type Shop,
-} from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useDatabase } from '../harness/database.ts';
+import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
+import { apart, extendUndo, insertOrder, insertOrders, rowsRead } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const HOUR_MS = 3_600_000;
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const insert = (shop: Shop, columns?: Record<string, unknown>) =>
-  insertOrder(stack.database.knex, shop.account.id, columns);
+const insert = (shop: Shop, columns?: Record<string, unknown>) => insertOrder(knex, shop.account.id, columns);
 
 const DELIVERABLE = {
   customer_phone: '+971501234567',
@@ -57,7 +41,6 @@ async function review(shop: Shop, to: 'confirmed' | 'rejected', order_ids: numbe
 
 /** Moves decisions and their events into the past, as if they had been made `hours` ago. */
 async function makeOlder(shop: Shop, orderIds: number[], hours: number): Promise<void> {
-  const { knex } = stack.database;
   const by = (column: string) => ({ [column]: knex.raw(`${column} - ? * interval '1 hour'`, [hours]) });
   await knex('orders').whereIn('order_id', orderIds).update(by('reviewed_at'));
   const subjects = orderIds.map((id) => `order:${id}`);
@@ -113,7 +96,7 @@ describe('the orders that wait', () => {
 
   test('are counted up to 10,000', async () => {
     const shop = await openShop(stack, portal);
-    await insertOrders(stack.database.knex, shop.account.id, 10_000);
+    await insertOrders(knex, shop.account.id, 10_000);
     expect((await overviewOf(shop)).waiting).toMatchObject({ count: 10_000, capped: false });
     await insert(shop, DELIVERABLE);
     expect((await overviewOf(shop)).waiting).toMatchObject({
@@ -170,7 +153,7 @@ describe('decisions', () => {
     const shop = await openShop(stack, portal);
     const [undone, reopened] = [await insert(shop, DELIVERABLE), await insert(shop, { ...DELIVERABLE, total: '3' })];
     await review(shop, 'confirmed', [undone]);
-    await extendUndo(stack.database.knex, [undone]);
+    await extendUndo(knex, [undone]);
     await shop.post('/orders/review/undo', { order_ids: [undone] });
     await review(shop, 'rejected', [reopened]);
     expect(await overviewOf(shop)).toMatchObject({ confirmed: { today: 0 }, rejected: { today: 1 } });
@@ -237,10 +220,7 @@ test('an overview has nothing of other accounts', async () => {
 describe('with many orders', () => {
   const [ACCOUNT, BUSY] = [7, 8];
   const ORDERS = 30_000;
-  let db: ReviewDatabase;
-  beforeAll(async () => {
-    db = await createReviewDatabase({ direct: true });
-  });
+  const { db } = useDatabase({ direct: true });
 
   /** Both accounts have as many orders that wait; the busy one also confirmed as many in the last hour, the other two. */
   async function fill(): Promise<void> {

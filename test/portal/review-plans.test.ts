@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
@@ -11,23 +11,14 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import {
-  apart,
-  createReviewDatabase,
-  insertOrders,
-  NO_FILTER,
-  type ReviewDatabase,
-  rowsRead,
-} from '../harness/review-list.ts';
+import { useDatabase } from '../harness/database.ts';
+import { apart, insertOrders, NO_FILTER, rowsRead } from '../harness/review-list.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;
 const ACCOUNTS = 5000;
 
-let db: ReviewDatabase;
-beforeAll(async () => {
-  db = await createReviewDatabase({ direct: true });
-});
+const { db } = useDatabase({ direct: true });
 
 const ALL: ReviewFilter = {
   accountId: ACCOUNT,

@@ -1,24 +1,16 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import fc from 'fast-check';
-import {
-  createReviewDatabase,
-  insertOrder,
-  insertOrders,
-  NO_FILTER,
-  type ReviewDatabase,
-} from '../harness/review-list.ts';
+import { useDatabase } from '../harness/database.ts';
+import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 
 const ACCOUNT = 3;
 
-let db: ReviewDatabase;
-beforeAll(async () => {
-  db = await createReviewDatabase();
-});
+const { db } = useDatabase();
 
 const search = (searchTerms: string) =>
   listReview(db.database, { ...NO_FILTER, accountId: ACCOUNT, state: 'needs_review', searchTerms }, { limit: 200 });

@@ -5,18 +5,10 @@ import { SEVERITIES, severityOf } from '@orders/domain/severity.ts';
 import { markListed } from '@orders/portal/review/find-notes.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted, type Sort, type SortedPlace } from '@orders/portal/review/list-sorted.ts';
-import {
-  createReviewDatabase,
-  insertOrder,
-  insertOrders,
-  NO_FILTER,
-  type ReviewDatabase,
-} from '../harness/review-list.ts';
+import { useDatabase } from '../harness/database.ts';
+import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 
-let db: ReviewDatabase;
-beforeAll(async () => {
-  db = await createReviewDatabase();
-});
+const { db } = useDatabase();
 
 const filterOf = (accountId: number, more: Partial<ReviewFilter> = {}): ReviewFilter => ({
   ...NO_FILTER,

@@ -2,25 +2,21 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { erase } from '../harness/erasure.ts';
-import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
-import { below, extendUndo, insertOrder, openShop, type Shop, type ShopClient } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { below, createPerson, openShop, type ShopClient, signIn, type TestPerson } from '../harness/people.ts';
+import { extendUndo, insertOrder } from '../harness/review-list.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let shop: Shop;
 let colleague: ShopClient;
 let second: TestPerson;
 
+const { stack, knex, portal, shop } = useStack({ portal: true, shop: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-  shop = await openShop(stack, portal);
   second = await createPerson(stack, shop.account.id);
   colleague = below(await signIn(portal, second), shop.account.id);
 });
 
-const insert = (columns: Record<string, unknown> = {}) => insertOrder(stack.database.knex, shop.account.id, columns);
+const insert = (columns: Record<string, unknown> = {}) => insertOrder(knex, shop.account.id, columns);
 const codeOf = ({ status, body }: Reply) => [status, body.code];
 const NEWEST = Number.MAX_SAFE_INTEGER;
 const poll = async (client: ShopClient, query = '') =>
@@ -40,7 +36,7 @@ describe('a poll', () => {
     ];
     expect(changed).toEqual(expect.arrayContaining(decided));
     expect(more_changes).toBe(false);
-    await extendUndo(stack.database.knex, [first]);
+    await extendUndo(knex, [first]);
     await colleague.post('/orders/review/undo', { order_ids: [first] });
     const undone = (await poll(shop, `&event_after=${event_after}`)).changed;
     expect(undone).toContainEqual({ order_id: first, review_state: 'needs_review', by, at: expect.any(String) });
@@ -90,12 +86,12 @@ describe('a poll', () => {
   });
 
   test('waits for the earlier ones of its user, and those of others do not wait', async () => {
-    const locked = await lockTables(stack.database.knex, 'resends');
+    const locked = await lockTables(knex, 'resends');
     const first = poll(shop);
-    await whoWait(stack.database.knex, 1, 'relation');
+    await whoWait(knex, 1, 'relation');
     const others = Array.from({ length: 10 }, () => poll(shop));
     const ofColleague = poll(colleague);
-    expect(await whoWait(stack.database.knex, 2, 'relation')).toHaveLength(2);
+    expect(await whoWait(knex, 2, 'relation')).toHaveLength(2);
     await locked.release();
     for (const { event_after } of await Promise.all([first, ofColleague, ...others]))
       expect(event_after).toEqual(expect.any(Number));
@@ -103,7 +99,6 @@ describe('a poll', () => {
 
   test('has the other users of the list, and the orders that they have open', async () => {
     const id = await insert();
-    const { knex } = stack.database;
     const seen = (ago: string) => knex('review_presence').update({ seen_at: knex.raw('now() - ?::interval', [ago]) });
     const viewersFor = async (user: ShopClient, ago = '-1 hour') => {
       await seen(ago);
@@ -137,7 +132,7 @@ describe('notes', () => {
     ]);
     const [listed] = (await shop.get('/orders')).body.orders;
     expect([listed.order_id, listed.note_count]).toEqual([id, 2]);
-    const events = await stack.database.knex('audit_events').where({ subject: `order:${id}` });
+    const events = await knex('audit_events').where({ subject: `order:${id}` });
     expect(JSON.stringify(events)).not.toMatch(/Call|Reached/);
   });
 
@@ -157,14 +152,14 @@ describe('notes', () => {
     expect(codeOf(await other.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'order_not_found']);
     const theirs = below(other.client, shop.account.id);
     expect(codeOf(await theirs.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([404, 'account_not_found']);
-    expect(await stack.database.knex('order_notes').where({ order_id: id })).toEqual([]);
+    expect(await knex('order_notes').where({ order_id: id })).toEqual([]);
   });
 
   test('are deleted with the customer, who is found in them', async () => {
     const ids = [await insert({ customer_phone: '+971508277163' }), await insert()];
     for (const id of ids) await shop.post(`/orders/${id}/notes`, { text: 'Her other number is 050 827 7163' });
     expect(await erase(stack, shop.account, '--phone', '050 827 7163')).toMatchObject({ orders: 2 });
-    expect(await stack.database.knex('order_notes').whereIn('order_id', ids)).toEqual([]);
+    expect(await knex('order_notes').whereIn('order_id', ids)).toEqual([]);
     for (const id of ids)
       expect(codeOf(await shop.post(`/orders/${id}/notes`, { text: 'x' }))).toEqual([409, 'conflicting_state']);
   });
@@ -173,7 +168,6 @@ describe('notes', () => {
 test("an account's name is for its users and for operators", async () => {
   const path = `/accounts/${shop.account.id}`;
   const operator = await signIn(portal, await createPerson(stack, null));
-  const { knex } = stack.database;
   const { name } = await knex('accounts').where({ account_id: shop.account.id }).first();
   for (const client of [shop.client, operator])
     expect((await client.get(path)).body).toMatchObject({ account_id: shop.account.id, name, suspended: false });

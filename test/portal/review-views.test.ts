@@ -1,15 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
+const { stack, knex, portal } = useStack({ portal: true });
 
 /** The views of a new user in one account. */
 async function openViews(account: TestAccount) {
@@ -105,7 +100,6 @@ test('views go with their user', async () => {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   expect((await viewsOf(await signIn(portal, person), account).save('Mine')).status).toBe(201);
-  const { knex } = stack.database;
   const { id } = await knex('users').where({ email: person.email }).first('id');
   const operator = await signIn(portal, await createPerson(stack, null));
   expect((await operator.delete(`/operator/users/${id}`)).status).toBe(204);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
@@ -6,20 +6,12 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { whoWait } from '../harness/barriers.ts';
-import {
-  createReviewDatabase,
-  insertOrder,
-  insertOrders,
-  NO_FILTER,
-  type ReviewDatabase,
-} from '../harness/review-list.ts';
+import { useDatabase } from '../harness/database.ts';
+import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-let db: ReviewDatabase;
-beforeAll(async () => {
-  db = await createReviewDatabase();
-});
+const { db } = useDatabase();
 
 const MINUTE = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashRecoveryCode } from '@orders/database/users/second-factors.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -10,17 +10,11 @@ import {
   signInWithCode,
   startSignIn,
 } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** A person with an authenticator app, signed in. */
 async function enroll(person?: TestPerson) {
@@ -37,8 +31,7 @@ const EXPIRED = [401, 'sign_in_expired'];
 const WRONG = [401, 'wrong_code'];
 
 const entriesOf = ({ email }: TestPerson, action: string) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}`, action })
     .orderBy('event_id');
 const factorOf = async (client: PortalClient) => (await client.get('/session')).body.second_factor;
@@ -78,7 +71,7 @@ describe('with an authenticator app', () => {
     expect((await client.delete('/session')).status).toBe(204);
     await forgetTimeSteps(stack);
     expect(await secondStep(client, { code: await app.code() })).toEqual(EXPIRED);
-    await stack.database.knex('user_verifications').update({ expires_at: new Date(0) });
+    await knex('user_verifications').update({ expires_at: new Date(0) });
     expect(await secondStep(late.client, { code: await app.code() })).toEqual(EXPIRED);
   });
 
@@ -144,7 +137,7 @@ describe('with an authenticator app', () => {
     const { uri } = (await client.post('/second-factors/totp')).body;
     const code = await appOf(uri).code();
     const { recovery_codes } = (await client.post('/second-factors/totp/verify', { code })).body;
-    const stored = JSON.stringify(await stack.database.knex('user_second_factors'));
+    const stored = JSON.stringify(await knex('user_second_factors'));
     const secret = new URL(uri).searchParams.get('secret') as string;
     expect(stored).toContain(hashRecoveryCode(recovery_codes[0]));
     for (const text of [secret, recovery_codes[0], recovery_codes[0].replaceAll('-', '')])
@@ -197,7 +190,7 @@ describe('guessing codes', () => {
   test('is blocked after ten failures of a user, also with the password, and recorded', async () => {
     const { person, app } = await enroll();
     // Entries of one network are limited too.
-    await stack.database.knex('sign_in_attempts').delete();
+    await knex('sign_in_attempts').delete();
     const guess = '000000' === (await app.code()) ? '000001' : '000000';
     for (let round = 0; round < 10; round += 1) {
       const { client } = await startSignIn(portal, person);
@@ -209,7 +202,7 @@ describe('guessing codes', () => {
     expect(Number(reply.headers['retry-after'])).toBeGreaterThan(0);
     expect(await entriesOf(person, 'second_factor_failed')).toHaveLength(10);
     expect(await entriesOf(person, 'second_factor_locked')).toHaveLength(1);
-    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     await forgetTimeSteps(stack);
     await signInWithCode(portal, person, app);
   });
@@ -241,7 +234,6 @@ describe('guessing codes', () => {
     const { person } = await enroll();
     const { client } = await startSignIn(portal, person);
     expect(await secondStep(client, { recovery_code: 'guess' })).toEqual(WRONG);
-    const { knex } = stack.database;
     await knex('sign_in_attempts')
       .where('window_to', '>', knex.raw("now() + interval '1 hour'"))
       .update({ attempts: 50 });
@@ -290,7 +282,7 @@ describe('adding and removing', () => {
 
   test('takes a second factor of somebody who has one: a password alone changes nothing', async () => {
     const { person, client } = await enroll();
-    await stack.database.knex('user_sessions').update({ second_factor: false });
+    await knex('user_sessions').update({ second_factor: false });
     for (const path of ['/passkeys/options', '/totp', '/recovery-codes'])
       expect((await client.post(`/second-factors${path}`)).body.code).toBe('second_factor_required');
     const refused = [
@@ -313,7 +305,6 @@ describe('adding and removing', () => {
   });
 
   test('a new password keeps the second factor, and so does a link for one', async () => {
-    const { knex } = stack.database;
     const { person, client, app } = await enroll();
     const password = 'a new one that is long';
     await ageSessions(stack);
@@ -359,7 +350,7 @@ describe('confirming a session', () => {
 
   test('of somebody who has a second factor takes that too', async () => {
     const { person, client, app, recoveryCodes } = await enroll();
-    await stack.database.knex('user_sessions').update({ second_factor: false });
+    await knex('user_sessions').update({ second_factor: false });
     const { password } = person;
     const without = await client.post('/session/confirm', { password });
     expect([without.status, without.body.errors[0].pointer]).toEqual([422, '/code']);
@@ -385,7 +376,7 @@ describe('confirming a session', () => {
     for (let round = 0; round < 20; round += 1)
       expect((await client.post('/session/confirm', { password: 'guess' })).status).toBe(401);
     expect((await client.post('/session/confirm', { password: person.password })).status).toBe(429);
-    await stack.database.knex('sign_in_attempts').delete();
+    await knex('sign_in_attempts').delete();
   });
 });
 

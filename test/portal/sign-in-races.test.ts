@@ -10,26 +10,25 @@ import { createAuthenticator } from '../harness/authenticator.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, addTotp, appOf, signInWithCode, startSignIn } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack, TEST_HASH_COST } from '../harness/stack.ts';
+import { TEST_HASH_COST } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
 let newHash: string;
 
+const { stack, knex, portal } = useStack({ portal: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
   newHash = await hashPassword(NEW_PASSWORD, Number(TEST_HASH_COST));
 });
 beforeEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const NEW_PASSWORD = 'a new one that is long';
 const ANOTHER_PASSWORD = 'another marble vortex 88';
 
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
-const idOf = async ({ email }: TestPerson) => (await findUser(stack.database.knex, email))?.user_id as string;
+const newPerson = () => createPerson(stack);
+const idOf = async ({ email }: TestPerson) => (await findUser(knex, email))?.user_id as string;
 
 type Change = (trx: Knex, person: TestPerson) => Promise<unknown>;
 
@@ -39,7 +38,6 @@ const resetFactors: Change = (trx, { email }) => resetSecondFactors(trx, email, 
 
 /** Sends a request that reaches its change while another change of the user is made, and is committed first. */
 async function overtake(person: TestPerson, change: Change, send: () => Promise<Reply>): Promise<Reply> {
-  const { knex } = stack.database;
   const trx = await knex.transaction();
   await change(trx, person);
   const reply = send();
@@ -55,8 +53,7 @@ const statusesOf = async (person: TestPerson, ...passwords: string[]) => {
   return statuses;
 };
 
-const sessionsOf = async (person: TestPerson) =>
-  stack.database.knex('user_sessions').where({ user_id: await idOf(person) });
+const sessionsOf = async (person: TestPerson) => knex('user_sessions').where({ user_id: await idOf(person) });
 
 describe('a new password by a link ends', () => {
   test('a sign-in with the old password that is being checked', async () => {
@@ -97,7 +94,7 @@ describe('a new password by a link ends', () => {
     const { app } = await addTotp(stack, await signIn(portal, person));
     const { client, steps } = await startSignIn(portal, person);
     expect(steps).toEqual(['code', 'recovery_code']);
-    await stack.database.knex.transaction((trx) => setByLink(trx, person));
+    await knex.transaction((trx) => setByLink(trx, person));
     expect((await client.post('/session/second-factor', { code: await app.code() })).body.code).toBe('sign_in_expired');
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
   });
@@ -167,7 +164,7 @@ describe('a reset of the second factors ends', () => {
       client.post('/second-factors/passkeys', { name: 'Test', passkey }),
     );
     expect([reply.status, reply.body.code]).toEqual([401, 'passkey_rejected']);
-    expect(await stack.database.knex('user_passkeys').where({ user_id: await idOf(person) })).toEqual([]);
+    expect(await knex('user_passkeys').where({ user_id: await idOf(person) })).toEqual([]);
     expect((await startSignIn(portal, person)).steps).toBeUndefined();
   });
 
@@ -198,10 +195,10 @@ describe('a reset of the second factors ends', () => {
     await addTotp(stack, await signIn(portal, person));
     const { client } = await startSignIn(portal, person);
     await client.post('/session/second-factor', { code: '000000' });
-    await stack.database.knex('sign_in_attempts').whereLike('key', 'codes%').update({ attempts: 50 });
+    await knex('sign_in_attempts').whereLike('key', 'codes%').update({ attempts: 50 });
     const refused = await client.post('/session/second-factor', { code: '000000' });
     expect(refused.body.code).toBe('too_many_attempts');
-    await stack.database.knex.transaction((trx) => resetFactors(trx, person));
+    await knex.transaction((trx) => resetFactors(trx, person));
     await addTotp(stack, await signIn(portal, person));
   });
 
@@ -209,10 +206,9 @@ describe('a reset of the second factors ends', () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
     await client.post('/second-factors/passkeys/options');
-    const challenges = async () =>
-      stack.database.knex('user_verifications').whereLike('value', `%${await idOf(person)}%`);
+    const challenges = async () => knex('user_verifications').whereLike('value', `%${await idOf(person)}%`);
     expect(await challenges()).toHaveLength(1);
-    await stack.database.knex.transaction((trx) => resetFactors(trx, person));
+    await knex.transaction((trx) => resetFactors(trx, person));
     expect(await challenges()).toEqual([]);
   });
 });

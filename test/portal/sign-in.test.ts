@@ -1,25 +1,20 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { removeUser } from '@orders/database/users/users.ts';
-import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { expectAccessible, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { watchHashes } from '../harness/hashes.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { startStack } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-let stack: Stack;
-let portal: RunningPortal;
+const { stack, knex, portal } = useStack({ portal: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal();
-});
-
-const newPerson = async () => createPerson(stack, (await stack.account()).id);
+const newPerson = () => createPerson(stack);
 
 /** Sends a request like the proxy, with the address of a client. */
 function ask(path: string, body: object | string, headers: Record<string, string> = {}): Promise<Response> {
@@ -57,22 +52,19 @@ describe('signing in', () => {
 
   testInBrowser('without a word on the console', async () => {
     const person = await newPerson();
-    const { page, complaints: pageErrors } = await openPage();
+    const page = await openPage();
     await page.goto(portal.url);
     await page.locator('form').waitFor();
     await expectAccessible(page);
     await visitAs(page, portal, person);
     await page.getByRole('heading', { name: 'Needs review' }).waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {
     const person = await newPerson();
-    const { page, complaints: pageErrors } = await openPage();
-    await visitAs(page, portal, person, `/accounts/${person.accountId}/receipts`);
+    const page = await openPageAs(portal, person, `/accounts/${person.accountId}/receipts`);
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
-    await stack.database.knex('user_sessions').delete();
+    await knex('user_sessions').delete();
     // A poll can open the sign-in above the link before.
     const state = page.getByRole('navigation', { name: 'State' });
     await state.getByRole('link', { name: 'failed for good' }).dispatchEvent('click');
@@ -81,8 +73,6 @@ describe('signing in', () => {
     await page.locator('input[type="password"]').fill(person.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('Nothing failed for good').waitFor();
-    expect(pageErrors).toEqual([]);
-    await page.context().close();
   });
 
   test('the cookie is HttpOnly and limited to this host, and Secure on https', async () => {
@@ -177,7 +167,7 @@ describe('guessing passwords', () => {
     // Blocked attempts do not count against the owner.
     for (let guess = 0; guess < 120; guess += 1) expect(await attempt(email, 'more', attackerNetwork)).toBe(429);
     expect(await attempt(email, password, owner)).toBe(204);
-    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     expect(await attempt(email, password, attackerNetwork)).toBe(204);
   });
 
@@ -194,9 +184,9 @@ describe('guessing passwords', () => {
   test('from many networks blocks the address for everybody for a quarter of an hour', async () => {
     const { email, password } = await newPerson();
     expect(await attempt(email, 'guess', newNetwork())).toBe(401);
-    await stack.database.knex('sign_in_attempts').increment('attempts', 99);
+    await knex('sign_in_attempts').increment('attempts', 99);
     expect(await attempt(email, password, newNetwork())).toBe(429);
-    await stack.database.knex('sign_in_attempts').update({ window_to: new Date(0) });
+    await knex('sign_in_attempts').update({ window_to: new Date(0) });
     expect(await attempt(email, password, newNetwork())).toBe(204);
   });
 
@@ -219,7 +209,6 @@ describe('guessing passwords', () => {
   });
 
   test('leaves no records after their time', async () => {
-    const { knex } = stack.database;
     await knex('sign_in_attempts').update({ window_to: new Date(0) });
     const client = await signIn(portal, await newPerson());
     await removeOldSignIns(knex);
@@ -233,13 +222,13 @@ describe('guessing passwords', () => {
 
 describe('a session', () => {
   const sessionsOf = ({ email }: TestPerson) =>
-    stack.database.knex('user_sessions as s').join('users as u', 'u.id', 's.user_id').where('u.email', email);
+    knex('user_sessions as s').join('users as u', 'u.id', 's.user_id').where('u.email', email);
 
   test('is renewed with its cookie while it is used', async () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
     expect((await client.get('/session')).headers['set-cookie']).toBeUndefined();
-    await stack.database.knex.raw("update user_sessions set expires_at = expires_at - interval '2 hours'");
+    await knex.raw("update user_sessions set expires_at = expires_at - interval '2 hours'");
     const { headers } = await client.get('/session');
     expect(String(headers['set-cookie'])).toContain('Max-Age=43200');
     const [{ expires_at }] = await sessionsOf(person).select('s.expires_at');
@@ -248,12 +237,11 @@ describe('a session', () => {
 
   test('is invalid after its expiry', async () => {
     const client = await signIn(portal, await newPerson());
-    await stack.database.knex('user_sessions').update({ expires_at: stack.database.knex.fn.now() });
+    await knex('user_sessions').update({ expires_at: knex.fn.now() });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
   });
 
   test('ends seven days after the sign-in, however much it is used', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     const client = await signIn(portal, person);
     const [{ days }] = await sessionsOf(person).select(
@@ -267,7 +255,6 @@ describe('a session', () => {
   });
 
   test('ends with the next request after its user is removed, and so do invitations', async () => {
-    const { knex } = stack.database;
     const person = await newPerson();
     const client = await signIn(portal, person);
     const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
@@ -313,14 +300,14 @@ describe('a session', () => {
     expect(await attempt(person.email, person.password, newNetwork())).toBe(401);
     expect(await attempt(person.email, 'a new one that is long', newNetwork())).toBe(204);
     const subject = `user:${person.email}`;
-    expect(await stack.database.knex('audit_events').where({ subject, action: 'password_changed' })).toHaveLength(1);
+    expect(await knex('audit_events').where({ subject, action: 'password_changed' })).toHaveLength(1);
   });
 });
 
 describe('an invitation', () => {
   const invite = (email: string, accountId: number | null, lastsMs = 3_600_000) =>
     createInvitation(
-      stack.database.knex,
+      knex,
       { email, accountId, role: accountId === null ? 'operator' : 'account_holder' },
       'test',
       lastsMs,
@@ -333,13 +320,12 @@ describe('an invitation', () => {
     const token = await invite('once@example.test', id);
     const replies = await Promise.all([accept(token), accept(token), accept(token)]);
     expect(replies.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
-    const users = await stack.database.knex('users').where({ email: 'once@example.test' });
+    const users = await knex('users').where({ email: 'once@example.test' });
     expect(users).toMatchObject([{ role: 'account_holder', name: 'Newcomer' }]);
-    const memberships = await stack.database.knex('memberships').where({ account_id: id });
+    const memberships = await knex('memberships').where({ account_id: id });
     expect(memberships).toMatchObject([{ user_id: users[0].id, role: 'owner' }]);
     expect(
-      await stack.database
-        .knex('audit_events')
+      await knex('audit_events')
         .where({ subject: 'user:once@example.test' })
         .orderBy('event_id')
         .select('action', 'actor'),
@@ -398,7 +384,7 @@ test('a session survives an outage of Postgres, which is reported as such', asyn
   const own = await startStack('postgres', { database: postgres });
   try {
     const there = await own.portal();
-    const person = await createPerson(own, (await own.account()).id);
+    const person = await createPerson(own);
     const client = await signIn(there, person);
     await postgres.kill();
     expect((await client.get('/session')).body.code).toBe('storage_unavailable');

@@ -1,28 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { Reply } from '../harness/api.ts';
-import { listChanges } from '../harness/audit.ts';
-import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
+import { createPerson, openShop, type PortalClient, signIn } from '../harness/people.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { listChanges } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let portal: RunningPortal;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-  portal = await stack.portal({ INTAKE_URL: intake.api.url });
-});
+const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
-  const account = await stack.account();
-  const person = await createPerson(stack, account.id);
-  const client = await signIn(portal, person);
-  return { account, person, client, base: `/accounts/${account.id}/sources` };
+  const shop = await openShop(stack, portal, { signing: false });
+  return { ...shop, base: `${shop.base}/sources` };
 }
 
 const refused = (reply: Reply) => ({ status: reply.status, code: reply.body.code, errors: reply.body.errors });
@@ -31,7 +20,7 @@ const pointersOf = ({ body }: Reply) => body.errors.map(({ pointer }: { pointer:
 /** Sends an order to a URL as WooCommerce does. */
 const send = (url: string, order: object, secret: string) => {
   const body = JSON.stringify(order);
-  return deliver(intake.api, { source_id: url.split('/').at(-1) as string }, body, {
+  return deliver(api, { source_id: url.split('/').at(-1) as string }, body, {
     ...wooCommerceHeaders(body, 'order.created', secret),
   });
 };
@@ -63,7 +52,7 @@ describe('a source', () => {
       },
     });
     const { url, secret } = created.body;
-    expect(url).toMatch(`${intake.api.url}/ingest/sources/src_`);
+    expect(url).toMatch(`${api.url}/ingest/sources/src_`);
     expect(await send(url, { id: 7, total: '10.00' }, secret)).toMatchObject({ status: 202 });
     expect(await send(url, { total: '10.00' }, secret)).toMatchObject({ status: 202 });
     expect(await send(url, { id: 8 }, 'another secret')).toMatchObject({ status: 401 });
@@ -103,7 +92,7 @@ describe('a source', () => {
     });
     await until('the old one is rejected', async () => (await send(url, { id: 1 }, newer)).status === 401);
     expect(await send(url, { id: 1 }, made.body.secret)).toMatchObject({ status: 202 });
-    const audit = await listChanges(stack.database.knex, account.id);
+    const audit = await listChanges(knex, account.id);
     const replies = [created.body, replaced.body, (await client.get(base)).body, audit];
     const kept = JSON.stringify(replies) + portal.log.text();
     for (const one of [secret, newer, made.body.secret]) expect(kept).not.toContain(one);
@@ -126,7 +115,7 @@ describe('a source', () => {
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 204 });
     expect((await client.get(base)).body).toEqual({ sources: [] });
     expect(await client.delete(`${base}/${source_number}`)).toMatchObject({ status: 404 });
-    const events = await listChanges(stack.database.knex, account.id);
+    const events = await listChanges(knex, account.id);
     const common = { actor: person.email, subject: `source:${source_number}` };
     expect(events).toMatchObject([
       { ...common, action: 'source_removed', details: { name: 'shop' } },
@@ -156,13 +145,12 @@ describe('a source', () => {
     for (const other of ['', 'woocommerce'])
       expect(refused(await change(other))).toMatchObject({ status: 409, code: 'id_prefix_taken' });
     expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: false } });
-    expect(await listChanges(stack.database.knex, account.id)).toMatchObject([
+    expect(await listChanges(knex, account.id)).toMatchObject([
       { actor: person.email, action: 'source_id_prefix_changed', details: { id_prefix: 'lamps' } },
       ...Array(4).fill({ action: 'source_created' }),
     ]);
 
     const reply = await send(first.url, { id: 7, number: '7' }, first.secret);
-    const { knex } = stack.database;
     expect(await knex('receipts').where(reply.body).first()).toMatchObject({ source_order_id: 'lamps:7' });
     expect(refused(await change('other'))).toMatchObject({ status: 409, code: 'id_prefix_fixed' });
     expect(await change('lamps')).toMatchObject({ status: 200, body: { id_prefix: 'lamps', is_used: true } });
@@ -351,8 +339,8 @@ test('a rejected delivery and receipts name their source; the raw delivery is sh
   const base = `/accounts/${account.id}`;
   const source = await createTestSource(stack, account, 'shopify');
   const body = '{"id": 1, "note": "at the door"}';
-  const reply = await deliver(intake.api, source, body, shopifyHeaders(body));
-  await intake.api.final(account, reply.body.receipt_id);
+  const reply = await deliver(api, source, body, shopifyHeaders(body));
+  await api.final(account, reply.body.receipt_id);
   expect((await client.get(`${base}/receipts/${reply.body.receipt_id}`)).body).toMatchObject({
     source: { name: 'my shopify', platform_id: '1' },
     source_number: source.source_number,
@@ -362,7 +350,7 @@ test('a rejected delivery and receipts name their source; the raw delivery is sh
   expect((await client.get(`${base}/receipts`)).body.receipts).toMatchObject([
     { source_order_id: 'my-shopify:1', source: { name: 'my shopify', platform_id: '1' } },
   ]);
-  await deliver(intake.api, source, body, shopifyHeaders(body, 'orders/create', `${SOURCE_SECRET} no`));
+  await deliver(api, source, body, shopifyHeaders(body, 'orders/create', `${SOURCE_SECRET} no`));
   const { rejected_deliveries } = await until('it is shown', async () => {
     const { body: shown } = await client.get(`${base}/rejected-deliveries`);
     return shown.rejected_deliveries.length > 0 && shown;

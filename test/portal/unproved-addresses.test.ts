@@ -1,30 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { openIdentityVisit } from '../harness/identity-provider/visit.ts';
-import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
+import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
 import { addPasskey, addTotp } from '../harness/second-factors.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let provider: IdentityProvider;
-let mailServer: MailServer;
-let portal: RunningPortal;
+const { stack, knex, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  provider = await startIdentityProvider();
-  mailServer = await startMailServer();
-  portal = await stack.portal({ ...provider.settings, ...mailServer.settings });
-  provider.serve(portal.url);
-});
 beforeEach(async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
 });
 
 const OWN = 'anvil zebra correct 77';
@@ -44,8 +33,7 @@ async function byPasskey(authenticator: ReturnType<typeof createAuthenticator>) 
   return client.post('/session/passkey', { passkey: authenticator.signIn(body) });
 }
 const actionsAbout = (email: string) =>
-  stack.database
-    .knex('audit_events')
+  knex('audit_events')
     .where({ subject: `user:${email}` })
     .orderBy('event_id')
     .pluck('action');
@@ -101,9 +89,7 @@ describe('what an owner set up by the link that they made for another person end
     const { status } = await byPassword(email, OTHER);
     expect(status).toBe(hasPassword ? 204 : 401);
     expect(
-      await stack.database
-        .knex('user_second_factors')
-        .whereRaw('user_id = (select id from users where email = ?)', [email]),
+      await knex('user_second_factors').whereRaw('user_id = (select id from users where email = ?)', [email]),
     ).toEqual([]);
     expect((await actionsAbout(email)).filter((action) => action === REMOVED)).toHaveLength(1);
   });
@@ -143,7 +129,6 @@ test("an operator's link that ends a binding to the identity provider records th
 });
 
 test("of two links that are opened at once, an owner's does not replace the password of an operator's", async () => {
-  const { knex } = stack.database;
   const [accountId, email] = [await newAccount(), newAddress()];
   const owner = await newOwner(accountId);
   const own = tokenOf(await owner.post(`/accounts/${accountId}/users`, { email, role: 'viewer' }));
@@ -166,7 +151,6 @@ test("of two links that are opened at once, an owner's does not replace the pass
 
 test('a link for an operator does not make an operator of a member, nor the reverse', async () => {
   const [accountId, email] = [await newAccount(), newAddress()];
-  const { knex } = stack.database;
   const link = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
   await openForeignLink(accountId, email);
   expect((await accept(openPortalClient(portal), link, OTHER)).body.code).toBe('user_elsewhere');

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/base-backup.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { SOON_EXPIRED, type Stack, startStack } from '../harness/stack.ts';
-import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
 describe('Postgres with a synchronous standby', () => {
@@ -21,7 +21,7 @@ describe('Postgres with a synchronous standby', () => {
       const { rows } = await primary.knex.raw('select sync_state from pg_stat_replication');
       return rows[0]?.sync_state === 'sync';
     });
-    stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
+    stack = await startStack(QUEUE_KIND, { database: primary });
     Object.assign(stack.env, SOON_EXPIRED);
   });
   test('after a failover the running apps have every accepted order exactly once', async () => {

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { RUN_MS, runFaults } from '../harness/run-faults.ts';
 
@@ -9,7 +9,7 @@ describeWith('redis-server')('the fault runner', () => {
   test(
     'injects each fault, finds every accepted order written once, every cancellation kept and every event told and delivered, and writes a report',
     async () => {
-      const directory = await mkdtemp(join(tmpdir(), 'orders-faults-test-'));
+      const directory = makeDirectory();
       const json = join(directory, 'faults.json');
       const kinds = [
         'intake-killed',
@@ -37,7 +37,6 @@ describeWith('redis-server')('the fault runner', () => {
         expect(figures.total.events[what]).toBeGreaterThan(10);
       }
       expect(figures.total.deliveries.delivered).toBe(figures.total.events.read);
-      await rm(directory, { recursive: true });
     },
     RUN_MS,
   );

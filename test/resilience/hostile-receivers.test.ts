@@ -1,28 +1,26 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
 import { testWith } from '../harness/programs.ts';
-import { type Stack, startStack, withStack } from '../harness/stack.ts';
+import { withStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
 const closes: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  await stack.notifier();
-});
+const { stack, knex } = useStack({ notifier: true });
+
 afterAll(async () => {
   for (const close of closes) await close();
 });
@@ -109,8 +107,7 @@ describe('an attempt fails', () => {
   });
 
   testWith('openssl')('if no certificate that this machine trusts is shown', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'orders-callbacks-'));
-    closes.push(() => rm(directory, { recursive: true }));
+    const directory = makeDirectory();
     await makeCertificates((name) => join(directory, name));
     const server = createHttpsServer({
       key: await readFile(join(directory, 'server.key')),
@@ -134,8 +131,7 @@ describe('an attempt fails', () => {
 });
 
 testWith('openssl')('a server that wants a finite-field key exchange gets no handshake', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'orders-dhe-'));
-  closes.push(() => rm(directory, { recursive: true }));
+  const directory = makeDirectory();
   const file = (name: string) => join(directory, name);
   const names = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
   const request = [
@@ -188,7 +184,6 @@ test('bodies that never end hold at most one connection for each attempt of a ro
     });
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nx'));
   });
-  const { knex } = stack.database;
   const { id: accountId } = await stack.account();
   await setEvents(knex, accountId, true);
   const url = `http://127.0.0.1:${await open(server)}/`;

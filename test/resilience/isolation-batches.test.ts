@@ -1,30 +1,12 @@
 import { test } from '@jest/globals';
-import {
-  attack,
-  attackRequest,
-  LARGEST,
-  largestOrder,
-  uniqueKeyItem,
-} from '../../verification/bench/src/isolation/attack.ts';
+import { LARGEST, largestOrder, uniqueKeyItem } from '../../verification/bench/src/isolation/attack.ts';
 import { useIsolation } from '../harness/isolation.ts';
 
 const isolation = useIsolation();
 const MAX_BATCH_BYTES = 8_388_608;
 const MAX_RECONCILE_BYTES = 1_048_576;
 
-const send = (
-  connections: number,
-  path: string,
-  bodyOf: (number: number) => string | Buffer,
-  headers: Record<string, string> = {},
-) =>
-  isolation.expectUnharmed((signal) => {
-    const { intakeUrl, hostile } = isolation;
-    return attack((number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers), {
-      connections,
-      signal,
-    });
-  });
+const send = isolation.flood;
 
 const arrayOf = (orders: readonly (string | Buffer)[]) => Buffer.from(`[${orders.join()}]`);
 const times = <T>(count: number, make: (index: number) => T) =>

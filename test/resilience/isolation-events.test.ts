@@ -6,9 +6,10 @@ import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ORDERS = 60;
 /** Of the flooding account, and of each of the failing endpoints. */
@@ -16,16 +17,12 @@ const PENDING = 200_000;
 const PENDING_EACH = 2000;
 const UNPUBLISHED = 100_000;
 const MAX_MEMORY_MIB = 300;
-
-let stack: Stack;
-let intake: RunningIntake;
 let notifier: Child;
 let quiet: { account: TestAccount; receiver: EventReceiver };
 
+const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
+
 beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  await stack.worker();
   const adminPort = await freePort();
   notifier = await startApp('notifier', {
     ...stack.env,
@@ -38,31 +35,29 @@ beforeAll(async () => {
   quiet = { account, receiver: await subscribe(account, 1) };
 });
 
-const knex = () => stack.database.knex;
-
 /** Enables events and registers endpoints at one new receiver. */
 async function subscribe({ id: accountId }: TestAccount, endpoints: number): Promise<EventReceiver> {
-  await setEvents(knex(), accountId, true);
+  await setEvents(knex, accountId, true);
   const receiver = await startEventReceiver();
   for (let count = 0; count < endpoints; count += 1)
-    await createEndpoint(knex(), stack.secretsKey, { accountId, url: receiver.url, types: null });
+    await createEndpoint(knex, stack.secretsKey, { accountId, url: receiver.url, types: null });
   return receiver;
 }
 
 /** Adds published events that were not delivered. */
 async function addPending({ id }: TestAccount, count: number): Promise<void> {
-  await knex().raw(
+  await knex.raw(
     `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
      select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'pending-' || n, n, '{"warnings": []}'
      from generate_series(1, ?::int) as n`,
     [id, count],
   );
-  await knex()('event_logs').where({ account_id: id }).update({ last_sequence: count });
+  await knex('event_logs').where({ account_id: id }).update({ last_sequence: count });
 }
 
 /** Adds events that are due and not published. */
 async function addUnpublished({ id }: TestAccount): Promise<void> {
-  await knex().raw(
+  await knex.raw(
     `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
      select ?, 'receipt.dead', gen_random_uuid(), 'unpublished-' || n from generate_series(1, ?::int) as n`,
     [id, UNPUBLISHED],
@@ -73,14 +68,14 @@ async function addUnpublished({ id }: TestAccount): Promise<void> {
 async function deliverAll(): Promise<void> {
   const { account, receiver } = quiet;
   for (let order = 1; order <= ORDERS; order += 1) {
-    expect((await intake.api.order(account, { source_order_id: `quiet-${order}` })).status).toBe(202);
+    expect((await api.order(account, { source_order_id: `quiet-${order}` })).status).toBe(202);
     await until('its event is delivered', async () => receiver.received.length === order);
   }
 }
 
 /** The flooding account's events that are not delivered yet. */
 async function pendingOf({ id }: TestAccount): Promise<number> {
-  const [endpoint] = await knex()('endpoints').where({ account_id: id }).select('delivered_to');
+  const [endpoint] = await knex('endpoints').where({ account_id: id }).select('delivered_to');
   return PENDING - Number(endpoint.delivered_to);
 }
 

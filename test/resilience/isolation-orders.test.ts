@@ -16,20 +16,7 @@ const E = largestOrder('x');
 /** Bodies below the limit that take longer to parse than `E`. */
 const SLOWER = [largestOrder('unique', uniqueKeyItem), largestOrder('deep', deepItem), largestObject('members')];
 
-/** Repeatedly sends this many requests at once with one key. */
-const send = (
-  connections: number,
-  path: string,
-  bodyOf: (number: number) => string | Buffer,
-  headers?: Record<string, string>,
-) =>
-  isolation.expectUnharmed((signal) => {
-    const { intakeUrl, hostile } = isolation;
-    return attack((number) => attackRequest(intakeUrl, path, hostile.key, bodyOf(number), headers), {
-      connections,
-      signal,
-    });
-  });
+const send = isolation.flood;
 
 test('120 of the largest orders at once', async () => {
   await send(120, 'orders', () => E);

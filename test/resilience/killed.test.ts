@@ -1,42 +1,33 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { untilOrdersAreBeingWritten } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let account: TestAccount;
-
-  beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
-    account = await stack.account();
-  });
+  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
 
   const send = async (name: string): Promise<string> => {
-    const { status, body } = await intake.api.order(account, { source_order_id: name });
+    const { status, body } = await api.order(account, { source_order_id: name });
     expect(status).toBe(202);
     return body.receipt_id;
   };
 
   async function expectEachWrittenOnce(name: string, receiptIds: string[]): Promise<void> {
-    const finals = await Promise.all(receiptIds.map((receiptId) => intake.api.final(account, receiptId)));
+    const finals = await Promise.all(receiptIds.map((receiptId) => api.final(account, receiptId)));
     expect(finals.filter((reply) => reply.body.status !== 'written').map((reply) => reply.body)).toEqual([]);
-    const orders = await stack.database.knex('orders').where('source_order_id', 'like', `${name}-%`);
+    const orders = await knex('orders').where('source_order_id', 'like', `${name}-%`);
     expect(orders).toHaveLength(receiptIds.length);
     expect(new Set(orders.map((order) => order.receipt_id))).toEqual(new Set(receiptIds));
   }
 
   test('during a batch, twice: without a lease, then with leases, which expire; another worker writes each order once', async () => {
-    const { knex } = stack.database;
     const held = await knex.transaction();
     await held.raw('lock table orders in access exclusive mode');
     // As one batch, which is one job.
     const orders = Array.from({ length: 60 }, (_, index) => ({ source_order_id: `held-${index}` }));
-    const { body } = await intake.api.batch(account, orders);
+    const { body } = await api.batch(account, orders);
     const receiptIds: string[] = body.results.map((result: { receipt_id: string }) => result.receipt_id);
     const settings = { ...stack.env, LEASE: '1500ms' };
     // Not overdue, or the sweeper of the first worker would claim it under a lease.
@@ -61,7 +52,7 @@ describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {
   test('repeatedly under load: each order is written once', async () => {
     const receiptIds: string[] = [];
     const countWritten = async () => {
-      const [row] = await stack.database.knex('orders').where('source_order_id', 'like', 'load-%').count();
+      const [row] = await knex('orders').where('source_order_id', 'like', 'load-%').count();
       return Number(row?.count);
     };
     for (let round = 0; round < 3; round++) {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
@@ -20,11 +19,20 @@ import type { Child } from '@orders/test-services/child.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { Redis } from 'ioredis';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
+import { makeDirectory } from '../harness/directory.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { sign } from '../harness/hashes.ts';
-import { ALLOWED_COLUMNS, markedOrder, PERSONAL, STRICT_ORDER, VERBOSE_REJECTIONS } from '../harness/marked-order.ts';
-import { findMarkers, formsOf, type Markers } from '../harness/markers.ts';
+import {
+  ALLOWED_COLUMNS,
+  findMarkers,
+  formsOf,
+  type Markers,
+  markedOrder,
+  PERSONAL,
+  STRICT_ORDER,
+  VERBOSE_REJECTIONS,
+} from '../harness/marked-order.ts';
 import { startApp } from '../harness/processes.ts';
 import { findProgram } from '../harness/programs.ts';
 import { createTestSource } from '../harness/sources.ts';
@@ -51,18 +59,16 @@ const SECRET = {
 let postgres: FaultyPostgres;
 let redis: FaultyRedis | null;
 let stack: Stack;
-let directory: string;
+const directory = makeDirectory();
 const processes: Child[] = [];
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'orders-leaks-'));
   postgres = await startFaultyPostgres();
   redis = findProgram('redis-server') ? await startFaultyRedis() : null;
   stack = await startStack(redis ? 'redis' : 'postgres', { database: postgres, ...(redis && { queue: redis }) });
 });
 afterAll(async () => {
   for (const child of processes) await child.stop('SIGKILL');
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** Everything that was sent or configured, all error replies, and the stderr of the operator's commands. */

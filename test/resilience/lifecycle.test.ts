@@ -3,21 +3,18 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const APPS = resolve(import.meta.dirname, '../../apps');
 
 describeQueues('operation, the queue on %s', (kind) => {
-  let stack: Stack;
-  beforeAll(async () => {
-    stack = await startStack(kind);
-  });
+  const { stack, knex } = useStack({ queue: kind });
 
   const get = async (url: string) => {
     const reply = await fetch(url);
@@ -111,7 +108,7 @@ describeQueues('operation, the queue on %s', (kind) => {
     busy.on('data', (text) => {
       received += text;
     });
-    const held = await stack.database.knex.transaction();
+    const held = await knex.transaction();
     await held.raw('lock table receipts in access exclusive mode');
     const body = '{"source_order_id":"in-flight"}';
     busy.write(
@@ -135,11 +132,11 @@ describeQueues('operation, the queue on %s', (kind) => {
     const replies = await Promise.all(
       Array.from({ length: 100 }, (_, index) => intake.api.order(account, { source_order_id: `drained-${index}` })),
     );
-    await until('it has begun', () => stack.database.knex('orders').where({ account_id: account.id }).first());
+    await until('it has begun', () => knex('orders').where({ account_id: account.id }).first());
     await worker.stop('SIGTERM');
     expect(worker.process.exitCode).toBe(0);
     // A drained worker leaves no lease behind.
-    const leased = await stack.database.knex('receipts').where({ account_id: account.id, state: 'normalized' });
+    const leased = await knex('receipts').where({ account_id: account.id, state: 'normalized' });
     expect(leased).toEqual([]);
     await stack.worker();
     for (const { body } of replies)

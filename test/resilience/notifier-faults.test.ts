@@ -1,25 +1,17 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  await stack.worker();
-});
-
-const knex = () => stack.database.knex;
+const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
@@ -33,7 +25,7 @@ const subscribe = () => subscribeTo(stack);
 
 async function send(account: TestAccount, name: string, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
-  const { status } = await intake.api.batch(
+  const { status } = await api.batch(
     account,
     ids.map((source_order_id) => ({ source_order_id })),
   );
@@ -42,7 +34,7 @@ async function send(account: TestAccount, name: string, count: number): Promise<
 }
 
 /** Ends the lease of a process that was killed or frozen, as time would. */
-const endLeases = () => knex()('endpoints').whereNotNull('lease_id').update({ lease_expires_at: knex().fn.now() });
+const endLeases = () => knex('endpoints').whereNotNull('lease_id').update({ lease_expires_at: knex.fn.now() });
 
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
 
@@ -50,7 +42,7 @@ type Subscription = Awaited<ReturnType<typeof subscribe>>;
 const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
   until('everything is delivered', async () => {
     if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;
-    const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+    const found = await findEndpoint(knex, account.id, endpoint.endpoint_id);
     return found?.pending === 0 && found.waiting === 0;
   });
 
@@ -115,17 +107,17 @@ test('a frozen notifier changes nothing when it runs again after its lease', asy
   await endLeases();
   const other = await startNotifier();
   await untilSettled(subscription, 50);
-  const [before] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  const [before] = await knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   frozen.process.kill('SIGCONT');
   const late = await send(subscription.account, 'late', 20);
   await untilSettled(subscription, 70);
   await Promise.all([frozen.stop(), other.stop()]);
-  const [after] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+  const [after] = await knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   expect(after).toMatchObject({ delivered_to: before.delivered_to + 20, failing_since: null });
-  const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 1000 });
+  const attempts = await listAttempts(knex, subscription.endpoint, { limit: 1000 });
   expect(attempts.filter(({ error }) => error !== null)).toEqual([]);
   expect(new Set(deliveredIds(subscription))).toEqual(new Set([...ids, ...late]));
-  expect(await knex()('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
+  expect(await knex('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
 });
 
 test('a notifier that is stopped ends its attempts first', async () => {
@@ -139,6 +131,6 @@ test('a notifier that is stopped ends its attempts first', async () => {
   replies.release();
   expect(await exit).toEqual([0, null]);
   expect(deliveredIds(subscription)).toEqual(['stopped-0']);
-  const { pending } = (await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
+  const { pending } = (await findEndpoint(knex, subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
   expect(pending).toBe(0);
 });

@@ -1,19 +1,16 @@
-import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
 let intake: RunningIntake;
-let account: TestAccount;
 const opened: RawConnection[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  account = await stack.account();
-});
+const { stack, knex, account } = useStack({ account: true });
+
 afterEach(async () => {
   for (const { socket } of opened.splice(0)) socket.destroy();
   await intake?.close();
@@ -46,7 +43,7 @@ const PATH = '/ingest/orders/batch';
 
 test('every spelling of the batch path uses the slots of batches', async () => {
   intake = await stack.intake({ MAX_IN_FLIGHT: '64' });
-  const lock = await stack.database.knex.transaction();
+  const lock = await knex.transaction();
   await lock.raw('lock table receipts in access exclusive mode');
   begin(PATH, await stack.account(), '[{"source_order_id":"holds the slot"}]');
   await inFlight(1);
@@ -79,7 +76,7 @@ test('every spelling of the batch path uses the slots of batches', async () => {
 
 test('lists of ids have their own slots, which each account shares with others and which do not block batches', async () => {
   intake = await stack.intake();
-  const lock = await stack.database.knex.transaction();
+  const lock = await knex.transaction();
   await lock.raw('lock table orders in access exclusive mode');
   const lists = async (count: number) => {
     const by = await stack.account();

@@ -1,18 +1,17 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
 import { stopClock } from '../harness/clock.ts';
-import { describeQueues, QUEUE_KINDS } from '../harness/queue.ts';
+import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head } from '../harness/raw-http.ts';
 import { readMetrics, type Sample } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount, withStack } from '../harness/stack.ts';
+import { type RunningIntake, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describe('orders above the limit of intake', () => {
-  let stack: Stack;
-  beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  });
+  const { stack } = useStack({ queue: QUEUE_KIND });
+
   const inFlight = (intake: RunningIntake, kind: 'orders' | 'batches', count: number) =>
     until(`${count} ${kind} in flight`, async () => {
       const metrics = await (await fetch(`${intake.adminUrl}/metrics`)).text();
@@ -137,8 +136,7 @@ describeQueues('fairness, the queue on %s', (kind) => {
           else await Promise.all(orders.map((order) => intake.api.order(flooding, order)));
         }
         goOn();
-        const { body } = await intake.api.order(quiet, { source_order_id: 'quiet' });
-        expect((await intake.api.final(quiet, body.receipt_id)).body.status).toBe('written');
+        expect(await intake.api.process(quiet, { source_order_id: 'quiet' })).toMatchObject({ status: 'written' });
         expect(await written()).toBe(FAIR_SHARE);
       } finally {
         await held.release();

@@ -7,11 +7,19 @@ import { freePort } from '@orders/test-services/ports.ts';
 import type { Reply } from '../harness/api.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
-import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import {
+  below,
+  createPerson,
+  openPortalClient,
+  type PortalClient,
+  type ShopClient,
+  signIn,
+  type TestPerson,
+} from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
-import { below, type ShopClient } from '../harness/review-list.ts';
-import { type RunningPortal, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningPortal } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** The heap limit of Node, half of that in a pod. */
 const HEAP = '--max-old-space-size=256';
@@ -23,11 +31,8 @@ const AT_ONCE = 16;
 const DEAD = 20;
 
 type Ask = (index: number) => Promise<Reply>;
-
-let stack: Stack;
 let portal: Child;
 let url: string;
-let account: TestAccount;
 let hostile: ShopClient;
 let person: TestPerson;
 let otherClient: ShopClient;
@@ -37,22 +42,22 @@ let orders: number[];
 let receipts: string[];
 let cookie = '';
 
+const { stack, knex, account } = useStack({ account: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
   const [intake, worker] = await Promise.all([stack.intake(), stack.worker({ RETRY_ATTEMPTS: '1' })]);
-  account = await stack.account({ signing: true });
   const other = await stack.account();
 
-  await poisonOrders(stack.database.knex);
+  await poisonOrders(knex);
   const lines = Array.from({ length: DEAD }, (_, n) => LONG_ORDER.replace('"ID"', `"${n}","order_number":"poison"`));
   const { body } = await intake.api.batch(account, Buffer.from(lines.join('\n')));
   receipts = body.results.map(({ receipt_id }: { receipt_id: string }) => receipt_id);
   for (const id of receipts) expect((await intake.api.final(account, id)).body.status).toBe('dead');
-  await stopPoisoning(stack.database.knex);
+  await stopPoisoning(knex);
   const sent = await intake.api.order(other, { source_order_id: 'other' });
   expect((await intake.api.final(other, sent.body.receipt_id)).body.status).toBe('written');
   await Promise.all([intake.close(), worker.close()]);
-  orders = await insertLongest(stack.database.knex, account.id, receipts[0] as string);
+  orders = await insertLongest(knex, account.id, receipts[0] as string);
 
   const port = await freePort();
   url = `http://127.0.0.1:${port}`;
@@ -219,7 +224,6 @@ test('a connection that sends many requests without reading replies is closed', 
 });
 
 test('requests of disconnected clients stop waiting and release their memory', async () => {
-  const { knex } = stack.database;
   const longest = { account_id: account.id, order_id: orders.at(-1) as number };
   const path = orderOf(orders.length - 1);
   const countEdits = async () =>

@@ -1,17 +1,14 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
 import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { PREPARED, useDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
 const UNKNOWN_RECEIPT = '00000000-0000-7000-8000-000000000000';
 
-let db: TestDatabase;
-beforeAll(async () => {
-  db = await createTestDatabase();
-});
+const { db } = useDatabase();
 
 test('a replica whose connections are all in use is not considered down', async () => {
   const outages: unknown[] = [];

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { lockTables } from '../harness/barriers.ts';
+import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/base-backup.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { QUEUE_KINDS, type QueueKind } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/standby.ts';
 import { until } from '../harness/until.ts';
 
 describe('status requests with a read replica', () => {
@@ -18,7 +18,7 @@ describe('status requests with a read replica', () => {
   beforeAll(async () => {
     primary = await startFaultyPostgres(STANDBY_SETTINGS);
     replica = await startStandby(primary);
-    stack = await startStack(QUEUE_KINDS[0] as QueueKind, { database: primary });
+    stack = await startStack(QUEUE_KIND, { database: primary });
     intake = await stack.intake({ DATABASE_READ_URL: replica.server.url });
     await stack.worker({ RETRY_ATTEMPTS: '1' });
     account = await stack.account();

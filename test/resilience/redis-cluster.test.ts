@@ -3,10 +3,9 @@ import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { LANES } from '@orders/queue/wake-up.ts';
 import type { Api, Reply } from '../harness/api.ts';
-import { expectOrderFlow } from '../harness/order-flow.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startRedisCluster, type TestCluster } from '../harness/redis-cluster.ts';
-import { expectSettled } from '../harness/settled.ts';
+import { expectOrderFlow, expectSettled } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

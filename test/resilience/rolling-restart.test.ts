@@ -3,20 +3,16 @@ import type { Child } from '@orders/test-services/child.ts';
 import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type Stack, startStack } from '../harness/stack.ts';
 import { onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);
 
-let stack: Stack;
-
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-});
+const { stack, knex } = useStack({ queue: QUEUE_KIND });
 
 const start = (app: 'intake' | 'worker', settings: Record<string, string> = {}) =>
   startApp(app, { ...stack.env, ...settings });
@@ -79,13 +75,10 @@ describeWith('haproxy')('behind haproxy', () => {
     await stop();
     expect(failed).toEqual([]);
     // A failed request may have stored its receipt.
-    const stored: string[] = await stack.database
-      .knex('receipts')
-      .where({ account_id: account.id })
-      .pluck('receipt_id');
+    const stored: string[] = await knex('receipts').where({ account_id: account.id }).pluck('receipt_id');
     expect(missing(ledger.accepted.values(), stored)).toEqual([]);
     await expectSettled(stack, account, written(stored));
-    const orders = await stack.database.knex('orders').where({ account_id: account.id }).pluck('source_order_id');
+    const orders = await knex('orders').where({ account_id: account.id }).pluck('source_order_id');
     expect(missing(ledger.accepted.keys(), orders)).toEqual([]);
   });
 });

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { useDirectory } from '../harness/directory.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { type Sending, type Sent, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
+import { type Sending, type Sent, startSend, withoutProgress } from '../harness/send.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

@@ -1,17 +1,9 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { watchHashes } from '../harness/hashes.ts';
-import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
-import { type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
+import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let portal: RunningPortal;
-let person: TestPerson;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  portal = await stack.portal({ PASSWORD_HASH_COST: '17' });
-  person = await createPerson(stack, (await stack.account()).id);
-});
+const { stack, knex, portal, person } = useStack({ portal: { PASSWORD_HASH_COST: '17' }, person: true });
 
 const guess = (at: number, network: string) =>
   fetch(`${portal.url}/api/session`, {
@@ -81,10 +73,10 @@ test('one user with many known devices has no more room than with one, and other
 });
 
 test('what was refused unchecked does not count as a failure', async () => {
-  await stack.database.knex('sign_in_attempts').delete();
+  await knex('sign_in_attempts').delete();
   const counts = await outcomes(await Promise.all(Array.from({ length: 60 }, () => guess(0, '203.0.113.9'))));
   expect(counts.too_many_sign_ins).toBeGreaterThan(0);
-  const most = await stack.database.knex('sign_in_attempts').max('attempts as most').first();
+  const most = await knex('sign_in_attempts').max('attempts as most').first();
   expect(Number(most?.most)).toBe(60 - counts.too_many_sign_ins);
 });
 

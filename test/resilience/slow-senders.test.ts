@@ -1,24 +1,20 @@
-import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Far below any timeout, so that the connection never counts as silent. */
 const DRIP_MS = 50;
-
-let stack: Stack;
-let account: TestAccount;
 let intake: RunningIntake;
 const opened: RawConnection[] = [];
 const drips: NodeJS.Timeout[] = [];
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  account = await stack.account();
-});
+const { stack, knex, account } = useStack({ account: true });
+
 afterEach(async () => {
   for (const drip of drips.splice(0)) clearInterval(drip);
   for (const { socket } of opened.splice(0)) socket.destroy();
@@ -82,7 +78,7 @@ describe('a sender of single bytes', () => {
     ['a body in chunks', ['Transfer-Encoding', 'chunked'], '1\r\n \r\n'.repeat(1000)],
   ] as const)('of %s is cut off with 408, blocks no slot and leaves nothing behind', async (_what, framing, bytes) => {
     intake = await stack.intake({ REQUEST_TIMEOUT: '4s', MAX_IN_FLIGHT: '4' });
-    const before = await countStored(stack.database.knex);
+    const before = await countStored(knex);
     const slow = [open(), open(), open(), open()];
     for (const connection of slow) {
       connection.socket.write(orderHead([...framing], ['X-Request-Id', 'slow']));
@@ -92,7 +88,7 @@ describe('a sender of single bytes', () => {
     expect((await send('')).status).toBe(422);
     const replies = await Promise.all(slow.map((connection) => connection.reply()));
     expect(replies.map((reply) => reply?.status)).toEqual([408, 408, 408, 408]);
-    expect(await countStored(stack.database.knex)).toBe(before);
+    expect(await countStored(knex)).toBe(before);
     const logged = () => intake.log.lines.filter((line) => line.request_id === 'slow');
     await until('all are logged', async () => logged().length === 4);
     expect(logged().map(({ status }) => status)).toEqual([408, 408, 408, 408]);
@@ -126,9 +122,7 @@ test('the bytes of a body are released when a connection with several pipelined 
   const bytes = () => readGauge(intake.adminUrl, 'intake_body_bytes_in_flight');
   const broken = open();
   sendOrder(broken, '{"source_order_id":"waits"}', ['Prefer', 'wait=30']);
-  await until('the first is accepted', async () =>
-    stack.database.knex('receipts').where({ source_order_id: 'waits' }).first(),
-  );
+  await until('the first is accepted', async () => knex('receipts').where({ source_order_id: 'waits' }).first());
   broken.socket.write(orderHead(['Content-Length', 1000]));
   broken.socket.write('0123456789');
   await until('the second is counted', async () => (await bytes()) === 1000);

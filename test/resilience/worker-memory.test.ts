@@ -1,28 +1,21 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { startApp } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** One batch that one worker claims at once. */
 const ORDERS = 16;
 /** The maximum that fits into an order. Each item takes some hundred bytes in memory. */
 const ITEMS = 65_000;
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-beforeAll(async () => {
-  stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-  intake = await stack.intake();
-  account = await stack.account();
-});
+const { stack, knex, api, account } = useStack({ queue: QUEUE_KIND, intake: true, account: true });
 
 async function send(makeItems: (index: number) => string[]): Promise<string[]> {
   const orders = Array.from({ length: ORDERS }, (_, index) => ({
     source_order_id: `${index}`,
     items: makeItems(index),
   }));
-  const reply = await intake.api.batch(account, orders);
+  const reply = await api.batch(account, orders);
   expect(reply.body).toMatchObject({ accepted: ORDERS });
   return reply.body.results.map((result: { receipt_id: string }) => result.receipt_id);
 }
@@ -34,11 +27,8 @@ test('the memory of a worker does not grow with the number of orders with many i
     NODE_OPTIONS: '--max-old-space-size=120',
   });
   const states = async (receiptIds: string[]) => {
-    for (const receiptId of receiptIds) await intake.api.final(account, receiptId);
-    return stack.database
-      .knex('receipts')
-      .whereIn('receipt_id', receiptIds)
-      .distinct('state', 'attempts', 'crashes', 'runs_alone');
+    for (const receiptId of receiptIds) await api.final(account, receiptId);
+    return knex('receipts').whereIn('receipt_id', receiptIds).distinct('state', 'attempts', 'crashes', 'runs_alone');
   };
   expect(await states(first)).toEqual([{ state: 'written', attempts: 1, crashes: 0, runs_alone: false }]);
   const again = await send((index) => [`another ${index}`]);

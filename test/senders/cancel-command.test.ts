@@ -1,46 +1,31 @@
-import { Readable } from 'node:stream';
-import { beforeAll, expect, test } from '@jest/globals';
-import { runCli } from '@orders/cli/run-cli.ts';
+import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { MAX_REASON } from '@orders/domain/interface-limits.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startReply } from '../harness/api.ts';
-import { useDirectory } from '../harness/send.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { runCommand } from '../harness/run-command.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 const files = useDirectory();
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-  account = await stack.account({ signing: true });
-});
+const { knex, api, account } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, account: true });
 
 /** Runs `orders cancel` as the account. `env` is added to its settings. */
-async function cancel(args: string[], { input = '', env = {} }: { input?: string | Buffer; env?: object } = {}) {
-  const printed = { stdout: '', stderr: '' };
-  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const code = await runCli(['cancel', ...args], {
-    stdin: Readable.from([Buffer.from(input)]),
-    stdout: stream('stdout'),
-    stderr: stream('stderr'),
-    env: { NODE_ENV: 'production', ORDERS_URL: intake.api.url, ORDERS_API_KEY: account.key, ...env },
-  });
-  return { code, ...printed };
-}
+const cancel = (args: string[], { input = '', env = {} }: { input?: string | Buffer; env?: object } = {}) =>
+  runCommand(
+    ['cancel', ...args],
+    { NODE_ENV: 'production', ORDERS_URL: api.url, ORDERS_API_KEY: account.key, ...env },
+    { input: [Buffer.from(input)] },
+  );
 
 async function write(id: string): Promise<number> {
-  const { body } = await intake.api.order(account, { source_order_id: id }, { Prefer: 'wait=30' });
+  const { body } = await api.order(account, { source_order_id: id }, { Prefer: 'wait=30' });
   return body.order_id;
 }
 
 /** Confirms an order so long ago that dispatching can have seen it. */
 async function dispatch(orderId: number): Promise<void> {
-  const { knex } = stack.database;
   const { id: accountId } = account;
   await reviewOrders(knex, { accountId, orderIds: [orderId], to: 'confirmed', by: 'a reviewer', reason: null });
   await knex('orders')
@@ -48,7 +33,7 @@ async function dispatch(orderId: number): Promise<void> {
     .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
 }
 
-const rowOf = (id: string) => stack.database.knex('orders').where({ source_order_id: id }).first();
+const rowOf = (id: string) => knex('orders').where({ source_order_id: id }).first();
 
 test('orders are cancelled by their ids, with a line for each and the reason', async () => {
   const orderId = await write('C-1');

@@ -1,18 +1,10 @@
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { sign } from '../harness/hashes.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  account = await stack.account({ signing: true });
-});
+const { knex, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const WAIT = { Prefer: 'wait=10' };
 const REVIEWER = 'reviewer@shop.example';
@@ -20,12 +12,7 @@ const REVIEWER = 'reviewer@shop.example';
 /** Sends a body with the signature with which it was captured. */
 async function replay(path: string, text: string, headers: Record<string, string>) {
   const captured = { 'Content-Type': 'application/json', 'x-service-signature': sign(account.secret, text) };
-  const reply = await intake.api.send(
-    'POST',
-    path,
-    { Authorization: `Bearer ${account.key}`, ...captured, ...headers },
-    text,
-  );
+  const reply = await api.send('POST', path, { Authorization: `Bearer ${account.key}`, ...captured, ...headers }, text);
   return reply.body;
 }
 
@@ -41,18 +28,18 @@ test('a captured webhook that is sent again creates no second order, and shows a
 
   const sendAgain = async (text: string) => {
     const { receipt_id } = await replay('/ingest/webhook', text, WAIT);
-    return (await intake.api.status(account, receipt_id)).body;
+    return (await api.status(account, receipt_id)).body;
   };
   const correction = await sendAgain(corrected);
   expect(correction).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '10', to: '20' }] });
   const decided = { accountId: account.id, orderId: first.order_id, receiptId: correction.receipt_id, by: REVIEWER };
-  expect(await decideResend(stack.database.knex, { ...decided, decision: 'accepted' })).toBe('done');
+  expect(await decideResend(knex, { ...decided, decision: 'accepted' })).toBe('done');
 
   expect(await sendAgain(old)).toMatchObject({
     status: 'duplicate',
     changes: [{ pointer: '/total', from: '20', to: '10' }],
   });
-  const orders = await stack.database.knex('orders').where({ account_id: account.id });
+  const orders = await knex('orders').where({ account_id: account.id });
   expect(orders.map(({ total }) => Number(total))).toEqual([20]);
 });
 
@@ -62,6 +49,6 @@ test('a captured cancellation that is sent again cancels an order that a reviewe
   const reopening = { accountId: account.id, orderIds: [order_id], to: 'needs_review' as const, by: REVIEWER };
   for (const _time of ['first', 'again']) {
     expect(await replay('/ingest/webhook/cancel', body, {})).toMatchObject({ outcome: 'cancelled' });
-    expect(await reviewOrders(stack.database.knex, reopening)).toMatchObject({ changed: [order_id] });
+    expect(await reviewOrders(knex, reopening)).toMatchObject({ changed: [order_id] });
   }
 });

@@ -17,10 +17,11 @@ import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
-import { QUEUE_KINDS } from '../harness/queue.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, written } from '../harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 type Options = Partial<ConstructorParameters<typeof OrdersClient>[0]>;
 
@@ -35,17 +36,17 @@ const ordersNamed = (name: string, count: number): Order[] =>
   }));
 
 describe('the client and the service', () => {
-  let stack: Stack;
-  let intake: RunningIntake;
-  let account: TestAccount;
   let client: OrdersClient;
 
+  const { stack, api, account } = useStack({
+    queue: QUEUE_KIND,
+    intake: { BASE_PATH: '/delivery/api', MAX_BODY_BYTES: '4000' },
+    worker: true,
+    account: true,
+  });
+
   beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
-    intake = await stack.intake({ BASE_PATH: '/delivery/api', MAX_BODY_BYTES: '4000' });
-    await stack.worker();
-    account = await stack.account({ signing: true });
-    client = clientOf(intake.api.url, account);
+    client = clientOf(api.url, account);
   });
 
   test('an order is submitted, its receipt is awaited, and it is written', async () => {
@@ -76,7 +77,7 @@ describe('the client and the service', () => {
     const body = '{"source_order_id":"signed-by-hand"}';
     const signature = await signBody(body, account.secret as string);
     const headers = { 'x-service-signature': signature };
-    expect(await intake.api.webhook(account, body, headers)).toMatchObject({ status: 202 });
+    expect(await api.webhook(account, body, headers)).toMatchObject({ status: 202 });
   });
 
   test.each(['rest', 'webhook'] as const)(
@@ -85,7 +86,7 @@ describe('the client and the service', () => {
       const many = await stack.account({ signing: true });
       const receipts = new Map<number, string>();
       const input = ordersNamed(via, 300);
-      for await (const { index, order, accepted, error } of clientOf(intake.api.url, many).submitMany(input, { via })) {
+      for await (const { index, order, accepted, error } of clientOf(api.url, many).submitMany(input, { via })) {
         expect(error).toBeUndefined();
         expect(order).toBe(input[index]);
         receipts.set(index, (accepted as Accepted).receipt_id);
@@ -139,7 +140,7 @@ describe('the client and the service', () => {
   });
 
   test('an address that ends within a route gets an error that names the path of the request', async () => {
-    const wrong = clientOf(`${intake.api.url}/ingest`, account).submitOrder({ source_order_id: 'nowhere' });
+    const wrong = clientOf(`${api.url}/ingest`, account).submitOrder({ source_order_id: 'nowhere' });
     await expect(wrong).rejects.toThrow('The request went to /delivery/api/ingest/ingest/orders; check baseUrl');
   });
 
@@ -237,7 +238,7 @@ describe('the client and the service', () => {
   test('events are followed through a restart of the program, each once and in order', async () => {
     const sender = await stack.account();
     await setEvents(stack.database.knex, sender.id, true);
-    const reader = clientOf(intake.api.url, sender);
+    const reader = clientOf(api.url, sender);
     await reader.submitBatch(ordersNamed('event', 3));
     const seen: OrdersEvent[] = [];
     for await (const event of reader.events()) if (seen.push(event) === 3) break;
@@ -270,7 +271,7 @@ describe('the client and the service', () => {
     await setSignedOnly(stack.database.knex, signedOnly.id, true);
     const withEvents = await stack.account();
     await setEvents(stack.database.knex, withEvents.id, true);
-    const { url } = intake.api;
+    const { url } = api;
     const order = { source_order_id: 'refused' };
     const by = (options: Options) => clientOf(url, account, { maxRetries: 0, ...options });
     /** A client that sends changed headers or another method. */
@@ -377,7 +378,7 @@ describe('the client and a service that is killed and restarted', () => {
   const running: Child[] = [];
 
   beforeAll(async () => {
-    stack = await startStack(QUEUE_KINDS[0] ?? 'postgres');
+    stack = await startStack(QUEUE_KIND);
     const [port, adminPort] = [await freePort(), await freePort()];
     settings = { ...stack.env, PORT: `${port}`, ADMIN_PORT: `${adminPort}` };
     account = await stack.account();

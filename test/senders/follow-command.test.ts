@@ -3,37 +3,29 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-let stack: Stack;
-let intake: RunningIntake;
-
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake({ BASE_PATH: '/api' });
-  await stack.worker();
-});
-
-const knex = () => stack.database.knex;
+const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(knex, account.id, true);
   return account;
 }
 
 const envOf = (account: TestAccount, more: object = {}) => ({
   NODE_ENV: 'production',
-  ORDERS_URL: intake.api.url,
+  ORDERS_URL: api.url,
   ORDERS_API_KEY: account.key,
   ...more,
 });
@@ -68,7 +60,7 @@ let orders = 0;
 
 async function write(account: TestAccount, fields: object = {}): Promise<{ id: string; orderId: number }> {
   const id = `follow-${++orders}`;
-  const { body } = await intake.api.order(account, { source_order_id: id, ...fields }, { Prefer: 'wait=30' });
+  const { body } = await api.order(account, { source_order_id: id, ...fields }, { Prefer: 'wait=30' });
   return { id, orderId: body.order_id };
 }
 
@@ -79,13 +71,13 @@ test('events are printed as they happen, one line each, until Ctrl-C', async () 
   await following.lines(1);
   const { id, orderId } = await write(account, { address: 'Villa 1' });
   await following.lines(2);
-  await intake.api.order(account, { source_order_id: id, address: 'Villa 2' }, { Prefer: 'wait=30' });
+  await api.order(account, { source_order_id: id, address: 'Villa 2' }, { Prefer: 'wait=30' });
   await following.lines(3);
-  await intake.api.cancel(account, { source_order_id: id, reason: 'sold\nout \u202e' });
+  await api.cancel(account, { source_order_id: id, reason: 'sold\nout \u202e' });
   await following.lines(4);
-  await intake.api.order(account, { source_order_id: 'x' }, { 'Idempotency-Key': 'constant' });
+  await api.order(account, { source_order_id: 'x' }, { 'Idempotency-Key': 'constant' });
   await following.lines(5);
-  await intake.api.order(account, { source_order_id: 'y' }, { 'Idempotency-Key': 'constant' });
+  await api.order(account, { source_order_id: 'y' }, { 'Idempotency-Key': 'constant' });
   const lines = await following.lines(6);
   following.interrupt();
   expect(await following.ended()).toMatchObject({ code: 0, stderr: 'Continue with --after 6.\n' });
@@ -113,9 +105,9 @@ test('--json prints the events of the API, and --after continues after one', asy
     by: 'a reviewer',
     reason: 'ü',
   } as const;
-  await reviewOrders(knex(), reviewed);
+  await reviewOrders(knex, reviewed);
   const { events } = await until('three events', async () => {
-    const { body } = await intake.api.events(account);
+    const { body } = await api.events(account);
     return body.events.length === 3 && body;
   });
   const all = follow(account, ['--json']);
@@ -204,7 +196,7 @@ test.each(['an event', 'the service'])('Ctrl-C ends the command while it waits f
   const silent = createServer(async ({ url, headers }, response) => {
     requests += 1;
     if (requests > 1) return;
-    const reply = await fetch(`${intake.api.url}${url}`, {
+    const reply = await fetch(`${api.url}${url}`, {
       headers: { Authorization: headers.authorization as string },
     });
     response.writeHead(reply.status, { 'Content-Type': 'application/json' }).end(await reply.text());
@@ -230,7 +222,7 @@ test.each<[string, string[], object, number, string]>([
   ['a cursor that is none', ['--after', 'evt_1'], {}, 2, '--after takes the sequence of an event.'],
 ])('%s is one line and an exit code', async (what, args, env, code, line) => {
   const account = await accountWithEvents();
-  await knex()('event_logs')
+  await knex('event_logs')
     .where({ account_id: account.id })
     .update({ last_sequence: 2, removed_to: 2, is_enabled: what !== 'disabled events' });
   const outcome = await follow(account, args, env).ended();

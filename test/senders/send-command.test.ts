@@ -2,8 +2,9 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
 import { closeBarrier, whoWait } from '../harness/barriers.ts';
+import { useDirectory } from '../harness/directory.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
-import { ordersOf, send, startSend, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
+import { ordersOf, send, startSend, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
 const files = useDirectory();
@@ -85,9 +86,9 @@ test.each([
     const input = name === '-' ? name : files.path(`${signal}/${name}`);
     const args = [input, ...rest, '--json', '--batch-size', '5', '--concurrency', '2'];
     // The first orders are being stored when the command ends, and none after them has arrived.
-    const barrier = await closeBarrier(service.stack().database.knex, 'keys taken');
+    const barrier = await closeBarrier(service.stack.database.knex, 'keys taken');
     const first = startSend(sender, args, ordersOf(ids), [], { TMPDIR: files.path(signal) });
-    await whoWait(service.stack().database.knex, 1, 'advisory');
+    await whoWait(service.stack.database.knex, 1, 'advisory');
     expect(await service.receiptsOf(sender)).toEqual([]);
     first.kill(signal);
     const ended = await first.ended;
@@ -145,8 +146,8 @@ test('--strict makes the service reject orders that need corrections', async () 
 const TERMINAL = { isTTY: true, columns: 100 };
 
 test('all requests obey a rate limit, and the progress bar on the terminal names it', async () => {
-  const [limited, beside] = [await service.stack().intake({ RATE_LIMIT: '6/1s' }), await service.stack().intake()];
-  await untilCountersShared(service.stack(), [limited, beside]);
+  const [limited, beside] = [await service.stack.intake({ RATE_LIMIT: '6/1s' }), await service.stack.intake()];
+  await untilCountersShared(service.stack, [limited, beside]);
   const sender = { ...(await service.newSender()), url: limited.api.url };
   const ids = Array.from({ length: 20 }, (_, at) => `limited-${at}`);
   const file = await files.write('limited.ndjson', ordersOf(ids));

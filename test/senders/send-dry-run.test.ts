@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { dryRun, ordersOf, send, useDirectory } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { dryRun, ordersOf, send } from '../harness/send.ts';
 
 const files = useDirectory();
 const NOBODY = { url: '', key: '' };

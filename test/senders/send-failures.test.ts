@@ -4,7 +4,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { expect, test } from '@jest/globals';
-import { MAIN, ordersOf, send, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { MAIN, ordersOf, send, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
 const files = useDirectory();

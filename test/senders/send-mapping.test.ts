@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { dryRun, send, useDirectory } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { dryRun, send } from '../harness/send.ts';
 
 const files = useDirectory();
 const NOBODY = { url: '', key: '' };

@@ -4,7 +4,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
-import { MAIN, ordersOf, send, startSend, useDirectory, withoutProgress } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { MAIN, ordersOf, send, startSend, withoutProgress } from '../harness/send.ts';
 import { until } from '../harness/until.ts';
 
 const files = useDirectory();

@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { dryRun, send, useDirectory, useSenderService, withoutProgress } from '../harness/send.ts';
+import { useDirectory } from '../harness/directory.ts';
+import { dryRun, send, useSenderService, withoutProgress } from '../harness/send.ts';
 
 const service = useSenderService();
 const files = useDirectory();

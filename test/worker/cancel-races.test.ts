@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
@@ -7,42 +7,36 @@ import { undoReview } from '@orders/portal/review/undo-review.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
-import { CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
+import { CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake, RunningWorker } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
 const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 /** The arguments of the function by which intake cancels. */
 const CANCEL_ORDERS = 'cancel_orders(integer, integer, integer, text, text[], text[])';
-
-let stack: Stack;
-let intake: RunningIntake;
 /** One intake decides an account's cancellations one request at a time. */
 let otherIntake: RunningIntake;
-let account: TestAccount;
 let holds: Hold[] = [];
 let workers: RunningWorker[] = [];
 
+const { stack, knex, intake, api, account } = useStack({ intake: true, account: 'each test' });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
   otherIntake = await stack.intake();
-  await installBarriers(stack.database.knex);
+  await installBarriers(knex);
   // On a slow machine, a cancellation would be refused while the test prepares the other side.
-  await knex().raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);
+  await knex.raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);
   // The clock of the function: an hour behind, so that no undo time is over, until a test sets it.
-  await knex().raw(`
+  await knex.raw(`
     create schema test_clock;
     create sequence test_clock.seconds minvalue -3600 start -3600;
     create function test_clock.clock_timestamp() returns timestamptz language sql as
     $$ select pg_catalog.clock_timestamp() + last_value * interval '1 second' from test_clock.seconds $$;
     alter function ${CANCEL_ORDERS} set search_path = test_clock, pg_catalog, public, pg_temp`);
-});
-beforeEach(async () => {
-  account = await stack.account();
 });
 afterEach(async () => {
   await setClock(-3600);
@@ -51,8 +45,7 @@ afterEach(async () => {
   [holds, workers] = [[], []];
 });
 
-const knex = () => stack.database.knex;
-const setClock = (seconds: number) => knex().raw("select setval('test_clock.seconds', ?)", [seconds]);
+const setClock = (seconds: number) => knex.raw("select setval('test_clock.seconds', ?)", [seconds]);
 const keep = (hold: Hold): Hold => {
   holds.push(hold);
   return hold;
@@ -68,13 +61,13 @@ const stopWorkers = async () => {
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;
-const post = async (order: object): Promise<string> => (await intake.api.order(account, order)).body.receipt_id;
+const post = async (order: object): Promise<string> => (await api.order(account, order)).body.receipt_id;
 const cancel = (id: string, reason?: string, { api } = intake): Promise<Reply> =>
   api.cancel(account, { source_order_id: id, ...(reason && { reason }) });
 const stateOf = async (id: string) =>
-  knex()('orders').where({ account_id: account.id, source_order_id: id }).pluck('review_state');
+  knex('orders').where({ account_id: account.id, source_order_id: id }).pluck('review_state');
 const actionsOn = async (orderId: number) =>
-  knex()('audit_events')
+  knex('audit_events')
     .where({ subject: `order:${orderId}` })
     .orderBy('event_id')
     .pluck('action');
@@ -88,18 +81,18 @@ interface Written {
 async function write(order: object = {}): Promise<Written> {
   const id = newId('order');
   await startWorker();
-  const { order_id, receipt_id } = await sendOrder(intake, account, { source_order_id: id, ...order });
+  const { order_id, receipt_id } = await api.process(account, { source_order_id: id, ...order });
   await stopWorkers();
   return { id, orderId: order_id as number, receiptId: receipt_id as string };
 }
 
 const review = ({ orderId }: Written, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY });
+  reviewOrders(knex, { accountId: account.id, orderIds: [orderId], to, by: BY });
 
 const reviewedAt = ({ orderId }: Written, time: string) =>
-  knex()('orders')
+  knex('orders')
     .where({ order_id: orderId })
-    .update({ reviewed_at: knex().raw(time) });
+    .update({ reviewed_at: knex.raw(time) });
 
 /** Lets two changes of an order wait for its lock in this order, and releases it. */
 async function race<First, Second>(
@@ -108,11 +101,11 @@ async function race<First, Second>(
   second: (order: Written) => Promise<Second>,
 ): Promise<{ order: Written; first: First; second: Second }> {
   const order = await prepare();
-  const lock = keep(await hold(knex(), `select from orders where order_id = ${order.orderId} for update`));
+  const lock = keep(await hold(knex, `select from orders where order_id = ${order.orderId} for update`));
   const began = first(order);
-  await whoWait(knex(), 1, 'transactionid');
+  await whoWait(knex, 1, 'transactionid');
   const followed = second(order);
-  await whoWait(knex(), 1, 'tuple');
+  await whoWait(knex, 1, 'tuple');
   await lock.release();
   return { order, first: await began, second: await followed };
 }
@@ -124,15 +117,15 @@ describe('against the write of its order', () => {
   test('the write first: the cancellation waits for it, and the order is cancelled', async () => {
     const id = newId('written-first');
     await startWorker(ONE_BY_ONE);
-    const barrier = keep(await closeBarrier(knex(), 'orders written'));
+    const barrier = keep(await closeBarrier(knex, 'orders written'));
     const receiptId = await post({ source_order_id: id });
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     const cancelled = cancel(id);
-    await whoWait(knex(), 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await barrier.release();
     const { body } = await cancelled;
     expect(body).toEqual({ outcome: 'cancelled', source_order_id: id, order_id: expect.any(Number) });
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({
+    expect((await api.final(account, receiptId)).body).toMatchObject({
       status: 'written',
       order_id: body.order_id,
       order_state: 'cancelled',
@@ -141,16 +134,16 @@ describe('against the write of its order', () => {
 
   test('the cancellation first: the worker puts the order off, and then writes it as cancelled', async () => {
     const id = newId('cancelled-first');
-    const barrier = keep(await closeBarrier(knex(), 'orders written'));
+    const barrier = keep(await closeBarrier(knex, 'orders written'));
     const held = cancel(id, 'too late');
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     const receiptId = await post({ source_order_id: id });
     await untilPostponed(await startWorker(ONE_BY_ONE));
     await barrier.release();
     expect(outcomeOf(await held)).toBe('held');
-    const { body } = await intake.api.final(account, receiptId);
+    const { body } = await api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', attempts: 1, order_state: 'cancelled' });
-    expect(await knex()('orders').where({ order_id: body.order_id }).first()).toMatchObject({
+    expect(await knex('orders').where({ order_id: body.order_id }).first()).toMatchObject({
       review_reason: 'too late',
       receipt_id: receiptId,
     });
@@ -159,11 +152,11 @@ describe('against the write of its order', () => {
   test('two workers with two receipts of a held order: one writes it as cancelled, the other receipt is its duplicate', async () => {
     const id = newId('two-receipts');
     expect(outcomeOf(await cancel(id))).toBe('held');
-    const barrier = keep(await closeBarrier(knex(), 'orders written'));
+    const barrier = keep(await closeBarrier(knex, 'orders written'));
     await startWorker({ ...ONE_BY_ONE, SWEEP_INTERVAL: '200ms' });
     await startWorker({ ...ONE_BY_ONE, SWEEP_INTERVAL: '200ms' });
     const first = await post({ source_order_id: id });
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     const second = await post({ source_order_id: id });
     await untilPostponed(workers);
     await barrier.release();
@@ -173,23 +166,23 @@ describe('against the write of its order', () => {
 
   test('a redrive: a dead receipt is written as cancelled', async () => {
     const id = newId('redriven');
-    await poisonOrders(knex());
+    await poisonOrders(knex);
     await startWorker({ RETRY_ATTEMPTS: '1' });
     const receiptId = await post({ source_order_id: id, order_number: 'poison' });
-    expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
+    expect((await api.final(account, receiptId)).body.status).toBe('dead');
     expect(outcomeOf(await cancel(id))).toBe('held');
-    await stopPoisoning(knex());
-    await redriveReceipts(knex(), [receiptId]);
-    const { body } = await intake.api.final(account, receiptId);
+    await stopPoisoning(knex);
+    await redriveReceipts(knex, [receiptId]);
+    const { body } = await api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', order_state: 'cancelled' });
   });
 
   test('in one batch with an order that cannot be written: only that one is dead', async () => {
     const [poisoned, held, other] = [newId('poisoned'), newId('held'), newId('other')];
     const ids = [poisoned, held].map((source_order_id) => ({ source_order_id }));
-    expect((await intake.api.cancel(account, { cancellations: ids })).status).toBe(200);
-    await poisonOrders(knex());
-    const { body } = await intake.api.batch(account, [
+    expect((await api.cancel(account, { cancellations: ids })).status).toBe(200);
+    await poisonOrders(knex);
+    const { body } = await api.batch(account, [
       { source_order_id: poisoned, order_number: 'poison' },
       { source_order_id: held },
       { source_order_id: other },
@@ -197,10 +190,10 @@ describe('against the write of its order', () => {
     await startWorker({ RETRY_ATTEMPTS: '1' });
     const states = [];
     for (const { receipt_id } of body.results) {
-      const { status, order_state } = (await intake.api.final(account, receipt_id)).body;
+      const { status, order_state } = (await api.final(account, receipt_id)).body;
       states.push([status, order_state]);
     }
-    await stopPoisoning(knex());
+    await stopPoisoning(knex);
     expect(states).toEqual([
       ['dead', null],
       ['written', 'cancelled'],
@@ -211,11 +204,11 @@ describe('against the write of its order', () => {
   test('an order that fails for good is dead although its cancellation is held', async () => {
     const id = newId('dead');
     expect(outcomeOf(await cancel(id))).toBe('held');
-    await poisonOrders(knex());
+    await poisonOrders(knex);
     await startWorker({ RETRY_ATTEMPTS: '2' });
     const receiptId = await post({ source_order_id: id, order_number: 'poison' });
-    const { body } = await intake.api.final(account, receiptId);
-    await stopPoisoning(knex());
+    const { body } = await api.final(account, receiptId);
+    await stopPoisoning(knex);
     expect(body).toMatchObject({ status: 'dead', order_id: null, order_state: null });
     expect(await stateOf(id)).toEqual(['cancellation_held']);
   });
@@ -227,10 +220,10 @@ describe('against a decision', () => {
     expect(outcomeOf(second)).toBe('cancelled');
     expect(await stateOf(order.id)).toEqual(['cancelled']);
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancelled']);
-    await knex()('orders')
+    await knex('orders')
       .where({ order_id: order.orderId })
       .update({ reviewed_at: new Date(0) });
-    expect(await knex()('dispatchable_orders').where({ order_id: order.orderId })).toEqual([]);
+    expect(await knex('dispatchable_orders').where({ order_id: order.orderId })).toEqual([]);
   });
 
   test('cancelled first: the order cannot be confirmed', async () => {
@@ -254,7 +247,7 @@ describe('against a decision', () => {
   };
   // It waits while the test sends the other request.
   const undo = ({ orderId }: Written) =>
-    undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
+    undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
 
   test('undone first: the order is cancelled', async () => {
     const { order, first, second } = await race(confirmUndoable, undo, cancelOrder);
@@ -285,13 +278,13 @@ describe('against a decision', () => {
   test('the undo time passes while it is cancelled: it becomes a request', async () => {
     const order = await confirm();
     // A sequence is set at once, also if the transaction is rolled back.
-    await knex().raw(`
+    await knex.raw(`
       create function pass_undo() returns trigger language plpgsql as
       $$ begin perform setval('test_clock.seconds', 0); return null; end $$;
       create trigger pass_undo after update on orders for each row
       when (new.review_state = 'cancelled') execute function pass_undo()`);
     const reply = await cancelOrder(order);
-    await knex().raw('drop trigger pass_undo on orders');
+    await knex.raw('drop trigger pass_undo on orders');
     expect(outcomeOf(reply)).toBe('requested');
     expect(await stateOf(order.id)).toEqual(['confirmed']);
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancel_requested']);
@@ -300,24 +293,24 @@ describe('against a decision', () => {
   test('the commit of the cancellation stalls until dispatching has seen the order: it becomes a request', async () => {
     const order = await confirm();
     // Without a transaction id of its own, so that it does not hold up dispatching.
-    const commit = keep(await hold(knex(), 'select pg_advisory_xact_lock(79)'));
-    await knex().raw(`
+    const commit = keep(await hold(knex, 'select pg_advisory_xact_lock(79)'));
+    await knex.raw(`
       create function stall_commit() returns trigger language plpgsql as
       $$ begin perform pg_advisory_xact_lock_shared(79); return null; end $$;
       create constraint trigger stall_commit after update on orders deferrable initially deferred for each row
       when (new.review_state = 'cancelled') execute function stall_commit()`);
     const cancelled = cancelOrder(order);
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     const dispatched = await until('dispatching sees the order', async () =>
-      knex()('dispatchable_orders').where({ order_id: order.orderId }).first(),
+      knex('dispatchable_orders').where({ order_id: order.orderId }).first(),
     );
     expect(dispatched.cancellation_requested_at).toBeNull();
     await commit.release();
     expect(outcomeOf(await cancelled)).toBe('requested');
-    await knex().raw('drop trigger stall_commit on orders');
+    await knex.raw('drop trigger stall_commit on orders');
     expect(await stateOf(order.id)).toEqual(['cancelled']);
     await until('dispatching is told', async () =>
-      knex()('dispatch_cancellations').where({ order_id: order.orderId, reason: 'Changed my mind' }).first(),
+      knex('dispatch_cancellations').where({ order_id: order.orderId, reason: 'Changed my mind' }).first(),
     );
     expect(outcomeOf(await cancelOrder(order))).toBe('requested');
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancelled', 'order_cancel_requested']);
@@ -326,16 +319,16 @@ describe('against a decision', () => {
 
 describe('against another change', () => {
   const edit = ({ orderId }: Written) =>
-    editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
+    editStoredOrder(knex, { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
 
   test('edited first: the order is cancelled with its edit', async () => {
     const { order, first, second } = await race(write, edit, cancelOrder);
     expect([first, outcomeOf(second)]).toEqual([{ undo: { '/total': null } }, 'cancelled']);
-    expect(await knex()('orders').where({ order_id: order.orderId }).first()).toMatchObject({
+    expect(await knex('orders').where({ order_id: order.orderId }).first()).toMatchObject({
       review_state: 'cancelled',
       total: '7',
     });
-    expect(await knex()('order_words').where({ order_id: order.orderId })).toEqual([]);
+    expect(await knex('order_words').where({ order_id: order.orderId })).toEqual([]);
   });
 
   test('cancelled first: the edit is refused', async () => {
@@ -345,14 +338,14 @@ describe('against another change', () => {
 
   test('a resend while it is cancelled: the order stays cancelled and shows the changes', async () => {
     const order = await write();
-    const lock = keep(await hold(knex(), `select from orders where order_id = ${order.orderId} for update`));
+    const lock = keep(await hold(knex, `select from orders where order_id = ${order.orderId} for update`));
     const worker = await startWorker({ SWEEP_INTERVAL: '200ms' });
     const receiptId = await post({ source_order_id: order.id, total: 8 });
     await untilPostponed(worker);
     const cancelled = cancelOrder(order);
     await lock.release();
     expect(outcomeOf(await cancelled)).toBe('cancelled');
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({
+    expect((await api.final(account, receiptId)).body).toMatchObject({
       status: 'duplicate',
       order_state: 'cancelled',
       changes: [{ pointer: '/total', from: null, to: '8' }],
@@ -360,24 +353,24 @@ describe('against another change', () => {
   });
 
   test('by two keys at once: one of them is recorded', async () => {
-    const { key } = await createKey(knex(), account.id, 'second');
+    const { key } = await createKey(knex, account.id, 'second');
     const other = { ...account, key };
     const { order, first, second } = await race(write, cancelOrder, ({ id }) =>
       otherIntake.api.cancel(other, { source_order_id: id }),
     );
     expect([outcomeOf(first), outcomeOf(second)]).toEqual(['cancelled', 'cancelled']);
     expect(await actionsOn(order.orderId)).toEqual(['order_cancelled']);
-    const { reviewed_by } = await knex()('orders').where({ order_id: order.orderId }).first();
+    const { reviewed_by } = await knex('orders').where({ order_id: order.orderId }).first();
     expect(reviewed_by).toBe('key:test');
   });
 
   test('two cancellations of an unknown order at once hold one', async () => {
     const id = newId('unknown');
-    const barrier = keep(await closeBarrier(knex(), 'orders written'));
+    const barrier = keep(await closeBarrier(knex, 'orders written'));
     const first = cancel(id);
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     const second = cancel(id, undefined, otherIntake);
-    await whoWait(knex(), 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await barrier.release();
     expect([outcomeOf(await first), outcomeOf(await second)]).toEqual(['held', 'held']);
     expect(await stateOf(id)).toEqual(['cancellation_held']);
@@ -408,7 +401,7 @@ describe('against an erasure', () => {
       : await race(() => write(CUSTOMER_MEMBERS), cancelWithPhone, eraseCustomer);
     expect(outcomeOf((isErasedFirst ? second : first) as Reply)).toBe('cancelled');
     expect(await markersFor(stack, account)).toEqual([]);
-    expect(await knex()('orders').where({ order_id: order.orderId }).first()).toMatchObject({
+    expect(await knex('orders').where({ order_id: order.orderId }).first()).toMatchObject({
       review_state: 'cancelled',
       review_reason: null,
     });
@@ -421,42 +414,42 @@ describe('against an erasure', () => {
     expect(await markersFor(stack, account)).toEqual([]);
     await startWorker();
     const receiptId = await post({ source_order_id: id });
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
+    expect((await api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
   });
 
   test('of a held cancellation that an order replaces meanwhile: no reason is left', async () => {
     const first = await write(CUSTOMER_MEMBERS);
     const id = newId('held-replaced');
     expect(outcomeOf(await cancel(id, WITH_PHONE))).toBe('held');
-    const lock = keep(await hold(knex(), `select from orders where order_id = ${first.orderId} for update`));
+    const lock = keep(await hold(knex, `select from orders where order_id = ${first.orderId} for update`));
     const erased = erase(stack, account, '--phone', PHONE);
-    await whoWait(knex(), 1, 'transactionid');
-    const barrier = keep(await closeBarrier(knex(), 'orders written'));
+    await whoWait(knex, 1, 'transactionid');
+    const barrier = keep(await closeBarrier(knex, 'orders written'));
     await startWorker(ONE_BY_ONE);
     const receiptId = await post({ source_order_id: id });
-    await whoWait(knex(), 1, 'advisory');
+    await whoWait(knex, 1, 'advisory');
     await lock.release();
-    await whoWait(knex(), 1, 'transactionid');
+    await whoWait(knex, 1, 'transactionid');
     await barrier.release();
     await erased;
     expect(await markersFor(stack, account)).toEqual([]);
-    expect((await intake.api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
+    expect((await api.final(account, receiptId)).body).toMatchObject({ order_state: 'cancelled' });
   });
 
   test('of a requested cancellation: its reason is removed, in the record too', async () => {
     const order = await write();
     await review(order, 'confirmed');
-    await knex()('orders')
+    await knex('orders')
       .where({ order_id: order.orderId })
       .update({ reviewed_at: new Date(0) });
     expect(outcomeOf(await cancel(order.id, WITH_PHONE))).toBe('requested');
     expect(await erase(stack, account, '--phone', PHONE)).toMatchObject({ orders: 1 });
     expect(await markersFor(stack, account)).toEqual([]);
-    expect(await knex()('cancellation_requests').where({ order_id: order.orderId }).first()).toMatchObject({
+    expect(await knex('cancellation_requests').where({ order_id: order.orderId }).first()).toMatchObject({
       reason: null,
     });
     await until('the request is still shown', async () =>
-      knex()('dispatch_cancellations').where({ order_id: order.orderId }).first(),
+      knex('dispatch_cancellations').where({ order_id: order.orderId }).first(),
     );
   });
 });

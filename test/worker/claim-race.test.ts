@@ -1,24 +1,20 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 
 const WORKERS = 6;
 /** No lease expires. */
 const LEASE_MS = 3_600_000;
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase({ poolSize: WORKERS, bulk: true });
 const batchId = randomUUIDv7();
 const nameOf = new Map<string, string>(Array.from({ length: 100 }, (_, index) => [randomUUIDv7(), `order-${index}`]));
 const receiptIds = [...nameOf.keys()].sort((a, b) => (a < b ? -1 : 1));
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: WORKERS, prepared: PREPARED, bulk: true });
   await recordReceipts(
     database,
     batchId,
@@ -32,9 +28,6 @@ beforeAll(async () => {
       body: Buffer.from(JSON.stringify({ source_order_id: nameOf.get(receiptId) })),
     })),
   );
-});
-afterAll(async () => {
-  await closeDatabase(database);
 });
 
 /** Runs the same work on the same receipts in several workers, this often in each. Rejects when one of them fails. */
@@ -63,7 +56,7 @@ test('workers that claim the same receipts at the same time get each receipt wit
 });
 
 test('the same holds for workers that claim receipts alone', async () => {
-  await testDatabase.knex('receipts').update({ runs_alone: true, lease_id: null });
+  await db.knex('receipts').update({ runs_alone: true, lease_id: null });
   let claims = 0;
   await race(15, async () => {
     for (const receiptId of (await findSuspects(database, receiptIds)).slice(0, 5)) {
@@ -80,6 +73,6 @@ test('the same holds for workers that claim receipts alone', async () => {
 
 test('workers that settle one outbox row at the same time keep it while one of its receipts is pending', async () => {
   await race(50, () => settleBatch(database, batchId, 10_000));
-  const promise = await testDatabase.knex('outbox').where({ batch_id: batchId }).first();
+  const promise = await db.knex('outbox').where({ batch_id: batchId }).first();
   expect(promise.receipt_ids).toHaveLength(100);
 });

@@ -2,29 +2,25 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
 import { damageBody, longNote } from '../harness/damage-body.ts';
 import { listJobs } from '../harness/queue.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningWorker, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 let other: TestAccount;
 
+const { stack, knex, api, account } = useStack({ intake: true, account: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account();
   other = await stack.account();
 });
 
 const send = async (by: TestAccount, source_order_id: string, rest: object = {}) =>
-  (await intake.api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
-const final = async (by: TestAccount, receiptId: string) => (await intake.api.final(by, receiptId)).body;
+  (await api.order(by, { source_order_id, ...rest })).body.receipt_id as string;
+const final = async (by: TestAccount, receiptId: string) => (await api.final(by, receiptId)).body;
 const quick = { RETRY_ATTEMPTS: '3', RETRY_BASE: '20ms', RETRY_CAP: '50ms' };
 
 /** Moves all pending receipts to one outbox row after earlier jobs are done. One wake-up of the sweeper then claims them together. */
 async function processTogether(start: () => Promise<RunningWorker>): Promise<RunningWorker> {
-  const { knex } = stack.database;
   const rows = await knex('outbox').delete().returning('*');
   const receipt_ids = rows.flatMap((row) => row.receipt_ids as string[]).toSorted();
   const pending = () => knex('receipts').whereIn('receipt_id', receipt_ids);
@@ -41,7 +37,7 @@ async function processTogether(start: () => Promise<RunningWorker>): Promise<Run
 test('an unreadable body uses up only the attempts of its own receipt, and the rest of its batch is written', async () => {
   const damaged = await send(account, 'damaged', { note: longNote() });
   const good = await Promise.all(Array.from({ length: 50 }, (_, index) => send(other, `good-${index}`)));
-  await damageBody(stack.database.knex, damaged);
+  await damageBody(knex, damaged);
   const worker = await processTogether(() => stack.worker(quick));
   for (const receiptId of good) {
     expect(await final(other, receiptId)).toMatchObject({ status: 'written', attempts: 1 });
@@ -51,14 +47,13 @@ test('an unreadable body uses up only the attempts of its own receipt, and the r
     attempts: 3,
     error: { code: 'body_unreadable' },
   });
-  const { history } = await stack.database.knex('receipts').where({ receipt_id: damaged }).first('history');
+  const { history } = await knex('receipts').where({ receipt_id: damaged }).first('history');
   expect(history).toMatchObject(Array(3).fill({ code: 'body_unreadable', sqlstate: 'XX001' }));
   await worker.close();
 });
 
 test('an unreadable body uses up only its own attempts even if its worker crashed before', async () => {
   const [damaged, crashed] = [await send(account, 'alone', { note: longNote() }), await send(account, 'suspect')];
-  const { knex } = stack.database;
   await damageBody(knex, damaged);
   await knex('receipts')
     .whereIn('receipt_id', [damaged, crashed])
@@ -73,7 +68,7 @@ test('a resend of an order whose first body is unreadable is compared with the s
   const first = await send(account, 'first', { note: longNote(), total: 5 });
   const worker = await stack.worker(quick);
   expect(await final(account, first)).toMatchObject({ status: 'written' });
-  await damageBody(stack.database.knex, first);
+  await damageBody(knex, first);
   const [same, changed] = [
     await send(account, 'first', { total: 5 }),
     await send(account, 'first', { total: 7, customer: { name: 'Noura' } }),

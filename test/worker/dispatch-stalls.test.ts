@@ -1,40 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { recordAudit } from '@orders/database/audit.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
-import { sendOrder } from '../harness/erasure.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** A role like that of intake: it may read, but not see other sessions. */
 const role = `intake_${randomBytes(4).toString('hex')}`;
 
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
-let account: TestAccount;
+const { stack, knex, intake, api, database, account } = useStack({
+  intake: true,
+  worker: true,
+  database: true,
+  account: true,
+});
 
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-  account = await stack.account();
-  await stack.database.knex.raw(`create role ${role} login password 'x'`);
-  await stack.database.knex.raw(`grant select on all tables in schema public to ${role}`);
+  await knex.raw(`create role ${role} login password 'x'`);
+  await knex.raw(`grant select on all tables in schema public to ${role}`);
 });
 afterAll(async () => {
-  await stack.database.knex.raw(`drop owned by ${role}`);
-  await stack.database.knex.raw(`drop role ${role}`);
+  await knex.raw(`drop owned by ${role}`);
+  await knex.raw(`drop role ${role}`);
 });
 
-const shown = (orderId: number) => stack.database.knex('dispatchable_orders').where({ order_id: orderId }).first();
+const shown = (orderId: number) => knex('dispatchable_orders').where({ order_id: orderId }).first();
 
 const begun: Knex.Transaction[] = [];
 /** Ends the transactions of a test. */
@@ -45,7 +42,7 @@ afterEach(endAll);
 
 /** Begins a transaction with a statement. @returns a function that reads its age by the clock of Postgres, in seconds. */
 async function begin(statement: string): Promise<() => Promise<number>> {
-  const trx = await stack.database.knex.transaction();
+  const trx = await knex.transaction();
   begun.push(trx);
   await trx.raw(statement);
   return async () => (await trx.raw('select extract(epoch from clock_timestamp() - now())::float8 as age')).rows[0].age;
@@ -61,8 +58,7 @@ const untilGauge = (name: string, least: number) =>
 
 /** An order whose undo time is over. */
 async function confirmed(source_order_id: string): Promise<number> {
-  const { order_id } = await sendOrder(intake, account, { source_order_id });
-  const { knex } = stack.database;
+  const { order_id } = await api.process(account, { source_order_id });
   const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
   expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
   await knex('orders')
@@ -72,7 +68,6 @@ async function confirmed(source_order_id: string): Promise<number> {
 }
 
 test('a long transaction that has written is reported with its age and the delay of dispatching', async () => {
-  const { knex } = stack.database;
   const readAge = await begin('select pg_current_xact_id()');
   const orderId = await confirmed('held up');
   const readDelay = () =>
@@ -97,19 +92,18 @@ test('a long transaction that has written is reported with its age and the delay
 test('an order that can still be undone is not counted as delayed', async () => {
   const orderId = await confirmed('undone in time');
   await until('it is shown', () => shown(orderId));
-  await stack.database.knex('orders').where({ order_id: orderId }).update({ reviewed_at: new Date() });
+  await knex('orders').where({ order_id: orderId }).update({ reviewed_at: new Date() });
   expect((await readStalls(database)).dispatchDelaySeconds).toBe(0);
 });
 
 test('the age of the oldest due event is reported until it is published', async () => {
-  const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnpublishedEventSeconds;
   const move = (seconds: number) =>
     knex('unpublished_events').update({ due_at: knex.raw('now() + ?::interval', [`${seconds} s`]) });
   const ofEvents = await stack.account();
   await setEvents(knex, ofEvents.id, true);
   await begin(`select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
-  await sendOrder(intake, ofEvents, { source_order_id: 'not told' });
+  await api.process(ofEvents, { source_order_id: 'not told' });
   await move(3600);
   expect(await oldest()).toBe(0);
   await move(-100);
@@ -120,7 +114,6 @@ test('the age of the oldest due event is reported until it is published', async 
 });
 
 test('the age of the oldest audit event without a position in the chain is reported', async () => {
-  const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
   await begin('select from audit_chain_lock for update');
   await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
@@ -164,7 +157,7 @@ test('without the right to see other sessions their ages are absent, and the del
   expect(gaugeOf(metrics, 'orders_dispatch_delay_seconds')).toBe(0);
   await limitedIntake.close();
 
-  await stack.database.knex.raw(`grant pg_read_all_stats to ${role}`);
+  await knex.raw(`grant pg_read_all_stats to ${role}`);
   expect((await readStalls(asRole)).oldestWritingSeconds).toBeGreaterThan(0);
   await closeDatabase(asRole);
 });

@@ -3,26 +3,24 @@ import { connect } from 'node:net';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Reply } from '../harness/api.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningIntake } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('duplicates, the queue on %s', (kind) => {
-  let stack: Stack;
   let intakes: [RunningIntake, RunningIntake];
-  let account: TestAccount;
+
+  const { stack, knex, account } = useStack({ queue: kind, worker: true, account: true });
 
   beforeAll(async () => {
-    stack = await startStack(kind);
     intakes = [await stack.intake(), await stack.intake()];
-    await stack.worker();
-    account = await stack.account({ signing: true });
   });
 
   const key = (text: string) => ({ 'Idempotency-Key': text });
   const countOrders = async (sourceOrderId: string) =>
-    (await stack.database.knex('orders').where({ source_order_id: sourceOrderId })).length;
+    (await knex('orders').where({ source_order_id: sourceOrderId })).length;
   const countReceipts = async (sourceOrderId: string) =>
-    (await stack.database.knex('receipts').where({ source_order_id: sourceOrderId })).length;
+    (await knex('receipts').where({ source_order_id: sourceOrderId })).length;
 
   test('a repeated key returns the original receipt, on either route', async () => {
     const { api } = intakes[0];

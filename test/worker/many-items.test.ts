@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { DEFAULT_MAX_BODY_BYTES } from '@orders/domain/interface-limits.ts';
-import { openShop, type Shop } from '../harness/review-list.ts';
-import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
+import { openShop, type Shop } from '../harness/people.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const HEAD = '{"source_order_id":"many","items":[';
 /** Nearly the maximum number of items in a body. */
@@ -12,20 +12,16 @@ const TOO_MANY = {
   code: 'too_many_items',
   detail: `More than 1,000 items, ${COUNT - 1000} too many; the first 1,000 are kept, the others in the raw payload only.`,
 };
-
-let stack: Stack;
-let intake: RunningIntake;
 let shop: Shop;
+
+const { stack, api } = useStack({ intake: true, worker: true });
+
 beforeAll(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  await stack.worker();
   shop = await openShop(stack, await stack.portal());
 });
 
 test('an order with many items is written with the first 1,000, and its payload is stored whole', async () => {
-  const { body: sent } = await intake.api.order(shop.account, BODY);
-  const { body } = await intake.api.final(shop.account, sent.receipt_id);
+  const body = await api.process(shop.account, BODY);
   expect(body).toMatchObject({ status: 'written', warnings: [TOO_MANY] });
   const shown = await shop.get(`/orders/${body.order_id}`);
   expect(shown.body.order.items).toHaveLength(1_000);
@@ -33,7 +29,7 @@ test('an order with many items is written with the first 1,000, and its payload 
 });
 
 test('a preview shows the same 1,000 items', async () => {
-  const { body } = await intake.api.preview(shop.account, BODY.replace('many', 'previewed'));
+  const { body } = await api.preview(shop.account, BODY.replace('many', 'previewed'));
   expect(body.normalized.items).toHaveLength(1_000);
   expect(body.warnings).toEqual([TOO_MANY]);
 });
@@ -42,16 +38,16 @@ test('strict handling rejects it, alone and in a batch', async () => {
   const strictly = { Prefer: 'handling=strict' };
   const errors = [{ pointer: '/items', code: 'too_many_items', detail: 'More than 1,000 items.' }];
   const refused = { code: 'validation_failed', errors };
-  const alone = await intake.api.order(shop.account, BODY.replace('many', 'strict'), strictly);
+  const alone = await api.order(shop.account, BODY.replace('many', 'strict'), strictly);
   expect(alone).toMatchObject({ status: 422, body: refused });
-  const together = await intake.api.batch(shop.account, `[${BODY.replace('many', 'strict')}]`, strictly);
+  const together = await api.batch(shop.account, `[${BODY.replace('many', 'strict')}]`, strictly);
   expect(together.body).toMatchObject({ accepted: 0, results: [{ error: { status: 422, ...refused } }] });
 });
 
 test('a resend that differs only behind the 1,000th item changes nothing, and one that differs before it does', async () => {
   const resend = async (body: string) => {
-    const { body: sent } = await intake.api.order(shop.account, body);
-    return (await intake.api.final(shop.account, sent.receipt_id)).body;
+    const { body: sent } = await api.order(shop.account, body);
+    return (await api.final(shop.account, sent.receipt_id)).body;
   };
   expect(await resend(BODY.replace('{}]', '{"quantity":2}]'))).toMatchObject({ status: 'duplicate', changes: [] });
   const change = { pointer: '/items/0/quantity', from: null, to: 2 };

@@ -1,7 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { startConsumer } from '@orders/queue/start-consumer.ts';
@@ -13,20 +12,17 @@ import { processBatch } from '../../apps/worker/src/process-batch.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { sweep } from '../../apps/worker/src/sweep.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
 
 const NO_QUEUE = { wakeUpLater: () => {} };
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase({ poolSize: 2, bulk: true });
 let processWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: PREPARED, bulk: true });
   const recordFailure: RecordFailure = (_batch, _receipt, error) => Promise.reject(error);
   const { logger } = memoryLog('worker');
   const leaseReleaser = createLeaseReleaser(database);
@@ -41,9 +37,6 @@ beforeAll(async () => {
     leaseMs: 10_000,
     sweepAfterMs: 10_000,
   });
-});
-afterAll(async () => {
-  await closeDatabase(database);
 });
 
 /** Stores orders in one batch. @returns its wake-up, as intake sends it. */
@@ -61,12 +54,10 @@ async function store(orders: object[], { accountId = 1, dueInMs = 10_000 } = {})
   return { batchId, receiptIds: await recordReceipts(database, batchId, dueInMs, receipts), newBytes };
 }
 
-const rowsOf = (wakeUp: WakeUp) => testDatabase.knex('receipts').whereIn('receipt_id', wakeUp.receiptIds);
+const rowsOf = (wakeUp: WakeUp) => db.knex('receipts').whereIn('receipt_id', wakeUp.receiptIds);
 /** Whether receipts became `normalized` in an earlier transaction than their final state. */
 const wereClaimed = async (wakeUp: WakeUp) =>
-  (await rowsOf(wakeUp).select(testDatabase.knex.raw('normalized_at < updated_at as claimed'))).map(
-    ({ claimed }) => claimed,
-  );
+  (await rowsOf(wakeUp).select(db.knex.raw('normalized_at < updated_at as claimed'))).map(({ claimed }) => claimed);
 
 test('new receipts are written in the transaction that normalizes them', async () => {
   const wakeUp = await store([{ source_order_id: 'a' }, { source_order_id: 'b' }]);
@@ -93,7 +84,7 @@ test('of a new receipt and an earlier one that is delivered again, the earlier o
 
 describeQueues('the queue on %s', (kind) => {
   test('the sweep takes all that is overdue, and beside a long queue the oldest of each account', async () => {
-    const queue = await startQueue(kind, testDatabase.url);
+    const queue = await startQueue(kind, db.url);
     const producer = openProducer({ url: queue.url });
     const { logger } = memoryLog('worker');
     const metrics = createMetrics();
@@ -105,8 +96,7 @@ describeQueues('the queue on %s', (kind) => {
       );
     const overdue = (accountId: number, name: string) =>
       store([{ source_order_id: `${kind}-${name}` }], { accountId, dueInMs: 0 });
-    const countWritten = async (accountId: number) =>
-      (await testDatabase.knex('orders').where({ account_id: accountId })).length;
+    const countWritten = async (accountId: number) => (await db.knex('orders').where({ account_id: accountId })).length;
     const [flooding, polite] = kind === 'redis' ? [11, 12] : [21, 22];
     try {
       for (let count = 0; count < 250; count++) await overdue(flooding, `flood-${count}`);
@@ -137,7 +127,7 @@ describeQueues('the queue on %s', (kind) => {
   });
 
   test('a slow job does not stop the others of its lane', async () => {
-    const queue = await startQueue(kind, testDatabase.url);
+    const queue = await startQueue(kind, db.url);
     const producer = openProducer({ url: queue.url });
     const slow = Promise.withResolvers<void>();
     const begun: string[] = [];

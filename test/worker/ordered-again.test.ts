@@ -1,29 +1,21 @@
-import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const REOPENED = { pointer: '/cancelled', from: true, to: false };
 const MARK = { pointer: '', code: 'ordered_again' };
 const BY = 'reviewer@example.com';
-
-let stack: Stack;
-let intake: RunningIntake;
-let worker: RunningWorker;
-let account: TestAccount;
 let source: Source;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake, worker] = await Promise.all([stack.intake(), stack.worker()]);
-});
+const { stack, knex, api, worker, account } = useStack({ intake: true, worker: true, account: 'each test' });
+
 beforeEach(async () => {
-  account = await stack.account();
-  await setEvents(stack.database.knex, account.id, true);
+  await setEvents(knex, account.id, true);
   source = await createTestSource(stack, account, 'woocommerce');
 });
 
@@ -31,25 +23,24 @@ beforeEach(async () => {
 async function send(status: string, minute: number | null, more: object = {}) {
   const date_modified_gmt = minute === null ? undefined : `2026-11-28T10:${String(minute).padStart(2, '0')}:00`;
   const body = JSON.stringify({ id: 7, number: '7', total: '10.00', status, date_modified_gmt, ...more });
-  const reply = await deliver(intake.api, source, body, wooCommerceHeaders(body, 'order.updated'));
-  return reply.status === 202 ? (await intake.api.final(account, reply.body.receipt_id)).body : reply.body;
+  const reply = await deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
+  return reply.status === 202 ? (await api.final(account, reply.body.receipt_id)).body : reply.body;
 }
-const readOrder = () => stack.database.knex('orders').where({ account_id: account.id }).first();
-const readRequest = () => stack.database.knex('cancellation_requests').where({ account_id: account.id }).first();
+const readOrder = () => knex('orders').where({ account_id: account.id }).first();
+const readRequest = () => knex('cancellation_requests').where({ account_id: account.id }).first();
 const review = async (to: 'confirmed' | 'rejected') =>
-  reviewOrders(stack.database.knex, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
+  reviewOrders(knex, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
 /** Moves a confirmation into the past, so that dispatching can have seen the order. */
 const confirmLongAgo = async () => {
   await review('confirmed');
   const { order_id } = await readOrder();
-  await stack.database
-    .knex('orders')
+  await knex('orders')
     .where({ order_id })
     .update({ reviewed_at: new Date(0) });
 };
 const typesOfEvents = () =>
   until('the events are published', async () => {
-    const events = await stack.database.knex('events').where({ account_id: account.id }).orderBy('sequence');
+    const events = await knex('events').where({ account_id: account.id }).orderBy('sequence');
     return events.length >= 4 && events.map(({ type }) => type);
   });
 
@@ -60,7 +51,6 @@ describe('an order that its platform cancelled and then sent again', () => {
     const paid = await send('processing', 3);
     expect(paid).toMatchObject({ status: 'duplicate', changes: [REOPENED], order_state: 'needs_review' });
     expect(await readOrder()).toMatchObject({ review_state: 'needs_review', review_reason: null, warnings: [MARK] });
-    const { knex } = stack.database;
     const [entry] = await knex('audit_events').where({ account_id: account.id }).orderBy('event_id', 'desc').limit(1);
     expect(entry).toMatchObject({
       actor: 'source:my woocommerce',
@@ -117,7 +107,6 @@ describe('an order that its platform cancelled and then sent again', () => {
     await send('pending', 1);
     await confirmLongAgo();
     expect(await send('cancelled', 2)).toEqual({ outcome: 'requested' });
-    const { knex } = stack.database;
     await knex('cancellation_requests')
       .where({ account_id: account.id })
       .update({ closed_at: new Date(), closed_by: BY });
@@ -130,12 +119,11 @@ describe('an order that its platform cancelled and then sent again', () => {
 
   test('stays cancelled if a sender cancelled it with a key', async () => {
     await send('pending', 1);
-    await intake.api.cancel(account, { source_order_id: 'my-woocommerce:7' });
+    await api.cancel(account, { source_order_id: 'my-woocommerce:7' });
     expect(await send('processing', 3)).toMatchObject({ changes: [], order_state: 'cancelled' });
   });
 
   test('is reopened once others no longer lock it; until then its delivery waits', async () => {
-    const { knex } = stack.database;
     await send('pending', 1);
     await send('cancelled', 2);
     const { order_id } = await readOrder();

@@ -7,8 +7,9 @@ import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { PREPARED } from '../harness/database.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { RunningWorker } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** Makes Postgres reject orders with a given number. No payload of a sender can cause this. */
 const POISON = `
@@ -22,33 +23,26 @@ create trigger refuse_poison before insert on orders for each row execute functi
 const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3' };
 
 describeQueues('processing, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
+  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
   let worker: RunningWorker;
-  let account: TestAccount;
   let serial = 0;
 
   beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
     worker = await stack.worker(THREE_ATTEMPTS);
-    account = await stack.account();
-    await stack.database.knex.raw(POISON);
+    await knex.raw(POISON);
   });
   beforeEach(() => {
     serial += 1;
   });
 
   const order = (name: string, rest: object = {}) => ({ source_order_id: `${name}-${serial}`, ...rest });
-  const send = async (payload: object) => (await intake.api.order(account, payload)).body.receipt_id as string;
-  const final = async (receiptId: string) => (await intake.api.final(account, receiptId)).body;
-  const row = (receiptId: string) => stack.database.knex('receipts').where({ receipt_id: receiptId }).first();
+  const send = async (payload: object) => (await api.order(account, payload)).body.receipt_id as string;
+  const final = async (receiptId: string) => (await api.final(account, receiptId)).body;
+  const row = (receiptId: string) => knex('receipts').where({ receipt_id: receiptId }).first();
   /** Ends the effect of a trigger. Dropping it takes a lock on its table, which can deadlock with the worker. */
   const disarm = (trigger: string) =>
-    stack.database.knex.raw(
-      `create or replace function ${trigger}() returns trigger language plpgsql as $$ begin return new; end $$`,
-    );
-  const outboxOf = (receiptId: string) => stack.database.knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]);
+    knex.raw(`create or replace function ${trigger}() returns trigger language plpgsql as $$ begin return new; end $$`);
+  const outboxOf = (receiptId: string) => knex('outbox').whereRaw('? = any(receipt_ids)', [receiptId]);
 
   test('received → normalized → written stores the time of each step and leaves nothing in the outbox', async () => {
     const receiptId = await send(order('ok', { customer: { phone: '0501234567' } }));
@@ -58,7 +52,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const times = [receipt.received_at, receipt.normalized_at, receipt.updated_at].map(Number);
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(receipt).toMatchObject({ lease_id: null, lease_expires_at: null, crashes: 0, history: null });
-    const written = await stack.database.knex('orders').where({ order_id }).first();
+    const written = await knex('orders').where({ order_id }).first();
     expect(written).toMatchObject({
       receipt_id: receiptId,
       review_state: 'needs_review',
@@ -99,21 +93,21 @@ describeQueues('processing, the queue on %s', (kind) => {
     const slow = await stack.worker({ RETRY_BASE: '1h', RETRY_CAP: '1h' });
     const receiptId = await send(order('later', { order_number: 'poison for a while' }));
     const failed = await until('a failed attempt', async () => {
-      const { body } = await intake.api.status(account, receiptId);
+      const { body } = await api.status(account, receiptId);
       return body.status === 'failed' && body;
     });
     expect(failed).toMatchObject({ attempts: 1, error: { code: 'write_refused', detail: expect.any(String) } });
     expect(Date.parse(failed.next_attempt_at)).toBeGreaterThan(Date.parse(failed.updated_at));
-    await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
+    await knex.raw('alter table orders disable trigger refuse_poison');
     await until(
       'its outbox row is due with it',
       async () => (await outboxOf(receiptId))[0]?.due_at > new Date(Date.now() + 600_000),
     );
-    const now = stack.database.knex.fn.now();
-    await stack.database.knex('receipts').where({ receipt_id: receiptId }).update({ next_attempt_at: now });
+    const now = knex.fn.now();
+    await knex('receipts').where({ receipt_id: receiptId }).update({ next_attempt_at: now });
     await outboxOf(receiptId).update({ due_at: now });
     expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 2, error: null });
-    await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
+    await knex.raw('alter table orders enable trigger refuse_poison');
     await slow.close();
     worker = await stack.worker(THREE_ATTEMPTS);
   });
@@ -121,15 +115,15 @@ describeQueues('processing, the queue on %s', (kind) => {
   test('a redrive moves dead to received with all attempts, and a second redrive changes nothing', async () => {
     const receiptId = await send(order('dead', { order_number: 'poison' }));
     expect((await final(receiptId)).status).toBe('dead');
-    await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
-    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(stack.database.knex, [receiptId])));
+    await knex.raw('alter table orders disable trigger refuse_poison');
+    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(knex, [receiptId])));
     expect(outcomes.flat()).toEqual([receiptId]);
     const redriven = await until('written', async () => {
-      const { body } = await intake.api.status(account, receiptId);
+      const { body } = await api.status(account, receiptId);
       return body.status === 'written' && body;
     });
     expect(redriven).toMatchObject({ attempts: 1, error: null });
-    await stack.database.knex.raw('alter table orders enable trigger refuse_poison');
+    await knex.raw('alter table orders enable trigger refuse_poison');
   });
 
   test('a redriven receipt whose order exists by then ends as a duplicate', async () => {
@@ -137,9 +131,9 @@ describeQueues('processing, the queue on %s', (kind) => {
     expect((await final(poisoned)).status).toBe('dead');
     const writtenOrder = await final(await send(order('twice')));
     expect(writtenOrder.status).toBe('written');
-    await redriveReceipts(stack.database.knex, [poisoned]);
+    await redriveReceipts(knex, [poisoned]);
     const duplicate = await until('duplicate', async () => {
-      const { body } = await intake.api.status(account, poisoned);
+      const { body } = await api.status(account, poisoned);
       return body.status === 'duplicate' && body;
     });
     expect(duplicate.duplicate_of).toEqual({ receipt_id: writtenOrder.receipt_id, order_id: writtenOrder.order_id });
@@ -154,10 +148,13 @@ describeQueues('processing, the queue on %s', (kind) => {
     const first = await sendWithoutWakeUp(order('race', { order_number: 'poison' }));
     const second = await sendWithoutWakeUp(order('race', { order_number: 'second' }));
     const third = await sendWithoutWakeUp(order('race', { order_number: 'third' }));
-    await stack.database.knex('outbox').delete();
-    await stack.database
-      .knex('outbox')
-      .insert({ batch_id: first, receipt_ids: [third, second, first], account_ids: [account.id], due_at: new Date(0) });
+    await knex('outbox').delete();
+    await knex('outbox').insert({
+      batch_id: first,
+      receipt_ids: [third, second, first],
+      account_ids: [account.id],
+      due_at: new Date(0),
+    });
     worker = await stack.worker(THREE_ATTEMPTS);
     expect((await final(second)).status).toBe('written');
     for (const other of [first, third]) {
@@ -166,7 +163,6 @@ describeQueues('processing, the queue on %s', (kind) => {
   });
 
   test('an outage of Postgres uses up no attempt', async () => {
-    const { knex } = stack.database;
     // 53100, disk full, is infrastructure.
     await knex.raw(`
       create function be_full() returns trigger language plpgsql as $$ begin raise disk_full; end $$;
@@ -182,7 +178,6 @@ describeQueues('processing, the queue on %s', (kind) => {
   });
 
   test('a batch that fails while Postgres is available is logged as failed, not as an outage, and costs no attempt', async () => {
-    const { knex } = stack.database;
     // 42501, insufficient privilege, as with a missing grant.
     await knex.raw(`
       create function refuse_claim() returns trigger language plpgsql as $$ begin raise insufficient_privilege; end $$;
@@ -202,7 +197,6 @@ describeQueues('processing, the queue on %s', (kind) => {
   });
 
   test('a receipt whose write is always canceled does not delay the rest of its batch and uses up no attempt', async () => {
-    const { knex } = stack.database;
     await worker.close();
     const intakeWithoutQueue = await stack.intake({ QUEUE_URL: 'redis://127.0.0.1:9' });
     // 57014 (query canceled) counts as an infrastructure error, but only this order causes it.
@@ -229,7 +223,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     await worker.close();
     const gone = await send(order('gone'));
     const { batch_id } = await row(gone);
-    await stack.database.knex('receipt_payloads').where({ batch_id }).delete();
+    await knex('receipt_payloads').where({ batch_id }).delete();
     const others = await Promise.all(Array.from({ length: 10 }, (_, index) => send(order(`there-${index}`))));
     worker = await stack.worker(THREE_ATTEMPTS);
     for (const receiptId of others) expect(await final(receiptId)).toMatchObject({ status: 'written', attempts: 1 });
@@ -246,7 +240,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const others = await Promise.all(Array.from({ length: 30 }, () => send(order('same'))));
     const neighbour = await send(order('neighbour'));
     // The sweeper would send some of them to the other lane.
-    await stack.database.knex('outbox').update({ due_at: new Date(Date.now() + 3_600_000) });
+    await knex('outbox').update({ due_at: new Date(Date.now() + 3_600_000) });
     worker = await stack.worker(THREE_ATTEMPTS);
     const { status, order_id } = await final(first);
     expect(status).toBe('written');
@@ -284,8 +278,7 @@ describeQueues('processing, the queue on %s', (kind) => {
   test('a receipt whose worker crashed is claimed alone after its lease, and uses up no attempt', async () => {
     await worker.close();
     const receiptId = await send(order('lapsed'));
-    await stack.database
-      .knex('receipts')
+    await knex('receipts')
       .where({ receipt_id: receiptId })
       .update({
         state: 'normalized',
@@ -309,8 +302,7 @@ describeQueues('processing, the queue on %s', (kind) => {
       const claimed =
         (await claimReceipts(database, [receiptId], uuid(), 60_000))[0] ??
         (await claimAlone(database, receiptId, uuid(), 60_000, 3));
-      await stack.database
-        .knex('receipts')
+      await knex('receipts')
         .where({ receipt_id: receiptId })
         .update({ lease_expires_at: new Date(0) });
       return claimed;

@@ -17,30 +17,22 @@ import {
 import { startApp } from '../harness/processes.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { expectSettled } from '../harness/settled.ts';
-import {
-  type RunningIntake,
-  type RunningWorker,
-  type Stack,
-  startStack,
-  type TestAccount,
-  withStack,
-} from '../harness/stack.ts';
+import { type RunningWorker, type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 /** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */
 const HELD_UP = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 
 describeQueues('forced races between workers, the queue on %s', (kind) => {
-  let stack: Stack;
-  let intake: RunningIntake;
   let account: TestAccount;
   let workers: RunningWorker[] = [];
   let processes: Child[] = [];
   let holds: Hold[] = [];
 
+  const { stack, intake } = useStack({ queue: kind, intake: true });
+
   beforeAll(async () => {
-    stack = await startStack(kind);
-    intake = await stack.intake();
     await installBarriers(stack.database.knex);
   });
   afterEach(async () => {

@@ -1,29 +1,21 @@
 import { randomUUIDv7 } from 'node:crypto';
-import { beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
-import type { Database } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { type Decision, findResends, markResent } from '@orders/portal/review/find-resends.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };
 /** The difference between the clocks of the two intakes. */
 const APART_MS = 20_000;
-
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
 let account: TestAccount;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Records a receipt like an intake with this clock error, and waits for its outcome. */
 async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {
@@ -40,25 +32,25 @@ async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: stri
   };
   await recordReceipts(database, randomUUIDv7(), 0, [receipt]);
   const { status, order_id } = await until('it is final', async () => {
-    const { body } = await intake.api.status(account, receiptId);
+    const { body } = await api.status(account, receiptId);
     return ['written', 'duplicate'].includes(body.status) && body;
   });
   return { receiptId, orderId: status === 'written' ? order_id : null };
 }
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+  decideResend(knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
 const confirm = (orderId: number) =>
-  reviewOrders(stack.database.knex, {
+  reviewOrders(knex, {
     accountId: account.id,
     orderIds: [orderId],
     to: 'confirmed',
     by: 'me@shop.example',
   });
-const orderOf = (orderId: number) => stack.database.knex('orders').where({ order_id: orderId }).first();
+const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
 
 test('the newest resend is the one received last, whatever the clocks of the intakes say', async () => {
   account = await stack.account();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(knex, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const earlier = await sendBy(APART_MS, '0502222222');
   const later = await sendBy(0, '0503333333');
@@ -76,7 +68,7 @@ test('the newest resend is the one received last, whatever the clocks of the int
 
 test('a resend received after an accepted one holds the order and is compared with the accepted values', async () => {
   account = await stack.account();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(knex, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const first = await sendBy(APART_MS, '0502222222');
   expect(await decide(orderId, first.receiptId, 'accepted')).toBe('done');

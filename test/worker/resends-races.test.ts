@@ -9,47 +9,41 @@ import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
-import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
+import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { startApp } from '../harness/processes.ts';
 import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, total: '10' };
 const CHANGED = { ...FIRST, total: '12' };
 const CHANGES = [{ pointer: '/total', from: '10', to: '12' }];
 
-let stack: Stack;
-let intake: RunningIntake;
-let account: TestAccount;
 let trx: Knex.Transaction;
 let held: Hold | undefined;
 let killedWorker: Child | undefined;
 
+const { stack, knex, api, account } = useStack({ stack: 'each test', intake: true, account: true });
+
 beforeEach(async () => {
-  stack = await startStack('postgres');
-  intake = await stack.intake();
-  account = await stack.account();
-  trx = await stack.database.knex.transaction();
+  trx = await knex.transaction();
 });
 afterEach(async () => {
   if (!trx?.isCompleted()) await trx?.rollback();
   await held?.release();
   await killedWorker?.stop('SIGKILL');
   held = killedWorker = undefined;
-  await stack?.close();
 });
 
 const begin = async () => {
-  const { order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, FIRST);
+  const { order_id: orderId, receipt_id: receiptId } = await api.process(account, FIRST);
   return { orderId: orderId as number, receiptId: receiptId as string };
 };
-const post = async (order: object) => (await intake.api.order(account, order)).body.receipt_id as string;
+const post = async (order: object) => (await api.order(account, order)).body.receipt_id as string;
 const resends = () =>
-  stack.database.knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
+  knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
 
 test('duplicates of a batch whose worker is killed after its orders are written by another worker with their changes', async () => {
-  const { knex } = stack.database;
   const first = await stack.worker();
   const { receiptId } = await begin();
   await first.close();
@@ -59,7 +53,7 @@ test('duplicates of a batch whose worker is killed after its orders are written 
     { ...FIRST, source_order_id: `new-${index}` },
     index % 2 ? CHANGED : FIRST,
   ]);
-  const { body } = await intake.api.batch(account, orders.flat());
+  const { body } = await api.batch(account, orders.flat());
   for (const [index, { receipt_id }] of body.results.entries()) ids[receipt_id] = index % 2 ? 'duplicate' : 'written';
   held = await hold(knex, 'lock table resends in share row exclusive mode');
   killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
@@ -95,55 +89,54 @@ test('two resends of one order at two workers are both stored once with their ch
 test('a resend that arrives while the same content is being refused is put off and refused too', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
-  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
   expect(await decideResend(trx as Knex, refusal)).toBe('done');
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
-  await intake.api.final(account, again);
+  await api.final(account, again);
   expect(await resends()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
 });
 
 test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   const worker = await stack.worker();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(knex, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
   expect(await reviewOrders(trx as Knex, confirmation)).toMatchObject({ changed: [orderId] });
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
-  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
-  const [order] = await stack.database.knex('orders').where({ order_id: orderId });
+  expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: CHANGES });
+  const [order] = await knex('orders').where({ order_id: orderId });
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
 });
 
 test('a resend that was compared before another was accepted is compared again with the accepted values', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
-  const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
+  const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
   expect(await decideResend(trx as Knex, acceptance)).toBe('done');
   const again = await post({ ...FIRST, order_number: '7' });
   await untilPostponed(worker);
   await trx.commit();
-  expect((await intake.api.final(account, again)).body.changes).toEqual([
+  expect((await api.final(account, again)).body.changes).toEqual([
     { pointer: '/order_number', from: 'first', to: '7' },
     { pointer: '/total', from: '12', to: '10' },
   ]);
 });
 
 test('an order locked by another session delays only its own duplicates, and they use up no attempt', async () => {
-  const { knex } = stack.database;
   const first = await stack.worker();
   const { orderId, receiptId } = await begin();
   const others = Array.from({ length: 5 }, (_, index) => ({ ...FIRST, source_order_id: `other-${index}` }));
-  const otherIds = await Promise.all(others.map((one) => sendOrder(intake, account, one)));
+  const otherIds = await Promise.all(others.map((one) => api.process(account, one)));
   await first.close();
   await trx('orders').where({ order_id: orderId }).forUpdate();
   const many = Array.from({ length: 40 }, () => others.map((one) => ({ ...one, total: '12' }))).flat();
-  const { body } = await intake.api.batch(account, [CHANGED, FIRST, ...many]);
+  const { body } = await api.batch(account, [CHANGED, FIRST, ...many]);
   const [changed, same, ...again]: [string, string, ...string[]] = body.results.map(
     (result: { receipt_id: string }) => result.receipt_id,
   );
@@ -166,14 +159,14 @@ test('an order locked by another session delays only its own duplicates, and the
 
 test('a resend that was compared before its customer was erased keeps nothing', async () => {
   const worker = await stack.worker();
-  await sendOrder(intake, account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
+  await api.process(account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
   // The worker compared the resend before the order was erased.
   await trx('orders').where({ account_id: account.id }).forUpdate();
   const again = await post({ source_order_id: 'first', total: '12' });
   await untilPostponed(worker);
   await trx('orders').where({ account_id: account.id }).update({ erased_at: new Date() });
   await trx.commit();
-  expect((await intake.api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
+  expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
   expect(await resends()).toEqual([{ changes: null, decision: null }]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);
@@ -191,7 +184,7 @@ test('a resend whose lease is cleared while it is moved is processed again witho
   await trx('receipts').where({ receipt_id: again }).update({ lease_id: null, lease_expires_at: null });
   const duplicate = { ...normalizeSent(FIRST), receiptId: again, accountId: account.id, orderId };
   const moving = writeDuplicates(database, leaseId, [], [], [duplicate], 3_600_000);
-  await whoWait(stack.database.knex, 1, 'transactionid');
+  await whoWait(knex, 1, 'transactionid');
   await trx.commit();
   expect(await moving).toEqual([]);
   await stack.worker();

@@ -1,14 +1,15 @@
-import { beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { setHoldResends } from '@orders/database/accounts/accounts.ts';
-import type { Database } from '@orders/database/connect.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { type Decision, findResends } from '@orders/portal/review/find-resends.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
-import { erase, runOrders, sendOrder, storedFor } from '../harness/erasure.ts';
-import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
+import { erase, storedFor } from '../harness/erasure.ts';
+import { runOrders } from '../harness/run-command.ts';
+import type { TestAccount } from '../harness/stack.ts';
+import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = {
   source_order_id: 'SHOP-1',
@@ -23,41 +24,33 @@ const FIRST = {
 };
 const OTHER_PHONE = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
 const PHONE_CHANGED = { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' };
-
-let stack: Stack;
-let intake: RunningIntake;
-let database: Database;
 let account: TestAccount;
 
-beforeAll(async () => {
-  stack = await startStack('postgres');
-  [intake] = await Promise.all([stack.intake(), stack.worker()]);
-  database = stack.openDatabase();
-});
+const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Sends the first order. @returns the written order. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
   account = await stack.account();
-  const { status, order_id: orderId, receipt_id: receiptId } = await sendOrder(intake, account, order);
+  const { status, order_id: orderId, receipt_id: receiptId } = await api.process(account, order);
   expect(status).toBe('written');
   return { orderId, receiptId };
 }
 /** Sends the order again. */
 async function again(order: object) {
-  const { receipt_id } = await sendOrder(intake, account, order);
-  const { body } = await intake.api.status(account, receipt_id);
+  const { receipt_id } = await api.process(account, order);
+  const { body } = await api.status(account, receipt_id);
   expect(body).toMatchObject({ status: 'duplicate', order_id: null });
   return body as { receipt_id: string; changes: object[] };
 }
-const orderOf = (orderId: number) => stack.database.knex('orders').where({ order_id: orderId }).first();
+const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
 const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
 const edit = (orderId: number, edits: OrderEdits) =>
-  editStoredOrder(stack.database.knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
+  editStoredOrder(knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
 const review = (orderIds: number[], to: ReviewDecision) =>
-  reviewOrders(stack.database.knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
+  reviewOrders(knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
-const hold = () => setHoldResends(stack.database.knex, account.id, true);
+  decideResend(knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const hold = () => setHoldResends(knex, account.id, true);
 
 describe('the receipt of a resent order lists', () => {
   test('nothing if it has the same content in any spelling', async () => {
@@ -65,7 +58,7 @@ describe('the receipt of a resent order lists', () => {
     for (const same of [FIRST, { ...FIRST, customer: { name: ' Aisha Khan', phone: '+971501234567' }, total: 149.5 }])
       expect((await again(same)).changes).toEqual([]);
     expect(await resendsOf(orderId)).toEqual([]);
-    const rows = await stack.database.knex('resends').where({ account_id: account.id, order_id: orderId });
+    const rows = await knex('resends').where({ account_id: account.id, order_id: orderId });
     expect(rows.map(({ changes }) => changes)).toEqual([null, null]);
   });
 
@@ -96,7 +89,7 @@ describe('the receipt of a resent order lists', () => {
 
   test('the members of changes, warnings and items in the documented order, whatever order they are stored in', async () => {
     const { orderId, receiptId } = await begin({ ...FIRST, emirate: 'Atlantis' });
-    const { body: first } = await intake.api.status(account, receiptId);
+    const { body: first } = await api.status(account, receiptId);
     const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
     await edit(orderId, { '/area': 'Marina' });
     const found = await findReviewedOrder(database, account.id, orderId);
@@ -125,9 +118,9 @@ describe('the receipt of a resent order lists', () => {
   test('changes against the first one, also within one batch and for several at once', async () => {
     account = await stack.account();
     const totals = Array.from({ length: 30 }, (_, index) => String(index + 1));
-    const replies = await Promise.all(totals.map((total) => sendOrder(intake, account, { ...FIRST, total })));
-    const statuses = await Promise.all(replies.map(({ receipt_id }) => intake.api.status(account, receipt_id)));
-    const [first] = await stack.database.knex('orders').where({ account_id: account.id });
+    const replies = await Promise.all(totals.map((total) => api.process(account, { ...FIRST, total })));
+    const statuses = await Promise.all(replies.map(({ receipt_id }) => api.status(account, receipt_id)));
+    const [first] = await knex('orders').where({ account_id: account.id });
     for (const [index, { body }] of statuses.entries()) {
       const to = totals[index];
       const changes = to === first.total ? [] : [{ pointer: '/total', from: first.total, to }];
@@ -139,7 +132,7 @@ describe('the receipt of a resent order lists', () => {
   test('changes against the stored order if the payload of the first one is gone', async () => {
     const { orderId, receiptId } = await begin();
     await edit(orderId, { '/total': '99' });
-    await stack.database.knex('receipts').where({ receipt_id: receiptId }).delete();
+    await knex('receipts').where({ receipt_id: receiptId }).delete();
     expect((await again(OTHER_PHONE)).changes).toEqual([
       PHONE_CHANGED,
       { pointer: '/total', from: '99', to: '149.50' },
@@ -156,10 +149,9 @@ describe('the receipt of a resent order lists', () => {
       cut,
       { pointer: '/total', from: '149.50', to: '1' },
     ]);
-    const { rows } = await stack.database.knex.raw(
-      'select max(length(changes::text)) as most from resends where order_id = ?',
-      [orderId],
-    );
+    const { rows } = await knex.raw('select max(length(changes::text)) as most from resends where order_id = ?', [
+      orderId,
+    ]);
     expect(rows[0].most).toBeLessThan(200);
   });
 
@@ -167,7 +159,7 @@ describe('the receipt of a resent order lists', () => {
     const { orderId } = await begin();
     const { receipt_id } = await again({ ...FIRST, customer: null });
     await erase(stack, account, '--phone', '0501234567');
-    expect((await intake.api.status(account, receipt_id)).body.changes).toEqual([]);
+    expect((await api.status(account, receipt_id)).body.changes).toEqual([]);
     expect((await again({ ...FIRST, customer: null, address: null, total: '1' })).changes).toEqual([]);
     expect(await resendsOf(orderId)).toEqual([]);
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
@@ -176,7 +168,7 @@ describe('the receipt of a resent order lists', () => {
   test('nothing if the order is erased by setting erased_at alone', async () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
-    await stack.database.knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
+    await knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
     expect(await resendsOf(orderId)).toEqual([]);
   });
 
@@ -184,8 +176,8 @@ describe('the receipt of a resent order lists', () => {
     const { orderId } = await begin();
     await again({ ...FIRST, customer: null });
     await edit(orderId, { '/customer/phone': null });
-    await stack.database.knex('receipt_payloads').where({ account_id: account.id }).delete();
-    await stack.database.knex('audit_events').where({ account_id: account.id }).delete();
+    await knex('receipt_payloads').where({ account_id: account.id }).delete();
+    await knex('audit_events').where({ account_id: account.id }).delete();
     const by = ['--phone', '0501234567'];
     expect((await erase(stack, account, ...by, '--dry-run')).found).toMatchObject([
       { order_id: orderId, matched: ['resends'] },
@@ -205,7 +197,7 @@ describe('deciding about resends', () => {
 
   test('is required with "hold" before confirmation: the newest must be accepted and is then applied', async () => {
     const { orderId } = await begin();
-    const { order_id: neighbour } = await sendOrder(intake, account, { ...FIRST, source_order_id: 'SHOP-2' });
+    const { order_id: neighbour } = await api.process(account, { ...FIRST, source_order_id: 'SHOP-2' });
     await hold();
     const older = await again({ ...FIRST, total: '1' });
     const { receipt_id } = await again({ ...OTHER_PHONE, emirate: 'Sharjah' });
@@ -230,7 +222,7 @@ describe('deciding about resends', () => {
       decided_by: 'me@shop.example',
       decided_at: expect.any(Date),
     });
-    const [event] = await stack.database.knex('audit_events').where({ subject: `order:${orderId}` });
+    const [event] = await knex('audit_events').where({ subject: `order:${orderId}` });
     expect(event).toMatchObject({
       account_id: account.id,
       actor: 'me@shop.example',
@@ -247,7 +239,7 @@ describe('deciding about resends', () => {
     const { orderId } = await begin();
     await hold();
     const { receipt_id } = await again(OTHER_PHONE);
-    await stack.database.knex('receipts').where({ receipt_id }).delete();
+    await knex('receipts').where({ receipt_id }).delete();
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [], unchanged: [{ held: true }] });
     const [left] = await resendsOf(orderId);
     expect(left).toMatchObject({ receipt_id, received_at: expect.any(Date), changes: [PHONE_CHANGED] });
@@ -262,7 +254,7 @@ describe('deciding about resends', () => {
     const before = await orderOf(orderId);
     expect(await decide(orderId, receipt_id, 'refused')).toBe('done');
     expect(await orderOf(orderId)).toEqual(before);
-    const [event] = await stack.database.knex('audit_events').where({ subject: `order:${orderId}` });
+    const [event] = await knex('audit_events').where({ subject: `order:${orderId}` });
     expect(event).toMatchObject({ action: 'resend_refused', details: { receipt_id } });
     await again(OTHER_PHONE);
     await again(FIRST);
@@ -321,7 +313,7 @@ describe('deciding about resends', () => {
     await decide(orderId, refused.receipt_id, 'refused');
     const { receipt_id } = await again({ ...FIRST, items: changed });
     expect(await review([orderId], 'confirmed')).toMatchObject({ unchanged: [{ held: true }] });
-    const payload = stack.database.knex('receipts').where({ receipt_id });
+    const payload = knex('receipts').where({ receipt_id });
     const [{ batch_id }] = await payload.clone().select('batch_id');
     await payload.clone().update({ batch_id: '01890000-0000-7000-8000-000000000000' });
     expect(await decide(orderId, receipt_id, 'accepted')).toBe('conflict');

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { enableSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { MIGRATIONS } from '@orders/database/migrations/index.ts';
@@ -24,22 +24,15 @@ import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const DAY = 24 * 3600 * 1000;
 
-let db: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase({ poolSize: 4 });
 
-beforeAll(async () => {
-  db = await createTestDatabase();
-  database = openDatabase({ url: db.url, poolSize: 4, prepared: PREPARED });
-});
-afterAll(async () => {
-  await closeDatabase(database);
-});
+beforeAll(async () => {});
 
 /** A receipt with the given receive time. */
 function receiptAt(time: number, rest: Partial<IncomingReceipt> = {}): IncomingReceipt {
@@ -610,6 +603,5 @@ test('without named statements, as behind a pooler in transaction mode, orders a
     const { api } = await stack.intake({ PG_PREPARED: 'off' });
     await stack.worker({ PG_PREPARED: 'off' });
     const account = await stack.account();
-    const { body } = await api.order(account, { source_order_id: 'unprepared' });
-    expect((await api.final(account, body.receipt_id)).body.status).toBe('written');
+    expect(await api.process(account, { source_order_id: 'unprepared' })).toMatchObject({ status: 'written' });
   }));

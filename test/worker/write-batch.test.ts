@@ -1,6 +1,5 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
@@ -8,24 +7,18 @@ import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { normalizeReceipts } from '../../apps/worker/src/normalize-receipts.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
-import { createTestDatabase, PREPARED, type TestDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 
 const NO_QUEUE = { wakeUpLater: () => {} };
 
-let testDatabase: TestDatabase;
-let database: Database;
+const { db, database } = useDatabase({ poolSize: 2 });
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase();
-  database = openDatabase({ url: testDatabase.url, poolSize: 2, prepared: PREPARED });
-  await testDatabase.knex.raw(`
+  await db.knex.raw(`
     create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
     create trigger refuse_poison before insert on orders for each row
     when (new.source_order_id like 'poison%') execute function refuse_poison()`);
-});
-afterAll(async () => {
-  await closeDatabase(database);
 });
 
 test('orders that failed before are retried separately, and the others are written in one statement', async () => {

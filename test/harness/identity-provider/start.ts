@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
-import Provider from 'oidc-provider';
+import Provider, { type Adapter, type AdapterPayload } from 'oidc-provider';
 import { closeAtEnd } from '../close-at-end.ts';
-import { memoryAdapter } from './memory-adapter.ts';
 
 /** Who signs in at the provider. */
 export interface ProviderAccount {
@@ -127,4 +126,30 @@ export async function startIdentityProvider(host = '127.0.0.1'): Promise<Identit
     },
   };
   return closeAtEnd(self);
+}
+
+/** Keeps what a provider stores; the provider's own adapter for this warns on the console. */
+function memoryAdapter(): (name: string) => Adapter {
+  const stored = new Map<string, AdapterPayload>();
+  return (name) => {
+    const keyOf = (id: string) => `${name}:${id}`;
+    return {
+      async upsert(id, payload) {
+        stored.set(keyOf(id), payload);
+      },
+      find: async (id) => stored.get(keyOf(id)),
+      findByUid: async (uid) => [...stored.values()].find((payload) => payload.uid === uid),
+      findByUserCode: async () => undefined,
+      async consume(id) {
+        const payload = stored.get(keyOf(id));
+        if (payload) payload.consumed = Math.floor(Date.now() / 1000);
+      },
+      async destroy(id) {
+        stored.delete(keyOf(id));
+      },
+      async revokeByGrantId(grantId) {
+        for (const [key, payload] of stored) if (payload.grantId === grantId) stored.delete(key);
+      },
+    };
+  };
 }

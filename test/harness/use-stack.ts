@@ -1,0 +1,131 @@
+import { beforeAll, beforeEach } from '@jest/globals';
+import type { Database } from '@orders/database/connect.ts';
+import type { Knex } from 'knex';
+import type { Api, TestAccount } from './api.ts';
+import type { IdentityProvider } from './identity-provider/start.ts';
+import type { MailServer } from './mail-server.ts';
+import { createPerson, openShop, type Shop, type TestPerson } from './people.ts';
+import type { QueueKind } from './queue.ts';
+import {
+  type RunningIntake,
+  type RunningNotifier,
+  type RunningPortal,
+  type RunningWorker,
+  type Stack,
+  startStack,
+} from './stack.ts';
+import { standIn } from './stand-in.ts';
+
+/** What a test file can use. */
+interface Started {
+  stack: Stack;
+  /** For statements of the test itself, as the owner of the database. */
+  knex: Knex;
+  intake: RunningIntake;
+  /** Of the intake. */
+  api: Api;
+  worker: RunningWorker;
+  notifier: RunningNotifier;
+  /** It knows the address of the intake, if there is one. */
+  portal: RunningPortal;
+  /** A pool like those of the apps. */
+  database: Database;
+  /** It signs its webhooks. */
+  account: TestAccount;
+  /** A user of the portal, in an account of their own. */
+  person: TestPerson;
+  /** An account whose owner is signed in to the portal. */
+  shop: Shop;
+  /** The portal sends its mails to it. */
+  mailServer: MailServer;
+  /** People sign in to the portal by it. */
+  provider: IdentityProvider;
+}
+
+type Settings = Record<string, string>;
+/** `true`, or the settings of an app. */
+type App = true | Settings;
+/** One for the file, or a new one before each test. */
+type Made = true | 'each test';
+
+interface Options {
+  /** Starts everything anew before each test. */
+  stack?: 'each test';
+  /** Defaults to `postgres`. */
+  queue?: QueueKind;
+  intake?: App;
+  worker?: App;
+  notifier?: App;
+  portal?: App;
+  database?: true;
+  account?: Made;
+  person?: Made;
+  shop?: Made;
+  mailServer?: true;
+  /** `localhost` for a browser, to which it is then another site than the portal. */
+  provider?: true | 'localhost';
+}
+
+type Names<O> = 'stack' | 'knex' | Extract<keyof O, keyof Started> | ('intake' extends keyof O ? 'api' : never);
+
+/**
+ * Starts a stack before the tests of the file, or of the `describe` that it is called in, and in it what `options` names. What it returns
+ * can be taken apart at once, and used in tests and hooks.
+ *
+ * @example
+ * const { stack, api, account } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' }, account: true });
+ */
+export function useStack<const O extends Options = object>(options: O = {} as O): Pick<Started, Names<O>> {
+  const { queue = 'postgres', intake, worker, notifier, portal, database, mailServer, provider }: Options = options;
+  const started: { [name in keyof Started]?: Started[name] | undefined } = {};
+  const make = async (when: Made) => {
+    if (options.account === when) started.account = await (started.stack as Stack).account({ signing: true });
+    if (options.person === when) started.person = await createPerson(started.stack as Stack);
+    if (options.shop === when) started.shop = await openShop(started.stack as Stack, started.portal as RunningPortal);
+  };
+
+  const start = async () => {
+    await started.stack?.close();
+    const stack = await startStack(queue);
+    started.stack = stack;
+    started.knex = stack.database.knex;
+    if (database) started.database = stack.openDatabase();
+    const portalSettings: Settings = {};
+    if (intake) {
+      started.intake = await stack.intake(settingsOf(intake));
+      started.api = started.intake.api;
+      portalSettings.INTAKE_URL = started.api.url;
+    }
+    if (mailServer) {
+      const { startMailServer } = await import('./mail-server.ts');
+      started.mailServer = await startMailServer();
+      Object.assign(portalSettings, started.mailServer.settings);
+    }
+    if (provider) {
+      const { startIdentityProvider } = await import('./identity-provider/start.ts');
+      started.provider = await startIdentityProvider(provider === true ? undefined : provider);
+      Object.assign(portalSettings, started.provider.settings);
+    }
+    [started.worker, started.notifier, started.portal] = await Promise.all([
+      worker && stack.worker(settingsOf(worker)),
+      notifier && stack.notifier(settingsOf(notifier)),
+      portal && stack.portal({ ...portalSettings, ...settingsOf(portal) }),
+    ]);
+    if (started.portal) started.provider?.serve(started.portal.url);
+    await make(true);
+  };
+  if (options.stack === 'each test') beforeEach(start);
+  else beforeAll(start);
+  if ([options.account, options.person, options.shop].includes('each test')) beforeEach(() => make('each test'));
+
+  const names = ['stack', 'knex', 'api', ...Object.keys(options)] as (keyof Started)[];
+  const standIns = names.map((name) => [
+    name,
+    standIn<object>(name, () => started[name], name === 'knex' ? () => {} : {}),
+  ]);
+  return Object.fromEntries(standIns);
+}
+
+function settingsOf(app: App): Settings {
+  return app === true ? {} : app;
+}
