@@ -70,7 +70,7 @@ const received = (count: number) => until(`${count} deliveries`, async () => rec
 
 /** The actions on endpoints, oldest first. */
 async function actions() {
-  const audit = (await listAudit(stack.database.knex, { accountId: account.id, limit: 100 })).reverse();
+  const audit = (await listAudit(stack.database.db, { accountId: account.id, limit: 100 })).reverse();
   return audit
     .filter(({ subject }) => subject.startsWith('endpoint:'))
     .map(({ action, subject, details }) => [action, subject, details]);

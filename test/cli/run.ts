@@ -46,6 +46,7 @@ export function expectDecent({ code, stdout, stderr }: Outcome): void {
 /** The commands on a migrated database of this test file. */
 export interface Cli {
   readonly knex: Knex;
+  readonly db: TestDatabase['db'];
   readonly url: string;
   /** The same database without a pooler. */
   readonly directUrl: string;
@@ -69,6 +70,9 @@ export function useCli(): Cli {
     get knex() {
       return database.knex;
     },
+    get db() {
+      return database.db;
+    },
     get url() {
       return database.url;
     },
@@ -82,7 +86,7 @@ export function useCli(): Cli {
       return JSON.parse(stdout);
     },
     async audit(accountId) {
-      return (await listAudit(database.knex, { accountId: Number(accountId), limit: 100 })).reverse();
+      return (await listAudit(database.db, { accountId: Number(accountId), limit: 100 })).reverse();
     },
     async refused(code, ...argv) {
       const outcome = await cli.run(...argv);

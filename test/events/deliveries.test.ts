@@ -11,6 +11,7 @@ import {
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import {
   type RunningIntake,
@@ -65,7 +66,7 @@ const received = (subscription: Subscription, count: number) =>
   until(`${count} deliveries`, async () => subscription.receiver.received.length >= count);
 
 const stateOf = async ({ account, endpoint }: Subscription) => {
-  const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+  const found = await findEndpoint(connectionOf(knex()), account.id, endpoint.endpoint_id);
   if (!found) throw new Error('the endpoint was removed');
   return found;
 };
@@ -85,7 +86,7 @@ const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
 /** Waits until `count` attempts failed. */
 const failed = (subscription: Subscription, count: number) =>
   until(`${count} failed attempts`, async () => {
-    const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 100 });
+    const attempts = await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 100 });
     return attempts.filter(({ error }) => error !== null).length >= count && attempts;
   });
 
@@ -104,7 +105,7 @@ describe('an event is delivered', () => {
     const other = await subscribe();
     expect(() => subscription.receiver.verify(delivery, other.endpoint.secret)).toThrow();
     const [attempt] = await until('the attempt is listed', async () => {
-      const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 10 });
+      const attempts = await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 10 });
       return attempts.length > 0 && attempts;
     });
     expect(attempt).toMatchObject({ sequence: 1, type: 'receipt.written', attempt: 1, status: 204, error: null });
@@ -117,7 +118,7 @@ describe('an event is delivered', () => {
     await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
     expect(idsOf(subscription)).toHaveLength(300);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
-    const late = await createEndpoint(knex(), stack.secretsKey, {
+    const late = await createEndpoint(connectionOf(knex()), stack.secretsKey, {
       accountId: subscription.account.id,
       url: subscription.receiver.url,
       types: null,
@@ -139,7 +140,7 @@ describe('an event is delivered', () => {
     const secondReceiver = await startEventReceiver();
     closes.push(secondReceiver.close);
     const second = { accountId: first.account.id, url: secondReceiver.url, types: null };
-    await createEndpoint(knex(), stack.secretsKey, second);
+    await createEndpoint(connectionOf(knex()), stack.secretsKey, second);
     await send(first.account);
     await received(first, 1);
     await until('the second has it', async () => secondReceiver.received.length === 1);
@@ -184,7 +185,7 @@ describe('an attempt that fails', () => {
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
       .select('due_at', 'attempts');
     expect(waiting.attempts).toBe(1);
-    const [first] = await listAttempts(knex(), subscription.endpoint, { limit: 1 });
+    const [first] = await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 1 });
     const seconds = (waiting.due_at - Number(first?.at)) / 1000;
     // A random part less; the next pause of the schedule is of minutes.
     expect(seconds).toBeGreaterThan(2);
@@ -278,7 +279,9 @@ describe('events that the receiver refuses', () => {
     });
     // The refused events may be retried at once, and fail again.
     await until('its success is stored', async () =>
-      (await listAttempts(knex(), subscription.endpoint, { limit: 100 })).some(({ error }) => error === null),
+      (await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 100 })).some(
+        ({ error }) => error === null,
+      ),
     );
   });
 
@@ -296,7 +299,7 @@ describe('events that the receiver refuses', () => {
       response.writeHead(refused.has(event.data.source_order_id) ? 400 : 204).end(),
     );
     const attempts = async (succeeded: boolean) =>
-      (await listAttempts(knex(), subscription.endpoint, { limit: 100 })).filter(
+      (await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 100 })).filter(
         ({ error }) => (error === null) === succeeded,
       ).length;
     const recover = async () => {
@@ -328,7 +331,7 @@ describe('an endpoint is disabled', () => {
     expect(notifier.log.text()).toContain('endpoint disabled');
     subscription.receiver.respond(204);
     ids.push(...(await send(subscription.account, 3)));
-    await enableEndpoint(knex(), subscription.endpoint);
+    await enableEndpoint(connectionOf(knex()), subscription.endpoint);
     await until('each was delivered', async () => new Set(idsOf(subscription)).size === ids.length);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
   });
@@ -347,10 +350,10 @@ describe('an endpoint is disabled', () => {
 
   test('by a person, and still gets test events', async () => {
     const subscription = await subscribe();
-    expect(await pauseEndpoint(knex(), subscription.endpoint)).toBe(true);
+    expect(await pauseEndpoint(connectionOf(knex()), subscription.endpoint)).toBe(true);
     await send(subscription.account);
     await until('the event waits', async () => (await stateOf(subscription)).pending === 1);
-    await requestTest(knex(), subscription.endpoint);
+    await requestTest(connectionOf(knex()), subscription.endpoint);
     await received(subscription, 1);
     const [test] = subscription.receiver.received;
     expect(test?.event).toEqual({
@@ -360,7 +363,7 @@ describe('an endpoint is disabled', () => {
       data: {},
     });
     if (test) subscription.receiver.verify(test, subscription.endpoint.secret);
-    await enableEndpoint(knex(), subscription.endpoint);
+    await enableEndpoint(connectionOf(knex()), subscription.endpoint);
     await received(subscription, 2);
   });
 });
@@ -371,9 +374,12 @@ test('two requests for a test get the same event, and do not end a pause that th
   await send(subscription.account, 1);
   await failed(subscription, 1);
   await notifier.close();
-  const first = await requestTest(knex(), subscription.endpoint);
+  const first = await requestTest(connectionOf(knex()), subscription.endpoint);
   expect(first?.isNew).toBe(true);
-  expect(await requestTest(knex(), subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
+  expect(await requestTest(connectionOf(knex()), subscription.endpoint)).toEqual({
+    eventId: first?.eventId,
+    isNew: false,
+  });
   subscription.receiver.respond(204);
   notifier = await stack.notifier();
   await received(subscription, 2);
@@ -389,14 +395,14 @@ test('two requests for a test get the same event, and do not end a pause that th
 test('deliveries are signed with both secrets during a rotation', async () => {
   const subscription = await subscribe();
   const { endpoint, receiver, account } = subscription;
-  const secret = await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 60_000);
+  const secret = await rotateEndpointSecret(connectionOf(knex()), stack.secretsKey, endpoint, 60_000);
   await send(account);
   await received(subscription, 1);
   const [delivery] = receiver.received;
   if (!delivery) throw new Error('nothing was delivered');
   receiver.verify(delivery, secret);
   receiver.verify(delivery, endpoint.secret);
-  await rotateEndpointSecret(knex(), stack.secretsKey, endpoint, 0);
+  await rotateEndpointSecret(connectionOf(knex()), stack.secretsKey, endpoint, 0);
   await send(account);
   await received(subscription, 2);
   const last = receiver.received[1];
@@ -409,7 +415,7 @@ test('a range of events is delivered again', async () => {
   await send(subscription.account, 5);
   await received(subscription, 5);
   await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
-  expect(await resendEvents(knex(), subscription.endpoint, 2, 3)).toBe(2);
+  expect(await resendEvents(connectionOf(knex()), subscription.endpoint, 2, 3)).toBe(2);
   await received(subscription, 7);
   const again = subscription.receiver.received.slice(5).map(({ event }) => event.data.sequence);
   expect(again.toSorted((a, b) => a - b)).toEqual([2, 3]);
@@ -417,8 +423,8 @@ test('a range of events is delivered again', async () => {
 
 test('a removed endpoint gets nothing', async () => {
   const subscription = await subscribe();
-  expect(await removeEndpoint(knex(), subscription.endpoint)).toBe(true);
-  expect(await requestTest(knex(), subscription.endpoint)).toBeNull();
+  expect(await removeEndpoint(connectionOf(knex()), subscription.endpoint)).toBe(true);
+  expect(await requestTest(connectionOf(knex()), subscription.endpoint)).toBeNull();
   const other = await subscribe();
   await send(subscription.account);
   await send(other.account);

@@ -9,6 +9,7 @@ import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/read-pages.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { startReply } from '../harness/api.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
 import { blocksUnder, readBlocks } from '../harness/markdown-blocks.ts';
@@ -180,7 +181,7 @@ describeWith(
     'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
-      if (name === 'events' || name === 'sdk') await setEvents(stack.database.knex, account.id, true);
+      if (name === 'events' || name === 'sdk') await setEvents(stack.database.db, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
@@ -210,7 +211,7 @@ describeWith(
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
-        await setRateLimit(stack.database.knex, account.id, { requests: 1, seconds: 15 });
+        await setRateLimit(stack.database.db, account.id, { requests: 1, seconds: 15 });
         const front = await startLossyProxy(intake.api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
@@ -226,7 +227,7 @@ describeWith(
     async ({ text, heading }) => {
       const account = await stack.account();
       const { knex } = stack.database;
-      await setHoldResends(knex, account.id, true);
+      await setHoldResends(connectionOf(knex), account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);
       // The second correction is a retry and changes nothing.

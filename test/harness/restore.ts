@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { chown, lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { openKnex } from '@orders/database/connect.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { markForRecovery, takeBaseBackup } from './base-backup.ts';
@@ -68,6 +68,7 @@ export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
         url: postgres.url,
         directUrl: postgres.url,
         knex,
+        db: connectionOf(knex),
         async close() {
           await knex.destroy();
           await postgres.stop('SIGQUIT');

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import { openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { createTestDatabase, PREPARED, type TestDatabase } from './database.ts';
 import { createPerson, type PortalClient, signIn, type TestPerson } from './people.ts';

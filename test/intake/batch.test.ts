@@ -281,7 +281,7 @@ test('the first ten rejected orders of a batch are listed among the rejected del
   const bad = Array.from({ length: 30 }, () => '{"source_order_id":"x",}');
   await intake.api.batch(sender, lines(order('good'), ...bad));
   const rows = await until('ten rejections are listed', async () => {
-    const found = await listRejected(stack.database.knex, sender.id, 100);
+    const found = await listRejected(stack.database.db, sender.id, 100);
     return found.length >= 10 && found;
   });
   expect(rows).toHaveLength(10);
@@ -294,7 +294,7 @@ test('a batch that is rejected whole is listed as one rejected delivery', async 
   const sender = await stack.account();
   await intake.api.batch(sender, `[${order('good')},]`);
   const [row] = await until('it is there', async () => {
-    const found = await listRejected(stack.database.knex, sender.id, 100);
+    const found = await listRejected(stack.database.db, sender.id, 100);
     return found.length > 0 && found;
   });
   expect(row).toMatchObject({ code: 'malformed_body', diagnosis: 'whole_batch' });

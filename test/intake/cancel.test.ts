@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { readOrders } from '@orders/cli/list-orders.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { hold } from '../harness/barriers.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -43,7 +44,7 @@ async function cancel(body: unknown, by = account) {
 
 const knex = () => stack.database.knex;
 const review = (orderId: number, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex(), {
+  reviewOrders(connectionOf(knex()), {
     accountId: account.id,
     orderIds: [orderId],
     to,
@@ -273,10 +274,10 @@ describe('a cancellation of an order that has not arrived is held', () => {
       { status: 'never_seen', order_id: null },
     ]);
     const listed = [];
-    for await (const chunk of readOrders(knex(), { accountId: by.id })) listed.push(...chunk);
+    for await (const chunk of readOrders(connectionOf(knex()), { accountId: by.id })) listed.push(...chunk);
     expect(listed).toEqual([]);
     expect(
-      await reviewOrders(knex(), { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY }),
+      await reviewOrders(connectionOf(knex()), { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY }),
     ).toBeNull();
   });
 

@@ -106,7 +106,7 @@ describe('the same order with other content under a used key', () => {
 
   test('holds the order if the account holds resends', async () => {
     await begin();
-    await setHoldResends(stack.database.knex, account.id, true);
+    await setHoldResends(stack.database.db, account.id, true);
     await write(await acceptFirst('held'));
     const { kept_as } = await sendKept(RESENT, 'held');
     await withWorker(async () => {

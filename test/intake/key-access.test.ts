@@ -9,6 +9,7 @@ import {
 } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -54,8 +55,8 @@ const ROUTES: Route[] = [
 /** An account that signs and has events, and one key of it. */
 async function accountWith(access: KeyAccess): Promise<TestAccount & { keyId: number }> {
   const account = await stack.account({ signing: true });
-  await setEvents(stack.database.knex, account.id, true);
-  const { key, key_id: keyId } = await createKey(stack.database.knex, account.id, 'limited', access);
+  await setEvents(stack.database.db, account.id, true);
+  const { key, key_id: keyId } = await createKey(stack.database.db, account.id, 'limited', access);
   return { ...account, key, keyId };
 }
 
@@ -174,7 +175,7 @@ describe('addresses', () => {
 describe('signed only', () => {
   async function signedOnlyAccount(access: KeyAccess = {}): Promise<TestAccount> {
     const account = await accountWith(access);
-    await setSignedOnly(stack.database.knex, account.id, true);
+    await setSignedOnly(stack.database.db, account.id, true);
     return account;
   }
 
@@ -211,13 +212,9 @@ describe('signed only', () => {
 });
 
 test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([
-  ['scope', ({ keyId }) => updateKey(stack.database.knex, keyId, { scopes: ['read'] }), 'insufficient_scope'],
-  [
-    'range',
-    ({ keyId }) => updateKey(stack.database.knex, keyId, { addresses: ['203.0.113.7'] }),
-    'address_not_allowed',
-  ],
-  ['setting', ({ id }) => setSignedOnly(stack.database.knex, id, true), 'signature_required'],
+  ['scope', ({ keyId }) => updateKey(stack.database.db, keyId, { scopes: ['read'] }), 'insufficient_scope'],
+  ['range', ({ keyId }) => updateKey(stack.database.db, keyId, { addresses: ['203.0.113.7'] }), 'address_not_allowed'],
+  ['setting', ({ id }) => setSignedOnly(stack.database.db, id, true), 'signature_required'],
 ])('a changed %s works within 5 seconds for a key that was just used', async (_what, change, code) => {
   const account = await accountWith({});
   expect((await intake.api.order(account, {})).status).toBe(422);
@@ -260,7 +257,7 @@ describe('an expiry', () => {
       return (await knex('api_keys').whereIn('key_id', keys).whereNull('last_used_at')).length === 0;
     });
     expect((await counting()).count - before).toBe(1);
-    await replaceKey(knex, soon.keyId, day * 1000);
+    await replaceKey(connectionOf(knex), soon.keyId, day * 1000);
     expect((await counting()).count - before).toBe(0);
   });
 });
@@ -272,11 +269,11 @@ test('a replacement has the scopes, the addresses and the lifetime of the key, c
   await knex('api_keys')
     .where({ key_id: keyId })
     .update({ expires_at: knex.raw("now() + interval '1 hour'") });
-  const created = (await replaceKey(knex, keyId, 60_000)) as NewApiKey;
+  const created = (await replaceKey(connectionOf(knex), keyId, 60_000)) as NewApiKey;
   expect(created).toMatchObject({ ...access, account_id: id });
   expect(Number(created.expires_at) - Number(created.created_at)).toBe(86_400_000);
-  expect(await replaceKey(knex, keyId, 0)).toBeNull();
-  expect(await updateKey(knex, keyId, { lifetime_seconds: null })).toBeNull();
+  expect(await replaceKey(connectionOf(knex), keyId, 0)).toBeNull();
+  expect(await updateKey(connectionOf(knex), keyId, { lifetime_seconds: null })).toBeNull();
 });
 
 test('rejected requests are listed for the account', async () => {

@@ -48,7 +48,7 @@ test('an account has at most 100 valid keys', async () => {
   expect(keys).toHaveLength(100);
   const replaced = await shop.post(`/keys/${keys[1].key_id}/replace`, { grace: 'none' });
   expect(replaced.status).toBe(201);
-  await revokeKey(stack.database.knex, keys[2].key_id);
+  await revokeKey(stack.database.db, keys[2].key_id);
   expect((await shop.post('/keys', { name: 'the next' })).status).toBe(201);
 });
 

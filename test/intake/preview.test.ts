@@ -55,7 +55,7 @@ describe('a preview', () => {
     const order = { ...MESSY, source_order_id: 'preview-2' };
     const { body: preview } = await intake.api.preview(account, order);
     const { body: sent } = await intake.api.order(account, order, { Prefer: 'wait=30' });
-    const [stored] = await listOrders(stack.database.knex, { accountId: account.id });
+    const [stored] = await listOrders(stack.database.db, { accountId: account.id });
     expect(stored).toMatchObject({ ...preview.normalized, warnings: preview.warnings, order_id: sent.order_id });
     const { body: again } = await intake.api.preview(account, order);
     expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import {
   type BarrierName,
   closeBarrier,
@@ -90,13 +91,13 @@ describe('forced races between requests', () => {
   test('revoking a key lets requests in flight finish, and every intake rejects the key within 5 seconds', async () => {
     const { knex } = stack.database;
     account = await stack.account();
-    const { key, key_id } = await createKey(knex, account.id, 'to be revoked');
+    const { key, key_id } = await createKey(connectionOf(knex), account.id, 'to be revoked');
     const revoked = { ...account, key };
     for (const { api } of intakes) expect((await api.order(revoked, {})).status).toBe(422);
     const table = await lock('receipts');
     const underWay = intakes.map(({ api }, index) => api.order(revoked, { source_order_id: `under way ${index}` }));
     await whoWait(knex, 2, 'relation');
-    await revokeKey(knex, key_id);
+    await revokeKey(connectionOf(knex), key_id);
     await table.release();
     const replies = await Promise.all(underWay);
     expect(replies.map(({ status }) => status)).toEqual([202, 202]);
@@ -116,7 +117,7 @@ describe('forced races between requests', () => {
     const table = await lock('receipts');
     const underWay = intakes[0].api.webhook(old, { source_order_id: 'signed before' });
     await whoWait(knex, 1, 'relation');
-    const rotated = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);
+    const rotated = await rotateSigning(connectionOf(knex), stack.secretsKey, account.id, 3_600_000);
     const current = { ...account, secret: rotated?.secret as string };
     await table.release();
     const accepted = [await underWay];

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
 import { createKey, replaceKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -68,7 +69,7 @@ describe('the key', () => {
     const account = await stack.account();
     expect((await intake.api.order(account, {})).status).toBe(422);
     const [keyId] = await knex('api_keys').where({ account_id: account.id }).pluck('key_id');
-    await revokeKey(knex, keyId);
+    await revokeKey(connectionOf(knex), keyId);
     await moveClock(5);
     expectProblem(await intake.api.order(account, {}), 401, 'invalid_api_key');
   });
@@ -76,10 +77,10 @@ describe('the key', () => {
   test('a replaced key works during its grace period and not afterwards', async () => {
     const { id } = await stack.account();
     const { knex } = stack.database;
-    const expiredKey = await createKey(knex, id, 'no grace');
-    const kept = await createKey(knex, id, 'grace');
-    await replaceKey(knex, expiredKey.key_id, 0);
-    const next = await replaceKey(knex, kept.key_id, 3_600_000);
+    const expiredKey = await createKey(connectionOf(knex), id, 'no grace');
+    const kept = await createKey(connectionOf(knex), id, 'grace');
+    await replaceKey(connectionOf(knex), expiredKey.key_id, 0);
+    const next = await replaceKey(connectionOf(knex), kept.key_id, 3_600_000);
     const withKey = (key: string) => intake.api.order({ id, key, secret: null }, {});
     expectProblem(await withKey(expiredKey.key), 401, 'invalid_api_key');
     expectProblem(await withKey(kept.key), 422, 'validation_failed');
@@ -88,7 +89,7 @@ describe('the key', () => {
 
   test('a suspended account gets account_suspended on each route', async () => {
     const account = await stack.account({ signing: true });
-    await setSuspended(stack.database.knex, account.id, true);
+    await setSuspended(stack.database.db, account.id, true);
     expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.webhook(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.status(account, 'x'), 403, 'account_suspended');

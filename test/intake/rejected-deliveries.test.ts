@@ -4,6 +4,7 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { listRejected, pruneRejected, type RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
 import { REJECTIONS } from '@orders/domain/rejections.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
 /** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
   return until(`${count} rejected deliveries`, async () => {
-    const rows = await listRejected(stack.database.knex, id, 1000);
+    const rows = await listRejected(stack.database.db, id, 1000);
     return rows.length >= count && rows;
   });
 }
@@ -97,7 +98,7 @@ describe('the log of rejected deliveries', () => {
     const account = await stack.account();
     expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');
     const other = await stack.account();
-    await setSuspended(stack.database.knex, other.id, true);
+    await setSuspended(stack.database.db, other.id, true);
     expect((await intake.api.order(other, ORDER)).body.code).toBe('account_suspended');
     expect(await logOf(account, 1)).toMatchObject([{ code: 'signing_unavailable' }]);
     expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
@@ -106,9 +107,9 @@ describe('the log of rejected deliveries', () => {
   test('lists requests whose key lacks the access, and unsigned ones of an account that accepts signed ones only', async () => {
     const { knex } = stack.database;
     const account = await stack.account({ signing: true });
-    const reader = await createKey(knex, account.id, 'reader', { scopes: ['read'] });
-    const elsewhere = await createKey(knex, account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
-    await setSignedOnly(knex, account.id, true);
+    const reader = await createKey(connectionOf(knex), account.id, 'reader', { scopes: ['read'] });
+    const elsewhere = await createKey(connectionOf(knex), account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
+    await setSignedOnly(connectionOf(knex), account.id, true);
     const codes = [];
     for (const key of [reader.key, elsewhere.key, account.key])
       codes.push((await intake.api.order({ ...account, key }, ORDER)).body.code);
@@ -125,7 +126,7 @@ describe('the log of rejected deliveries', () => {
   test('diagnoses a wrong signature with the secrets of its own account, former ones included', async () => {
     const account = await stack.account({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(stack.database.db, stack.secretsKey, account.id, 0);
     const signatures = [
       sign(account.secret, ORDER),
       sign(newer?.secret as string, `${ORDER}\n`),
@@ -173,7 +174,7 @@ describe('the log of rejected deliveries', () => {
 describe('a flood of rejections', () => {
   /** The number of listed rows of the account, and of rejections that are only counted. */
   async function countsOf({ id }: TestAccount): Promise<{ listed: number; counted: number }> {
-    const rows = await listRejected(stack.database.knex, id, 1000);
+    const rows = await listRejected(stack.database.db, id, 1000);
     return { listed: rows.length, counted: rows.reduce((sum, { more }) => sum + more, 0) };
   }
 
@@ -247,8 +248,8 @@ describe('a flood of rejections', () => {
     await knex('rejected_deliveries').insert(Array.from({ length: 30 }, () => ({ ...row, account_id: full.id })));
     const ago = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
     await knex('rejected_deliveries').insert([8, 6].map((days) => ({ ...row, account_id: old.id, at: ago(days) })));
-    expect(await pruneRejected(knex, 7 * 24 * 3_600_000, 20)).toBeGreaterThanOrEqual(11);
-    const left = async ({ id }: TestAccount) => (await listRejected(knex, id, 100)).length;
+    expect(await pruneRejected(connectionOf(knex), 7 * 24 * 3_600_000, 20)).toBeGreaterThanOrEqual(11);
+    const left = async ({ id }: TestAccount) => (await listRejected(connectionOf(knex), id, 100)).length;
     expect([await left(full), await left(old)]).toEqual([20, 1]);
   });
 });
@@ -257,7 +258,7 @@ test('use of an old secret is recorded, and use of the newest is not', async () 
   const { knex } = stack.database;
   const account = await stack.account({ signing: true });
   await intake.api.webhook(account, ORDER);
-  const newer = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);
+  const newer = await rotateSigning(connectionOf(knex), stack.secretsKey, account.id, 3_600_000);
   const secrets = () => knex('signing_secrets').where({ account_id: account.id }).orderBy('secret_id');
   expect((await intake.api.webhook({ ...account, secret: newer?.secret as string }, ORDER)).status).toBe(202);
   expect((await secrets()).map(({ last_used_at }) => last_used_at)).toEqual([null, null]);

@@ -41,7 +41,7 @@ describeQueues('samples, the queue on %s', (kind) => {
       const account = await stack.account({ signing: true });
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['written']));
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['duplicate']));
-      const orders = await listOrders(stack.database.knex, { accountId: account.id, reviewState: 'needs_review' });
+      const orders = await listOrders(stack.database.db, { accountId: account.id, reviewState: 'needs_review' });
       const sent = ORDERS.map((line) => JSON.parse(line).source_order_id);
       expect(orders).toHaveLength(300);
       expect(new Set(orders.map((order) => order.source_order_id))).toEqual(new Set(sent));
@@ -85,7 +85,7 @@ describeQueues('samples, the queue on %s', (kind) => {
       expect(body.status).toBe('written');
     }
     const orders = new Map(
-      (await listOrders(stack.database.knex, { accountId: account.id })).map((order) => [order.source_order_id, order]),
+      (await listOrders(stack.database.db, { accountId: account.id })).map((order) => [order.source_order_id, order]),
     );
     for (const { about, payload, expect: expected } of MESSY) {
       const order = orders.get(payload.source_order_id);

@@ -69,7 +69,7 @@ test('a delivery that is sent three times is one receipt and is listed once', as
   const headers = shopifyHeaders(body);
   const ids = [await send(body, headers), await send(body, headers), await send(body, headers)];
   expect(new Set(ids.map(({ receipt_id }) => receipt_id)).size).toBe(1);
-  const deliveries = () => findDeliveries(stack.database.knex, account.id, source.source_number, 10);
+  const deliveries = () => findDeliveries(stack.database.db, account.id, source.source_number, 10);
   const counted = () => stack.database.knex('source_activity').where({ source_number: source.source_number }).first();
   await until('three are counted', async () => Number((await counted())?.count) === 3);
   expect(await deliveries()).toMatchObject([{ receipt_id: ids[0].receipt_id }]);

@@ -23,7 +23,7 @@ beforeAll(async () => {
   testDatabase = await createTestDatabase();
   database = openDatabase({ url: testDatabase.url, poolSize: 1, prepared: PREPARED });
   accountIds = [];
-  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(testDatabase.knex, name)).account_id);
+  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(testDatabase.db, name)).account_id);
 });
 afterAll(async () => {
   await closeDatabase(database);

@@ -47,7 +47,7 @@ async function take(source: Source, name: string, topic: string) {
 }
 
 async function readOrder() {
-  const orders = await listOrders(stack.database.knex, { accountId: account.id });
+  const orders = await listOrders(stack.database.db, { accountId: account.id });
   expect(orders).toHaveLength(1);
   return orders[0];
 }
@@ -116,7 +116,7 @@ describe('topics', () => {
   ] as const)('%s, %s as %s is ignored', async (preset, name, topic) => {
     const reply = await send(await openSource(preset), name, topic);
     expect(reply).toMatchObject({ status: 200, body: { outcome: 'ignored' } });
-    expect(await listOrders(stack.database.knex, { accountId: account.id })).toEqual([]);
+    expect(await listOrders(stack.database.db, { accountId: account.id })).toEqual([]);
   });
 
   const CANCELLATIONS = [
@@ -188,7 +188,7 @@ describe('a repeated delivery', () => {
       await send(source, 'guest', 'order.created', id),
     ];
     for (const { body } of replies) await intake.api.final(account, body.receipt_id);
-    const orders = await listOrders(stack.database.knex, { accountId: account.id });
+    const orders = await listOrders(stack.database.db, { accountId: account.id });
     expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(
       new Set(['my-woocommerce:731', 'my-woocommerce:732']),
     );

@@ -3,6 +3,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
@@ -33,7 +34,7 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
   expect(reply.status).toBe(202);
   const { source_number: sourceNumber } = source;
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };
-  await setMapping(stack.database.knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  await setMapping(stack.database.db, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   return { source, receiptId: reply.body.receipt_id, body };
 }
 
@@ -43,7 +44,7 @@ function lockReceipt(receiptId: string) {
 
 async function rawBodies({ source_number }: Source): Promise<string[]> {
   const found = await until('a delivery is listed', async () => {
-    const deliveries = await findDeliveries(stack.database.knex, account.id, source_number, 10);
+    const deliveries = await findDeliveries(stack.database.db, account.id, source_number, 10);
     return deliveries.length > 0 && deliveries;
   });
   return found.map(({ raw }) => raw.toString());
@@ -53,7 +54,7 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
   const { knex } = stack.database;
   const { source, receiptId, body } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
-  const redrives = [redriveReceipts(knex, [receiptId]), redriveReceipts(knex, [receiptId])];
+  const redrives = [redriveReceipts(connectionOf(knex), [receiptId]), redriveReceipts(connectionOf(knex), [receiptId])];
   await Promise.all([whoWait(knex, 1, 'transactionid'), whoWait(knex, 1, 'tuple')]);
   await held.release();
   expect((await Promise.all(redrives)).flat()).toEqual([receiptId]);
@@ -63,10 +64,10 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
 test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
   const { knex } = stack.database;
   const { source, receiptId } = await sendUnmapped();
-  await redriveReceipts(knex, [receiptId]);
+  await redriveReceipts(connectionOf(knex), [receiptId]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);
-  expect(await findDeliveries(knex, account.id, source.source_number, 10)).toEqual([]);
+  expect(await findDeliveries(connectionOf(knex), account.id, source.source_number, 10)).toEqual([]);
 });
 
 test.each(['orders/create', 'orders/cancelled'])(
@@ -77,7 +78,7 @@ test.each(['orders/create', 'orders/cancelled'])(
     const held = await lockReceipt(receiptId);
     const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
     await whoWait(knex, 1, 'transactionid');
-    const redriven = redriveReceipts(knex, [receiptId]);
+    const redriven = redriveReceipts(connectionOf(knex), [receiptId]);
     await whoWait(knex, 1, 'tuple');
     await held.release();
     expect(await erased).toMatchObject({ receipts: 1 });
@@ -90,7 +91,7 @@ test('an erasure that waits for the redrive of a delivery erases both of its bod
   const { knex } = stack.database;
   const { receiptId } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
-  const redriven = redriveReceipts(knex, [receiptId]);
+  const redriven = redriveReceipts(connectionOf(knex), [receiptId]);
   await whoWait(knex, 1, 'transactionid');
   const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   await whoWait(knex, 1, 'tuple');

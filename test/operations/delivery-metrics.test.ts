@@ -3,6 +3,7 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
@@ -35,9 +36,9 @@ const untilShown = (what: string, isShown: (oldest: number, failing: number, ena
 /** An account and an endpoint. No notifier runs. */
 async function subscribe() {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(connectionOf(knex()), account.id, true);
   const options = { accountId: account.id, url: 'https://hooks.example.com/', types: null };
-  const { endpoint_number } = await createEndpoint(knex(), stack.secretsKey, options);
+  const { endpoint_number } = await createEndpoint(connectionOf(knex()), stack.secretsKey, options);
   const endpoint = { account_id: account.id, endpoint_number };
   return { account, endpoint };
 }
@@ -55,7 +56,7 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   await knex()('endpoints').where(other.endpoint).update({ failing_since: knex().fn.now() });
   await untilShown('both endpoints fail', (oldest, failing) => oldest === 0 && failing === 2);
 
-  await pauseEndpoint(knex(), other.endpoint);
+  await pauseEndpoint(connectionOf(knex()), other.endpoint);
   await untilShown('one of them is paused', (_oldest, failing, enabled) => failing === 1 && enabled === 1);
   await knex()('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
   await untilShown('the other is disabled', (oldest, failing) => oldest === 0 && failing === 0);

@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Locator, Page } from 'playwright-core';
 import { holdRequests, intercept, openPage, stopPageClock, visitAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';
@@ -47,8 +48,12 @@ async function visit(path: (accountId: number) => string, work: (page: Page, acc
 }
 
 async function addEndpoint(accountId: number): Promise<void> {
-  await setEvents(knex(), accountId, true);
-  await createEndpoint(knex(), stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
+  await setEvents(connectionOf(knex()), accountId, true);
+  await createEndpoint(connectionOf(knex()), stack.secretsKey, {
+    accountId,
+    url: 'https://shop.example/',
+    types: null,
+  });
 }
 
 interface Form {

@@ -3,6 +3,7 @@ import { createEndpoint, listAttempts, pauseEndpoint } from '@orders/database/en
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, visitAs } from '../harness/browser.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
@@ -35,9 +36,9 @@ async function holder() {
 /** An account with events and an endpoint. */
 async function subscribed() {
   const one = await holder();
-  await setEvents(knex(), one.account.id, true);
+  await setEvents(connectionOf(knex()), one.account.id, true);
   const values = { accountId: one.account.id, url: one.receiver.url, types: null };
-  const endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+  const endpoint = await createEndpoint(connectionOf(knex()), stack.secretsKey, values);
   return { ...one, endpoint, endpointPath: `${one.path}&endpoint=${endpoint.endpoint_id}` };
 }
 
@@ -141,7 +142,10 @@ describeWith('chromium')('in a browser', () => {
   test('a range is sent again, the older attempts follow, and a request that fails can be repeated', async () => {
     const { account, person, receiver, endpoint, endpointPath } = await subscribed();
     await sendOrders(account, receiver, 3);
-    await until('all are listed', async () => (await listAttempts(knex(), endpoint, { limit: 5 })).length === 3);
+    await until(
+      'all are listed',
+      async () => (await listAttempts(connectionOf(knex()), endpoint, { limit: 5 })).length === 3,
+    );
     const [{ attempt_number: _, ...row } = {} as never] = await knex()('delivery_attempts')
       .where({ account_id: account.id })
       .limit(1);
@@ -239,7 +243,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('events are disabled after a question, the endpoints stay, and the activity log names them', async () => {
     const { account, person, receiver, endpoint, path } = await subscribed();
-    await pauseEndpoint(knex(), endpoint);
+    await pauseEndpoint(connectionOf(knex()), endpoint);
     const operator = await createPerson(stack, null);
     const { page, complaints } = await openPage();
     await visitAs(page, portal, operator, path);

@@ -193,7 +193,7 @@ describeWith('chromium')('in a browser', () => {
   test('a mapping is corrected beside the delivery by keyboard and pointer, and the dead delivery becomes an order', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
-    await setMapping(stack.database.knex, {
+    await setMapping(stack.database.db, {
       accountId: account.id,
       sourceNumber: source.source_number,
       mapping: { source_order_id: '/nothing', items: { list: '/line_items', name: '/name' } },

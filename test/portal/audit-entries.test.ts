@@ -68,7 +68,7 @@ describe('signing in', () => {
 
   test('an invitation that is accepted signs in', async () => {
     const invited = { email: 'new@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(stack.database.knex, invited, 'test', 3_600_000);
+    const token = await createInvitation(stack.database.db, invited, 'test', 3_600_000);
     const before = await counter('portal_new_operators_total');
     const accept = { token, name: 'New', password: 'long enough to be good' };
     expect((await openPortalClient(portal).post('/invitations/accept', accept)).status).toBe(204);
@@ -76,7 +76,7 @@ describe('signing in', () => {
     expect(await counter('portal_new_operators_total')).toBe(before + 1);
     // A link for a new password makes no new operator, and one for another user neither.
     for (const person of [invited, { ...user, role: 'account_holder' as const }]) {
-      const again = await createInvitation(stack.database.knex, person, 'test', 3_600_000);
+      const again = await createInvitation(stack.database.db, person, 'test', 3_600_000);
       expect((await openPortalClient(portal).post('/invitations/accept', { ...accept, token: again })).status).toBe(
         204,
       );
@@ -305,7 +305,7 @@ test('both languages have words for the same actions, details and values', async
         (await import(`../../apps/portal/page/src/locales/${language}/audit.json`, { with: { type: 'json' } })).default,
     ),
   );
-  for (const { action } of await listAudit(stack.database.knex, { limit: 100 })) {
+  for (const { action } of await listAudit(stack.database.db, { limit: 100 })) {
     expect(en.action).toHaveProperty(action);
     expect(ar.action).toHaveProperty(action);
   }

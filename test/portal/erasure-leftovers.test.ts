@@ -4,6 +4,7 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { accountWithEvents, sendOrder } from '../harness/erasure.ts';
 import { findMarkers } from '../harness/markers.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -152,7 +153,7 @@ test('text that people wrote about the customer after the erasure is erased too'
   const { order_id } = await send(account, { source_order_id: 'one', customer: { phone: PHONE } });
   await erase(account, '--phone', PHONE);
   const review = (to: 'rejected' | 'needs_review' | 'confirmed', reason: string) =>
-    reviewOrders(knex, { accountId: account.id, orderIds: [order_id], to, by: 'somebody', reason });
+    reviewOrders(connectionOf(knex), { accountId: account.id, orderIds: [order_id], to, by: 'somebody', reason });
   await review('rejected', `Call ${PHONE} first`);
   expect(await erase(account, '--phone', PHONE, '--dry-run')).toMatchObject({
     found: [{ order_id, matched: ['review_reason', 'history'] }],

@@ -1,4 +1,5 @@
 import { afterEach, beforeAll, expect, test } from '@jest/globals';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED, sendOrder } from '../harness/erasure.ts';
@@ -45,7 +46,7 @@ test('search terms that are being created from the order are not kept', async ()
     .where({ account_id: account.id })
     .update({ written_at: new Date(Date.now() - 300_000) });
   // The worker may create search terms too. One of them has read the order.
-  const filling = fillSearchTerms(knex);
+  const filling = fillSearchTerms(connectionOf(knex));
   await whoWait(knex, 1, 'advisory');
   await erase(stack, account, '--phone', '0508277163');
   await held.release();

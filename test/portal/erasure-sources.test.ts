@@ -2,6 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
@@ -31,7 +32,7 @@ async function send(order: object): Promise<string> {
 /** The raw bodies of the stored deliveries, newest first. */
 async function rawBodies(count: number): Promise<string[]> {
   const deliveries = await until(`${count} deliveries are listed`, async () => {
-    const found = await findDeliveries(stack.database.knex, account.id, source.source_number, 10);
+    const found = await findDeliveries(stack.database.db, account.id, source.source_number, 10);
     return found.length === count && found;
   });
   return deliveries.map(({ raw }) => raw.toString());
@@ -62,8 +63,8 @@ test('of the deliveries that could not be mapped, only those of the customer are
   expect(await markersFor(stack, account)).toEqual([]);
   const { source_number: sourceNumber, mapping } = source;
   const corrected = { ...mapping, source_order_id: '/key' };
-  await setMapping(knex, { accountId: account.id, sourceNumber, mapping: corrected, by: 'tester' });
-  expect(await redriveReceipts(knex, ids)).toEqual(ids.slice(1));
+  await setMapping(connectionOf(knex), { accountId: account.id, sourceNumber, mapping: corrected, by: 'tester' });
+  expect(await redriveReceipts(connectionOf(knex), ids)).toEqual(ids.slice(1));
   expect((await intake.api.final(account, ids[1] as string)).body).toMatchObject({
     status: 'written',
     source_order_id: 'my-shopify:2',

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createEndpoint, type Endpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Reply } from '../harness/api.ts';
 import { listChanges } from '../harness/audit.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
@@ -39,7 +40,7 @@ async function holder(): Promise<Holder> {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   const client = await signIn(portal, person);
-  await setEvents(knex(), account.id, true);
+  await setEvents(connectionOf(knex()), account.id, true);
   return { account, person, client, base: `/accounts/${account.id}/endpoints` };
 }
 
@@ -401,7 +402,7 @@ describe('a request is refused', () => {
   ])('with the pointer %s by %s for %j', async (pointer, path, body) => {
     const one = await holder();
     const values = { accountId: one.account.id, url: receiver.url, types: null };
-    const { endpoint_id }: Endpoint = await createEndpoint(knex(), stack.secretsKey, values);
+    const { endpoint_id }: Endpoint = await createEndpoint(connectionOf(knex()), stack.secretsKey, values);
     const reply = await one.client.post(`${one.base}/${endpoint_id}/${path}`, body);
     expect(refused(reply)).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(pointersOf(reply)).toContain(pointer);

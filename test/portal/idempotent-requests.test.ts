@@ -135,12 +135,12 @@ test('an old response is not repeated, and nothing is done again; after a day th
   await send();
   await age(id, 11);
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
-  await removeOldRequests(stack.database.knex);
+  await removeOldRequests(stack.database.db);
   expect(await storedRequest(id)).toMatchObject({ status: 201, reply: null });
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
   expect(await keysNamed(account.id, 'old')).toHaveLength(1);
   await age(id, 24 * 60 + 1);
-  await removeOldRequests(stack.database.knex);
+  await removeOldRequests(stack.database.db);
   expect(await storedRequest(id)).toBeUndefined();
 });
 

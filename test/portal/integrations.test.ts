@@ -287,7 +287,7 @@ describe('a test order', () => {
     await moveClock(0.01);
     expect((await send()).status).toBe(202);
     goOn();
-    await setSuspended(stack.database.knex, account.id, true);
+    await setSuspended(stack.database.db, account.id, true);
     expect((await send()).body.code).toBe('account_suspended');
     expect(await auditOf(account)).toHaveLength(2);
   });
@@ -418,7 +418,7 @@ describeWith('chromium')('in a browser', () => {
   test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
     const { account, person } = await signInOwner({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(stack.database.db, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
     const { page, complaints: pageErrors } = await openPage();
     await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=rejected`);

@@ -147,7 +147,7 @@ test('a new password makes the known devices strangers, except the one where it 
 
 test('a link that sets a new password makes all known devices strangers, except its own browser', async () => {
   const device = await rememberedDevice();
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(stack.database.db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const password = 'camels carry seven lemons';
   const accepted = await send('/invitations/accept', { token, name: person.name, password }, { cookie: device });
   expect(accepted.status).toBe(204);

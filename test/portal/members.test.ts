@@ -38,7 +38,7 @@ const rolesIn = async (accountId: number) =>
     ]),
   );
 const changesOf = async (accountId: number) =>
-  (await listAudit(stack.database.knex, { accountId, limit: 100 }))
+  (await listAudit(stack.database.db, { accountId, limit: 100 }))
     .filter(({ action }) => !action.startsWith('signed_'))
     .map(({ actor, action, subject, details }) => ({ actor, action, subject, details }))
     .reverse();
@@ -110,7 +110,7 @@ describe('an owner', () => {
     const first = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'developer' }));
     // The link of a member sets a new password; it is no invitation.
     const link = { email: owner.email, role: 'account_holder', accountId, memberRole: 'owner' } as const;
-    await createInvitation(stack.database.knex, link, 'operator@example.test', 60_000);
+    await createInvitation(stack.database.db, link, 'operator@example.test', 60_000);
     const pendingOf = async () => (await owner.client.get(at)).body.invitations;
     expect(await pendingOf()).toEqual([
       {
@@ -131,13 +131,13 @@ describe('an owner', () => {
     const again = await owner.client.post(`${at}/${firstId}/again`);
     expect([again.status, again.body]).toMatchObject([201, { email, sets_new_password: false }]);
     const second = tokenOf(again);
-    expect(await findInvitation(stack.database.knex, first)).toBeNull();
-    expect(await findInvitation(stack.database.knex, second)).toMatchObject({ email, memberRole: 'developer' });
+    expect(await findInvitation(stack.database.db, first)).toBeNull();
+    expect(await findInvitation(stack.database.db, second)).toMatchObject({ email, memberRole: 'developer' });
     const [{ invitation_id: secondId }] = await pendingOf();
     expect((await owner.client.post(`${at}/${firstId}/again`)).body.code).toBe('invitation_not_found');
 
     expect((await owner.client.delete(`${at}/${secondId}`)).status).toBe(204);
-    expect(await findInvitation(stack.database.knex, second)).toBeNull();
+    expect(await findInvitation(stack.database.db, second)).toBeNull();
     expect(await pendingOf()).toEqual([]);
     expect((await owner.client.delete(`${at}/${secondId}`)).body.code).toBe('invitation_not_found');
     const [invited, withdrawn] = ['user_invited', 'invitation_withdrawn'];
@@ -406,7 +406,7 @@ describe('a person with two accounts', () => {
     await openPortalClient(portal).post('/session', { email, password: 'not this one' });
     expect((await operator.delete(`/operator/users/${person.userId}/sessions`)).status).toBe(204);
     const actions = async (accountId: number) =>
-      (await listAudit(stack.database.knex, { accountId, subject: `user:${email}`, limit: 4 }))
+      (await listAudit(stack.database.db, { accountId, subject: `user:${email}`, limit: 4 }))
         .map(({ action }) => action)
         .reverse();
     const all = ['signed_in', 'signed_out', 'sign_in_failed', 'sessions_ended'];

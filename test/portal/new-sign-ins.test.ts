@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { removeUser } from '@orders/database/users/users.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
@@ -82,7 +83,7 @@ describe('a sign-in from an unknown device', () => {
     const { id: accountId } = await stack.account();
     const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
     const invitation = { ...person, role: 'account_holder' as const };
-    const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+    const token = await createInvitation(stack.database.db, invitation, 'test', 3_600_000);
     const browser = openPortalClient(portal);
     const { name, password } = person;
     expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);
@@ -103,9 +104,9 @@ describe('a sign-in from an unknown device', () => {
     await knex('unconfirmed_sign_ins')
       .where(oldest)
       .update({ at: knex.raw("now() - interval '31 days'") });
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await stored()).toHaveLength(19);
-    await removeUser(knex, person.email, 'test');
+    await removeUser(connectionOf(knex), person.email, 'test');
     expect(await stored()).toEqual([]);
   });
 });

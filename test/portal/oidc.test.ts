@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { unbindUser } from '@orders/database/users/identities.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { findUser } from '@orders/database/users/users.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
 import { type IdentityVisit, locationOf, openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
@@ -43,14 +44,14 @@ async function callbackOf(visit: IdentityVisit, email: string): Promise<string> 
 }
 
 async function sessionOf({ email }: TestPerson) {
-  const user = await findUser(stack.database.knex, email);
+  const user = await findUser(stack.database.db, email);
   return stack.database.knex('user_sessions').where({ user_id: user?.user_id }).orderBy('created_at', 'desc').first();
 }
 const bindingsOf = async ({ email }: { email: string }) =>
   stack.database
     .knex('user_credentials')
     .whereNot({ provider_id: 'credential' })
-    .where({ user_id: (await findUser(stack.database.knex, email))?.user_id });
+    .where({ user_id: (await findUser(stack.database.db, email))?.user_id });
 
 const auditOf = async ({ email }: TestPerson) =>
   (
@@ -178,9 +179,9 @@ describe('signing in by the identity provider', () => {
 describe('nobody signs in who', () => {
   test('is no user, even with an open invitation', async () => {
     const email = `${newSub()}@example.test`;
-    await createInvitation(stack.database.knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+    await createInvitation(stack.database.db, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     expect(await whereTo({ email })).toBe('/?identity_provider=unknown');
-    expect(await findUser(stack.database.knex, email)).toBeNull();
+    expect(await findUser(stack.database.db, email)).toBeNull();
     const [event] = await stack.database
       .knex('audit_events')
       .where({ action: 'sign_in_failed' })
@@ -204,8 +205,8 @@ describe('nobody signs in who', () => {
   test('has an address whose letters become those of another one in lower case', async () => {
     const { knex } = stack.database;
     const user = { email: `mark-${newSub()}@example.test`, role: 'operator' as const, accountId: null };
-    const token = await createInvitation(knex, user, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Mark', 'no hash');
+    const token = await createInvitation(connectionOf(knex), user, 'test', 3_600_000);
+    await acceptInvitation(connectionOf(knex), token, 'Mark', 'no hash');
     const email = user.email.replace('k', '\u212A');
     expect(email.toLowerCase()).toBe(user.email);
     expect(await whereTo({ email })).toBe('/?identity_provider=unverified');
@@ -217,8 +218,13 @@ describe('nobody signs in who', () => {
   test('has an address at a domain for which the provider does not vouch', async () => {
     const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Other', 'no hash');
+    const token = await createInvitation(
+      connectionOf(knex),
+      { email, role: 'operator', accountId: null },
+      'test',
+      3_600_000,
+    );
+    await acceptInvitation(connectionOf(knex), token, 'Other', 'no hash');
     expect(await whereTo({ email })).toBe('/?identity_provider=domain');
     expect(await whereTo({ email: email.replace('elsewhere', 'sub.example') })).toBe('/?identity_provider=domain');
   });
@@ -227,9 +233,14 @@ describe('nobody signs in who', () => {
     const { knex } = stack.database;
     const email = `${newSub()}@elsewhere.test`;
     const sub = newSub();
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Other', 'no hash');
-    const user = await findUser(knex, email);
+    const token = await createInvitation(
+      connectionOf(knex),
+      { email, role: 'operator', accountId: null },
+      'test',
+      3_600_000,
+    );
+    await acceptInvitation(connectionOf(knex), token, 'Other', 'no hash');
+    const user = await findUser(connectionOf(knex), email);
     await knex('user_credentials').insert({
       id: sub,
       user_id: user?.user_id,
@@ -244,12 +255,17 @@ describe('nobody signs in who', () => {
     const person = await newPerson();
     await signInAs({ email: person.email });
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
-    await unbindUser(knex, person.email, 'test');
+    await unbindUser(connectionOf(knex), person.email, 'test');
     expect(await sessionOf(person)).toBeUndefined();
     expect(await whereTo({ email: person.email })).toBe('/');
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
     const invitation = { email: person.email, role: 'account_holder', accountId: person.accountId } as const;
-    await acceptInvitation(knex, await createInvitation(knex, invitation, 'test', 3_600_000), 'Same', 'no hash');
+    await acceptInvitation(
+      connectionOf(knex),
+      await createInvitation(connectionOf(knex), invitation, 'test', 3_600_000),
+      'Same',
+      'no hash',
+    );
     expect(await whereTo({ email: person.email })).toBe('/');
   });
 

@@ -112,7 +112,7 @@ describe('a new operator', () => {
     const approver = await newOperator();
     const { body } = await invite(requester, 'third@example.test');
     const invited = { email: 'third@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(stack.database.knex, invited, 'operator:command line', 3_600_000);
+    const token = await createInvitation(stack.database.db, invited, 'operator:command line', 3_600_000);
     expect((await accept(token)).status).toBe(204);
     expect((await approve(approver, body.change_id)).body.code).toBe('user_elsewhere');
   });

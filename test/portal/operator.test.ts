@@ -456,7 +456,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('a link for an existing user shows their name and sets a new password', async () => {
     const person = await createPerson(stack, (await stack.account()).id);
-    const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    const token = await createInvitation(stack.database.db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
     const { page } = await openPage();
     await page.goto(`${portal.url}/invitation#${token}`);
     await page.getByLabel(/^A password/).fill('another one that is long');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { type Database, openKnex } from '@orders/database/connect.ts';
+import type { Database } from '@orders/database/connect.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
@@ -9,6 +9,7 @@ import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { type Activity, readActivity } from '@orders/portal/overview/read-activity.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { rollUpActivity } from '@orders/worker/maintenance/roll-up-activity.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
@@ -68,7 +69,7 @@ async function fail(receiptId: string, maxAttempts: number): Promise<void> {
 /** A run without its limit of time, after which it leaves buckets to the next one. */
 async function rollUp(notWithin?: number): Promise<number> {
   const goOn = stopClock();
-  return rollUpActivity(stack.database.knex, notWithin).finally(goOn);
+  return rollUpActivity(stack.database.db, notWithin).finally(goOn);
 }
 
 const bucketAt = async (accountId: number, time: number) =>
@@ -110,7 +111,8 @@ describe('the rollup', () => {
     await stopPoisoning(knex);
     const dead = await knex('dead_letters').where({ account_id: accounts[0].id }).pluck('receipt_id');
     expect(dead.length).toBeGreaterThan(2);
-    for (const receiptId of dead.slice(1)) expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
+    for (const receiptId of dead.slice(1))
+      expect(await redriveReceipts(connectionOf(knex), [receiptId])).toEqual([receiptId]);
     for (const receiptId of dead.slice(1)) await intake.api.final(accounts[0], receiptId);
     await worker.close();
     await knex.raw(
@@ -141,7 +143,7 @@ describe('the rollup', () => {
     await fail(failing, 2);
     await rollUp();
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, failed: 0, dead: 1, settled: true });
-    await redriveReceipts(knex, [failing]);
+    await redriveReceipts(connectionOf(knex), [failing]);
     expect(await bucketAt(id, then)).toMatchObject({ settled: false });
     await rollUp();
     expect(await bucketAt(id, then)).toMatchObject({ dead: 0, settled: false });
@@ -164,7 +166,7 @@ describe('the rollup', () => {
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
     });
     const redrive = await knex.transaction();
-    expect(await redriveReceipts(redrive, [dead])).toEqual([dead]);
+    expect(await redriveReceipts(connectionOf(redrive), [dead])).toEqual([dead]);
     const rolling = rollUp();
     await whoWait(knex, 1, 'transactionid');
     await redrive.commit();
@@ -178,7 +180,7 @@ describe('the rollup', () => {
     const { knex } = stack.database;
     const other = openKnex({ url: stack.database.url, applicationName: 'another worker' });
     const lock = await lockTables(knex, 'activity');
-    const first = rollUpActivity(other);
+    const first = rollUpActivity(connectionOf(other));
     await whoWait(knex, 1, 'relation');
     expect(await rollUp()).toBe(0);
     await lock.release();
@@ -192,7 +194,7 @@ describe('the rollup', () => {
     const { knex } = stack.database;
     const { id } = await stack.account();
     const then = Date.now() - 200 * DAY;
-    await createPartitions(knex, then);
+    await createPartitions(connectionOf(knex), then);
     const dead = await receiveAt(then, id);
     await fail(dead, 1);
     await knex('activity').insert({
@@ -202,8 +204,8 @@ describe('the rollup', () => {
     expect(await knex('dead_letters').where({ receipt_id: dead })).toHaveLength(1);
     // The worker does this when none of its receipts is pending.
     await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
-    await dropOldPartitions(knex, 190 * DAY);
-    await removeLeftovers(knex);
+    await dropOldPartitions(connectionOf(knex), 190 * DAY);
+    await removeLeftovers(connectionOf(knex));
     expect(await knex('dead_letters').where({ receipt_id: dead })).toEqual([]);
     expect(await bucketAt(id, then)).toBeUndefined();
   });
@@ -213,7 +215,7 @@ describe('the rollup', () => {
 async function expectPlainCount(accountId: number): Promise<void> {
   const { knex } = stack.database;
   const receipts = await knex('receipts').where({ account_id: accountId });
-  const activity = await readActivity(knex, accountId, HOUR_VIEW);
+  const activity = await readActivity(connectionOf(knex), accountId, HOUR_VIEW);
   const count = (state: string) => receipts.filter((receipt) => receipt.state === state).length;
   const plain = {
     accepted: receipts.length,

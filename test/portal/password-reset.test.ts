@@ -3,6 +3,7 @@ import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { linkIn, type MailServer, startMailServer } from '../harness/mail-server.ts';
@@ -163,7 +164,7 @@ describe('a link for a new password', () => {
     await knex('password_resets').update({ expires_at: knex.fn.now() });
     expect((await look(token)).body.code).toBe('reset_not_found');
     expect((await use(token)).body.code).toBe('reset_not_found');
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await ofPerson()).toEqual([]);
   });
 
@@ -180,7 +181,7 @@ describe('a link for a new password', () => {
       'a link of an operator that is used',
       async (person: TestPerson) => {
         const invitation = { ...person, role: 'account_holder' as const };
-        const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+        const token = await createInvitation(stack.database.db, invitation, 'test', 3_600_000);
         const body = { token, name: 'New Name', password: NEW_PASSWORD };
         expect((await client().post('/invitations/accept', body)).status).toBe(204);
       },
@@ -188,7 +189,7 @@ describe('a link for a new password', () => {
     [
       'the removal of the user',
       async ({ email }: TestPerson) => {
-        expect(await removeUser(stack.database.knex, email, 'test')).toMatchObject({ email });
+        expect(await removeUser(stack.database.db, email, 'test')).toMatchObject({ email });
       },
     ],
   ])('ends with %s', async (_, change) => {
@@ -238,7 +239,7 @@ describe('a link for a new password', () => {
   test('is taken from pages of the portal only', async () => {
     const person = await newPerson();
     const token = await createPasswordReset(
-      stack.database.knex,
+      stack.database.db,
       (await stack.database.knex('users').where({ email: person.email }).first('id')).id,
       3_600_000,
     );
@@ -422,7 +423,7 @@ describe('a mail about the change', () => {
     await mailServer.mailTo(person.email, 2);
     const accept = async (email: string) => {
       const invitation = { email, role: 'account_holder' as const, accountId: person.accountId };
-      const token = await createInvitation(stack.database.knex, invitation, 'test', 3_600_000);
+      const token = await createInvitation(stack.database.db, invitation, 'test', 3_600_000);
       const reply = await client().post('/invitations/accept', { token, name: 'A', password: NEW_PASSWORD });
       expect(reply.status).toBe(204);
     };
@@ -440,7 +441,7 @@ describe('a mail about the change', () => {
     await session.delete('/second-factors/totp');
     await addTotp(stack, session);
     const operator = await signIn(portal, await createPerson(stack, null));
-    const user = await findUser(stack.database.knex, person.email);
+    const user = await findUser(stack.database.db, person.email);
     expect((await operator.delete(`/operator/users/${user?.user_id}/second-factors`)).status).toBe(204);
     await mailServer.mailTo(person.email, 5);
     const of = (what: string) =>

@@ -3,6 +3,7 @@ import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
@@ -80,7 +81,7 @@ test.each([
     'invalid_request',
     [{ pointer: '/new_password', code }],
   ]);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(stack.database.db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const accepted = await client.post('/invitations/accept', { token, name: person.name, password });
   expect([accepted.status, accepted.body.errors]).toMatchObject([422, [{ pointer: '/password', code }]]);
   expect(await credentials().pluck('password')).toEqual(before);
@@ -92,8 +93,12 @@ test('only 20 new passwords are estimated in a quarter of an hour, with a link o
   const { knex } = stack.database;
   await knex('sign_in_attempts').delete();
   const client = await signIn(portal, person);
-  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
-  const reset = await createPasswordReset(knex, (await findUser(knex, person.email))?.user_id ?? '', 3_600_000);
+  const token = await createInvitation(connectionOf(knex), { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const reset = await createPasswordReset(
+    connectionOf(knex),
+    (await findUser(connectionOf(knex), person.email))?.user_id ?? '',
+    3_600_000,
+  );
   const weak = '123456789012345';
   const change = (current: string) => client.post('/password', { current_password: current, new_password: weak });
   const accept = (password: string) => client.post('/invitations/accept', { token, name: person.name, password });
@@ -126,7 +131,7 @@ testInBrowser('the form says in both languages what is wrong with a new password
   expect(await next.getAttribute('aria-invalid')).toBe('true');
   expect(await current.getAttribute('aria-invalid')).toBeNull();
   await expectAccessible(page);
-  const token = await createInvitation(stack.database.knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(stack.database.db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const arabic = await openPage({ locale: 'ar-AE' });
   await arabic.page.goto(`${portal.url}/invitation#${token}`);
   const password = arabic.page.locator('input[autocomplete="new-password"]');

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { extendUndo, insertOrder, makeReviewOlder, openShop, type Shop } from '../harness/review-list.ts';
 import { type RunningIntake, type RunningPortal, type Stack, startStack } from '../harness/stack.ts';
@@ -125,8 +126,8 @@ describe('races', () => {
     const ids = [await insert(), await insert()];
     const held = await hold(stack.database.knex, `select from orders where order_id = ${ids[0]} for update`);
     const both = Promise.all([
-      reviewOrders(stack.database.knex, { ...request(ids, 'one'), to: 'confirmed' }),
-      reviewOrders(stack.database.knex, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
+      reviewOrders(stack.database.db, { ...request(ids, 'one'), to: 'confirmed' }),
+      reviewOrders(stack.database.db, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
     ]);
     await whoWait(stack.database.knex, 1, 'transactionid');
     await held.release();
@@ -139,8 +140,12 @@ describe('races', () => {
     const id = await insert();
     const { knex } = stack.database;
     const trx = await knex.transaction();
-    await reviewOrders(trx, { ...request([id], 'one'), to: 'confirmed' });
-    const edited = editStoredOrder(knex, { ...request([id], 'two'), orderId: id, edits: { '/area': 'Marina' } });
+    await reviewOrders(connectionOf(trx), { ...request([id], 'one'), to: 'confirmed' });
+    const edited = editStoredOrder(connectionOf(knex), {
+      ...request([id], 'two'),
+      orderId: id,
+      edits: { '/area': 'Marina' },
+    });
     await whoWait(knex, 1, 'transactionid');
     await trx.commit();
     expect(await edited).toBe('conflict');
@@ -197,7 +202,7 @@ describe('undo', () => {
     await extendUndo(knex, [id]);
     const trx = await knex.transaction();
     await trx('orders').where({ order_id: id }).forUpdate().select('order_id');
-    const waiting = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
+    const waiting = undoReview(connectionOf(knex), { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
     const [pid = 0] = await whoWait(knex, 1, 'transactionid');
     // The undo time was not over when the transaction of the undo began, and is now.
     await trx.raw(
@@ -216,7 +221,7 @@ describe('undo', () => {
     await confirm([id]);
     await extendUndo(knex, [id]);
     const held = await hold(knex, `select from orders where order_id = ${id} for update`);
-    const late = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' });
+    const late = undoReview(connectionOf(knex), { accountId: shop.account.id, orderIds: [id], by: 'late' });
     await expect(late).rejects.toMatchObject({ code: '57014' });
     await held.release();
     expect((await show(id)).order.review_state).toBe('confirmed');

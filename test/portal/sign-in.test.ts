@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { removeUser } from '@orders/database/users/users.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { watchHashes } from '../harness/hashes.ts';
@@ -222,11 +223,11 @@ describe('guessing passwords', () => {
     const { knex } = stack.database;
     await knex('sign_in_attempts').update({ window_to: new Date(0) });
     const client = await signIn(portal, await newPerson());
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await knex('sign_in_attempts').where('window_to', '<', new Date(1))).toEqual([]);
     expect((await client.get('/session')).status).toBe(200);
     await knex('user_sessions').update({ expires_at: knex.fn.now() });
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await knex('user_sessions')).toEqual([]);
   });
 });
@@ -262,7 +263,7 @@ describe('a session', () => {
     expect(days).toBeCloseTo(7, 3);
     await knex('user_sessions').update({ ends_at: knex.fn.now() });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await sessionsOf(person)).toEqual([]);
   });
 
@@ -270,8 +271,8 @@ describe('a session', () => {
     const { knex } = stack.database;
     const person = await newPerson();
     const client = await signIn(portal, person);
-    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
-    expect(await removeUser(knex, person.email, 'test')).toMatchObject({ email: person.email });
+    const token = await createInvitation(connectionOf(knex), { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    expect(await removeUser(connectionOf(knex), person.email, 'test')).toMatchObject({ email: person.email });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect((await client.get(`/accounts/${person.accountId}`)).body.code).toBe('not_signed_in');
     expect((await client.post('/invitations/lookup', { token })).body.code).toBe('invitation_not_found');
@@ -320,7 +321,7 @@ describe('a session', () => {
 describe('an invitation', () => {
   const invite = (email: string, accountId: number | null, lastsMs = 3_600_000) =>
     createInvitation(
-      stack.database.knex,
+      stack.database.db,
       { email, accountId, role: accountId === null ? 'operator' : 'account_holder' },
       'test',
       lastsMs,

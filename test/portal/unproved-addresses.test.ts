@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { type IdentityProvider, startIdentityProvider } from '../harness/identity-provider/start.ts';
@@ -167,12 +168,17 @@ test("of two links that are opened at once, an owner's does not replace the pass
 test('a link for an operator does not make an operator of a member, nor the reverse', async () => {
   const [accountId, email] = [await newAccount(), newAddress()];
   const { knex } = stack.database;
-  const link = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+  const link = await createInvitation(
+    connectionOf(knex),
+    { email, role: 'operator', accountId: null },
+    'test',
+    3_600_000,
+  );
   await openForeignLink(accountId, email);
   expect((await accept(openPortalClient(portal), link, OTHER)).body.code).toBe('user_elsewhere');
   const operator = await createPerson(stack, null);
   const invited = { email: operator.email, role: 'account_holder', accountId } as const;
-  const reverse = await createInvitation(knex, invited, 'test', 3_600_000);
+  const reverse = await createInvitation(connectionOf(knex), invited, 'test', 3_600_000);
   expect((await accept(openPortalClient(portal), reverse, OTHER)).body.code).toBe('user_elsewhere');
   expect(await knex('users').whereIn('email', [email, operator.email]).orderBy('role').pluck('role')).toEqual([
     'account_holder',

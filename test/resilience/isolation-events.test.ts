@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
@@ -42,10 +43,10 @@ const knex = () => stack.database.knex;
 
 /** Enables events and registers endpoints at one new receiver. */
 async function subscribe({ id: accountId }: TestAccount, endpoints: number): Promise<EventReceiver> {
-  await setEvents(knex(), accountId, true);
+  await setEvents(connectionOf(knex()), accountId, true);
   const receiver = await startEventReceiver();
   for (let count = 0; count < endpoints; count += 1)
-    await createEndpoint(knex(), stack.secretsKey, { accountId, url: receiver.url, types: null });
+    await createEndpoint(connectionOf(knex()), stack.secretsKey, { accountId, url: receiver.url, types: null });
   return receiver;
 }
 

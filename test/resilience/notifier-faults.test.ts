@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { beforeAll, expect, test } from '@jest/globals';
 import { findEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { startApp, untilReady } from '../harness/processes.ts';
@@ -50,7 +51,7 @@ type Subscription = Awaited<ReturnType<typeof subscribe>>;
 const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
   until('everything is delivered', async () => {
     if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;
-    const found = await findEndpoint(knex(), account.id, endpoint.endpoint_id);
+    const found = await findEndpoint(connectionOf(knex()), account.id, endpoint.endpoint_id);
     return found?.pending === 0 && found.waiting === 0;
   });
 
@@ -122,7 +123,7 @@ test('a frozen notifier changes nothing when it runs again after its lease', asy
   await Promise.all([frozen.stop(), other.stop()]);
   const [after] = await knex()('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   expect(after).toMatchObject({ delivered_to: before.delivered_to + 20, failing_since: null });
-  const attempts = await listAttempts(knex(), subscription.endpoint, { limit: 1000 });
+  const attempts = await listAttempts(connectionOf(knex()), subscription.endpoint, { limit: 1000 });
   expect(attempts.filter(({ error }) => error !== null)).toEqual([]);
   expect(new Set(deliveredIds(subscription))).toEqual(new Set([...ids, ...late]));
   expect(await knex()('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
@@ -139,6 +140,7 @@ test('a notifier that is stopped ends its attempts first', async () => {
   replies.release();
   expect(await exit).toEqual([0, null]);
   expect(deliveredIds(subscription)).toEqual(['stopped-0']);
-  const { pending } = (await findEndpoint(knex(), subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
+  const { pending } =
+    (await findEndpoint(connectionOf(knex()), subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
   expect(pending).toBe(0);
 });

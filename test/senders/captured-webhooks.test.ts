@@ -46,7 +46,7 @@ test('a captured webhook that is sent again creates no second order, and shows a
   const correction = await sendAgain(corrected);
   expect(correction).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '10', to: '20' }] });
   const decided = { accountId: account.id, orderId: first.order_id, receiptId: correction.receipt_id, by: REVIEWER };
-  expect(await decideResend(stack.database.knex, { ...decided, decision: 'accepted' })).toBe('done');
+  expect(await decideResend(stack.database.db, { ...decided, decision: 'accepted' })).toBe('done');
 
   expect(await sendAgain(old)).toMatchObject({
     status: 'duplicate',
@@ -62,6 +62,6 @@ test('a captured cancellation that is sent again cancels an order that a reviewe
   const reopening = { accountId: account.id, orderIds: [order_id], to: 'needs_review' as const, by: REVIEWER };
   for (const _time of ['first', 'again']) {
     expect(await replay('/ingest/webhook/cancel', body, {})).toMatchObject({ outcome: 'cancelled' });
-    expect(await reviewOrders(stack.database.knex, reopening)).toMatchObject({ changed: [order_id] });
+    expect(await reviewOrders(stack.database.db, reopening)).toMatchObject({ changed: [order_id] });
   }
 });

@@ -8,6 +8,7 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -27,7 +28,7 @@ const knex = () => stack.database.knex;
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  await setEvents(knex(), account.id, true);
+  await setEvents(connectionOf(knex()), account.id, true);
   return account;
 }
 
@@ -113,7 +114,7 @@ test('--json prints the events of the API, and --after continues after one', asy
     by: 'a reviewer',
     reason: 'ü',
   } as const;
-  await reviewOrders(knex(), reviewed);
+  await reviewOrders(connectionOf(knex()), reviewed);
   const { events } = await until('three events', async () => {
     const { body } = await intake.api.events(account);
     return body.events.length === 3 && body;

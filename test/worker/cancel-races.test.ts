@@ -4,6 +4,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
@@ -94,7 +95,7 @@ async function write(order: object = {}): Promise<Written> {
 }
 
 const review = ({ orderId }: Written, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex(), { accountId: account.id, orderIds: [orderId], to, by: BY });
+  reviewOrders(connectionOf(knex()), { accountId: account.id, orderIds: [orderId], to, by: BY });
 
 const reviewedAt = ({ orderId }: Written, time: string) =>
   knex()('orders')
@@ -180,7 +181,7 @@ describe('against the write of its order', () => {
     expect((await intake.api.final(account, receiptId)).body.status).toBe('dead');
     expect(outcomeOf(await cancel(id))).toBe('held');
     await stopPoisoning(knex());
-    await redriveReceipts(knex(), [receiptId]);
+    await redriveReceipts(connectionOf(knex()), [receiptId]);
     const { body } = await intake.api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', order_state: 'cancelled' });
   });
@@ -255,7 +256,7 @@ describe('against a decision', () => {
   };
   // It waits while the test sends the other request.
   const undo = ({ orderId }: Written) =>
-    undoReview(knex(), { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
+    undoReview(connectionOf(knex()), { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
 
   test('undone first: the order is cancelled', async () => {
     const { order, first, second } = await race(confirmUndoable, undo, cancelOrder);
@@ -327,7 +328,7 @@ describe('against a decision', () => {
 
 describe('against another change', () => {
   const edit = ({ orderId }: Written) =>
-    editStoredOrder(knex(), { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
+    editStoredOrder(connectionOf(knex()), { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
 
   test('edited first: the order is cancelled with its edit', async () => {
     const { order, first, second } = await race(write, edit, cancelOrder);
@@ -361,7 +362,7 @@ describe('against another change', () => {
   });
 
   test('by two keys at once: one of them is recorded', async () => {
-    const { key } = await createKey(knex(), account.id, 'second');
+    const { key } = await createKey(connectionOf(knex()), account.id, 'second');
     const other = { ...account, key };
     const { order, first, second } = await race(write, cancelOrder, ({ id }) =>
       otherIntake.api.cancel(other, { source_order_id: id }),

@@ -5,6 +5,7 @@ import { closeDatabase, type Database, openDatabase } from '@orders/database/con
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -64,7 +65,7 @@ async function confirmed(source_order_id: string): Promise<number> {
   const { order_id } = await sendOrder(intake, account, { source_order_id });
   const { knex } = stack.database;
   const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
-  expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
+  expect(await reviewOrders(connectionOf(knex), review)).toMatchObject({ changed: [order_id] });
   await knex('orders')
     .where({ order_id })
     .update({ reviewed_at: knex.raw("now() - interval '100 s'") });
@@ -107,7 +108,7 @@ test('the age of the oldest due event is reported until it is published', async 
   const move = (seconds: number) =>
     knex('unpublished_events').update({ due_at: knex.raw('now() + ?::interval', [`${seconds} s`]) });
   const ofEvents = await stack.account();
-  await setEvents(knex, ofEvents.id, true);
+  await setEvents(connectionOf(knex), ofEvents.id, true);
   await begin(`select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
   await sendOrder(intake, ofEvents, { source_order_id: 'not told' });
   await move(3600);
@@ -123,7 +124,7 @@ test('the age of the oldest audit event without a position in the chain is repor
   const { knex } = stack.database;
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
   await begin('select from audit_chain_lock for update');
-  await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
+  await recordAudit(connectionOf(knex), { accountId: null, actor: 'x', action: 'x', subject: 'x' });
   await knex('unchained_audit_events').update({ queued_at: knex.raw("now() - interval '100 s'") });
   expect(await oldest()).toBeGreaterThanOrEqual(100);
   await untilGauge('orders_oldest_unchained_audit_event_seconds', 100);

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   account = await stack.account();
-  await setEvents(stack.database.knex, account.id, true);
+  await setEvents(stack.database.db, account.id, true);
   source = await createTestSource(stack, account, 'woocommerce');
 });
 
@@ -37,7 +37,7 @@ async function send(status: string, minute: number | null, more: object = {}) {
 const readOrder = () => stack.database.knex('orders').where({ account_id: account.id }).first();
 const readRequest = () => stack.database.knex('cancellation_requests').where({ account_id: account.id }).first();
 const review = async (to: 'confirmed' | 'rejected') =>
-  reviewOrders(stack.database.knex, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
+  reviewOrders(stack.database.db, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
 /** Moves a confirmation into the past, so that dispatching can have seen the order. */
 const confirmLongAgo = async () => {
   await review('confirmed');

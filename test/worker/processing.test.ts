@@ -122,7 +122,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const receiptId = await send(order('dead', { order_number: 'poison' }));
     expect((await final(receiptId)).status).toBe('dead');
     await stack.database.knex.raw('alter table orders disable trigger refuse_poison');
-    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(stack.database.knex, [receiptId])));
+    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(stack.database.db, [receiptId])));
     expect(outcomes.flat()).toEqual([receiptId]);
     const redriven = await until('written', async () => {
       const { body } = await intake.api.status(account, receiptId);
@@ -137,7 +137,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     expect((await final(poisoned)).status).toBe('dead');
     const writtenOrder = await final(await send(order('twice')));
     expect(writtenOrder.status).toBe('written');
-    await redriveReceipts(stack.database.knex, [poisoned]);
+    await redriveReceipts(stack.database.db, [poisoned]);
     const duplicate = await until('duplicate', async () => {
       const { body } = await intake.api.status(account, poisoned);
       return body.status === 'duplicate' && body;

@@ -46,9 +46,9 @@ async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: stri
   return { receiptId, orderId: status === 'written' ? order_id : null };
 }
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+  decideResend(stack.database.db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
 const confirm = (orderId: number) =>
-  reviewOrders(stack.database.knex, {
+  reviewOrders(stack.database.db, {
     accountId: account.id,
     orderIds: [orderId],
     to: 'confirmed',
@@ -58,7 +58,7 @@ const orderOf = (orderId: number) => stack.database.knex('orders').where({ order
 
 test('the newest resend is the one received last, whatever the clocks of the intakes say', async () => {
   account = await stack.account();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(stack.database.db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const earlier = await sendBy(APART_MS, '0502222222');
   const later = await sendBy(0, '0503333333');
@@ -76,7 +76,7 @@ test('the newest resend is the one received last, whatever the clocks of the int
 
 test('a resend received after an accepted one holds the order and is compared with the accepted values', async () => {
   account = await stack.account();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(stack.database.db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const first = await sendBy(APART_MS, '0502222222');
   expect(await decide(orderId, first.receiptId, 'accepted')).toBe('done');

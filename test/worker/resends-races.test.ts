@@ -3,6 +3,7 @@ import { setHoldResends } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor, sendOrder } from '../harness/erasure.ts';
@@ -93,7 +94,7 @@ test('a resend that arrives while the same content is being refused is put off a
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
-  expect(await decideResend(trx as Knex, refusal)).toBe('done');
+  expect(await decideResend(connectionOf(trx), refusal)).toBe('done');
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
@@ -103,10 +104,10 @@ test('a resend that arrives while the same content is being refused is put off a
 
 test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   const worker = await stack.worker();
-  await setHoldResends(stack.database.knex, account.id, true);
+  await setHoldResends(stack.database.db, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
-  expect(await reviewOrders(trx as Knex, confirmation)).toMatchObject({ changed: [orderId] });
+  expect(await reviewOrders(connectionOf(trx), confirmation)).toMatchObject({ changed: [orderId] });
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
@@ -120,7 +121,7 @@ test('a resend that was compared before another was accepted is compared again w
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await sendOrder(intake, account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
-  expect(await decideResend(trx as Knex, acceptance)).toBe('done');
+  expect(await decideResend(connectionOf(trx), acceptance)).toBe('done');
   const again = await post({ ...FIRST, order_number: '7' });
   await untilPostponed(worker);
   await trx.commit();

@@ -52,12 +52,12 @@ async function again(order: object) {
 const orderOf = (orderId: number) => stack.database.knex('orders').where({ order_id: orderId }).first();
 const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
 const edit = (orderId: number, edits: OrderEdits) =>
-  editStoredOrder(stack.database.knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
+  editStoredOrder(stack.database.db, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
 const review = (orderIds: number[], to: ReviewDecision) =>
-  reviewOrders(stack.database.knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
+  reviewOrders(stack.database.db, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(stack.database.knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
-const hold = () => setHoldResends(stack.database.knex, account.id, true);
+  decideResend(stack.database.db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const hold = () => setHoldResends(stack.database.db, account.id, true);
 
 describe('the receipt of a resent order lists', () => {
   test('nothing if it has the same content in any spelling', async () => {

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '@orders/database/accounts/seal.ts';
-import { closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
 import { createGracefulShutdown } from '@orders/http/graceful-shutdown.ts';
@@ -40,19 +40,17 @@ const MAIL_DRAIN_MS = 5000;
 /** Composes the portal; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Portal {
   const metrics = createMetrics();
-  const connect = {
+  const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
     prepared: config.PG_PREPARED,
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders portal',
-  };
-  const database = openDatabase(connect);
-  const knex = openKnex(connect);
+  });
   exposeBuildInfo(metrics.registry, config.REVISION);
-  exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const hasher = createPasswordHasher(config.PASSWORD_HASH_COST);
-  const devices = createKnownDevices({ knex, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
+  const devices = createKnownDevices({ database, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
   const auth = createAuth({
     pool: database.pool,
     secretsKeys: secretsKeysOf(config),
@@ -71,7 +69,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const runShort = createFairLimiter(MAX_CONCURRENT_SHORT);
   server.on(
     'request',
-    createApp({ config, logger, knex, database, auth, devices, hasher, queues, mails, runLong, runShort }, metrics),
+    createApp({ config, logger, database, auth, devices, hasher, queues, mails, runLong, runShort }, metrics),
   );
   const secretsKey = fingerprintOf(secretsKeysOf(config));
   const admin = createAdminServer(
@@ -103,7 +101,6 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
       await shutdown.drain(config.DRAIN_TIMEOUT * 0.8);
       await mails.close(Math.min(MAIL_DRAIN_MS, config.DRAIN_TIMEOUT * 0.15));
       await queues.close();
-      await knex.destroy();
       await closeDatabase(database);
       await closeAdminServer(admin);
     },

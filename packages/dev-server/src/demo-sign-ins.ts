@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser, type Role } from '@orders/database/users/users.ts';
@@ -26,21 +26,26 @@ export async function ensureDemoSignIns(
   accountId: number,
   known: readonly DemoSignIn[],
 ): Promise<DemoSignIn[]> {
-  const db = openKnex({ url: databaseUrl, applicationName: 'orders demo users' });
+  const database = openDatabase({
+    url: databaseUrl,
+    poolSize: 1,
+    prepared: false,
+    applicationName: 'orders demo users',
+  });
   try {
     const signIns: DemoSignIn[] = [];
     for (const { email, name, role } of DEMO_USERS) {
       const knownSignIn = known.find((signIn) => signIn.email === email);
       const password = knownSignIn?.password ?? `demo-${randomBytes(8).toString('hex')}`;
-      if (!knownSignIn || !(await findUser(db, email))) {
+      if (!knownSignIn || !(await findUser(database, email))) {
         const invited = { email, role, accountId: role === 'operator' ? null : accountId };
-        const token = await createInvitation(db, invited, 'npm start', 60_000);
-        await acceptInvitation(db, token, name, await hashPassword(password));
+        const token = await createInvitation(database, invited, 'npm start', 60_000);
+        await acceptInvitation(database, token, name, await hashPassword(password));
       }
       signIns.push({ email, password, role });
     }
     return signIns;
   } finally {
-    await db.destroy();
+    await closeDatabase(database);
   }
 }

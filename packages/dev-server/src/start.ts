@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
@@ -86,8 +86,12 @@ async function start(): Promise<{ failed: Promise<string> }> {
   stops.push(services.stop);
   const { databaseUrl, queueUrl } = services;
   await step('Bringing the schema up to date', async () => {
-    const knex = openKnex({ url: databaseUrl });
-    await migrate(knex).finally(() => knex.destroy());
+    const database = openDatabase({ url: databaseUrl, poolSize: 2, prepared: false });
+    try {
+      await migrate(database);
+    } finally {
+      await closeDatabase(database);
+    }
     await migrateQueue(queueUrl);
   });
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { openKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
 /** A service to measure: an intake process and worker replicas on the services of the benchmark. */
@@ -67,9 +67,9 @@ function ours(
       await migrateQueue(env.QUEUE_URL);
       const knex = openKnex({ url: databaseUrl });
       try {
-        await migrate(knex);
+        await migrate(connectionOf(knex));
         const keys = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
-        if (hasEvents) for (const { accountId } of keys) await setEvents(knex, accountId, true);
+        if (hasEvents) for (const { accountId } of keys) await setEvents(connectionOf(knex), accountId, true);
         return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
       } finally {
         await knex.destroy();
@@ -79,8 +79,8 @@ function ours(
 }
 
 async function makeKey(knex: ReturnType<typeof openKnex>): Promise<{ accountId: number; key: string }> {
-  const { account_id: accountId } = await createAccount(knex, 'Bench');
-  const { key } = await createKey(knex, accountId, 'bench');
+  const { account_id: accountId } = await createAccount(connectionOf(knex), 'Bench');
+  const { key } = await createKey(connectionOf(knex), accountId, 'bench');
   return { accountId, key };
 }
 

@@ -8,6 +8,7 @@ import {
   setSignedOnly,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { Argument, type Command } from 'commander';
@@ -18,7 +19,6 @@ import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 /** `orders accounts create | list | busiest | show | suspend | resume | limit | resends | signed-only | second-factor`. */
 export function addAccountCommands(program: Command, context: Context): void {
@@ -30,10 +30,10 @@ export function addAccountCommands(program: Command, context: Context): void {
     .argument('<name>', 'its name; need not be unique', accountName)
     .addOption(json())
     .action(async (newName: string, options) => {
-      const account = await context.withDatabase((knex) =>
-        knex.transaction(async (trx) => {
-          const created = await createAccount(trx, newName);
-          await recordAccountAction(trx, created.account_id, 'account_created', { name: newName });
+      const account = await context.withDatabase((database) =>
+        inTransaction(database, async (transaction) => {
+          const created = await createAccount(transaction, newName);
+          await recordAccountAction(transaction, created.account_id, 'account_created', { name: newName });
           return created;
         }),
       );
@@ -57,7 +57,7 @@ export function addAccountCommands(program: Command, context: Context): void {
     .addOption(json())
     .action(async (options) => {
       const { within: withinMs, limit: count } = options;
-      const busy = await context.withDatabase((knex) => listBusyAccounts(knex, { withinMs, limit: count }));
+      const busy = await context.withDatabase((database) => listBusyAccounts(database, { withinMs, limit: count }));
       context.print(options, busy, () => (busy.length > 0 ? tabulateBusy(busy) : 'Nobody has sent anything lately.'));
     });
 
@@ -67,24 +67,24 @@ export function addAccountCommands(program: Command, context: Context): void {
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(async (reference: string, options) => {
-      const account = await context.withDatabase((knex) => requireAccount(knex, reference));
+      const account = await context.withDatabase((database) => requireAccount(database, reference));
       context.print(options, account, () => describe(account));
     });
 
   /** @returns the account after `change`, which runs in a transaction. */
-  const update = (reference: string, change: (trx: Knex, id: number) => Promise<void>) =>
-    context.withDatabase(async (knex) => {
-      const { account_id } = await requireAccount(knex, reference);
-      await knex.transaction((trx) => change(trx, account_id));
-      return requireAccount(knex, String(account_id));
+  const update = (reference: string, change: (transaction: Connection, id: number) => Promise<void>) =>
+    context.withDatabase(async (database) => {
+      const { account_id } = await requireAccount(database, reference);
+      await inTransaction(database, (transaction) => change(transaction, account_id));
+      return requireAccount(database, String(account_id));
     });
 
   const setState = (suspended: boolean) => async (reference: string, options: { json?: boolean }) => {
-    const account = await update(reference, async (trx, id) => {
-      const before = await lockAccount(trx, id);
+    const account = await update(reference, async (transaction, id) => {
+      const before = await lockAccount(transaction, id);
       if ((before?.state === 'suspended') === suspended) return;
-      await setSuspended(trx, id, suspended);
-      await recordAccountAction(trx, id, suspended ? 'account_suspended' : 'account_resumed');
+      await setSuspended(transaction, id, suspended);
+      await recordAccountAction(transaction, id, suspended ? 'account_suspended' : 'account_resumed');
     });
     const { account_id, state } = account;
     context.print(options, account, () => `Account ${account_id} is ${state}; intake applies it within 5 seconds.`);
@@ -115,9 +115,9 @@ export function addAccountCommands(program: Command, context: Context): void {
       '\nExamples:\n  $ orders accounts limit "Corner Bakery" 6000/1m\n  $ orders accounts limit 12 none',
     )
     .action(async (reference: string, limit: AccountRateLimit, options) => {
-      const account = await update(reference, async (trx, id) => {
-        await setRateLimit(trx, id, limit);
-        await recordAccountAction(trx, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
+      const account = await update(reference, async (transaction, id) => {
+        await setRateLimit(transaction, id, limit);
+        await recordAccountAction(transaction, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
       });
       const what = `The rate limit of account ${account.account_id}`;
       context.print(options, account, () => `${what} is ${limitText(account)}; intake applies it within 5 seconds.`);
@@ -136,11 +136,11 @@ export function addAccountCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders accounts resends "Corner Bakery" hold')
     .action(async (reference: string, resends: Account['resends'], options) => {
-      const account = await update(reference, async (trx, id) => {
-        const before = await lockAccount(trx, id);
+      const account = await update(reference, async (transaction, id) => {
+        const before = await lockAccount(transaction, id);
         if (before?.resends === resends) return;
-        await setHoldResends(trx, id, resends === 'hold');
-        await recordAccountAction(trx, id, 'resends_hold_changed', { resends });
+        await setHoldResends(transaction, id, resends === 'hold');
+        await recordAccountAction(transaction, id, 'resends_hold_changed', { resends });
       });
       context.print(options, account, () => `Account ${account.account_id}: ${RESENDS[account.resends]}.`);
     });
@@ -159,13 +159,13 @@ export function addAccountCommands(program: Command, context: Context): void {
     .addHelpText('after', '\nExample:\n  $ orders accounts signed-only "Corner Bakery" on')
     .action(async (reference: string, what: 'on' | 'off', options) => {
       const signedOnly = what === 'on';
-      const account = await update(reference, async (trx, id) => {
-        const before = await lockAccount(trx, id);
+      const account = await update(reference, async (transaction, id) => {
+        const before = await lockAccount(transaction, id);
         if (before?.signed_only === signedOnly) return;
         if (signedOnly && !before?.signing_enabled)
           throw new Failure(`Signing is not enabled for account ${id}: orders signing enable ${id}`);
-        await setSignedOnly(trx, id, signedOnly);
-        await recordAccountAction(trx, id, 'signed_only_changed', { signed_only: signedOnly });
+        await setSignedOnly(transaction, id, signedOnly);
+        await recordAccountAction(transaction, id, 'signed_only_changed', { signed_only: signedOnly });
       });
       const accepts = signedOnly ? 'signed deliveries only' : 'signed and unsigned deliveries';
       context.print(
@@ -189,9 +189,9 @@ export function addAccountCommands(program: Command, context: Context): void {
     .addHelpText('after', '\nExample:\n  $ orders accounts second-factor "Corner Bakery" required')
     .action(async (reference: string, what: 'required' | 'optional', options) => {
       const required = what === 'required';
-      const account = await update(reference, async (trx, id) => {
-        if (await setSecondFactorRequired(trx, id, required))
-          await recordAccountAction(trx, id, 'second_factor_requirement_changed', { required });
+      const account = await update(reference, async (transaction, id) => {
+        if (await setSecondFactorRequired(transaction, id, required))
+          await recordAccountAction(transaction, id, 'second_factor_requirement_changed', { required });
       });
       context.print(
         options,

@@ -54,8 +54,8 @@ export function addEndpointCommands(program: Command, context: Context): void {
       const read = readEndpointUrl(address, CALLBACK_ALLOW);
       if ('error' in read) throw new UsageError(`The URL ${read.error}.`);
       const { types = null } = options;
-      const created = await context.withSecrets((knex, keys) =>
-        addEndpoint(knex, keys, account, { url: read.url, types }),
+      const created = await context.withSecrets((database, keys) =>
+        addEndpoint(database, keys, account, { url: read.url, types }),
       );
       context.print(options, created, () => describeNewEndpoint(created));
     });
@@ -70,9 +70,9 @@ export function addEndpointCommands(program: Command, context: Context): void {
       '\nPending events were not tried yet; waiting ones failed, or are sent again; at most 10,000 of each are counted. Events of a disabled endpoint wait while they are stored, 30 days by default.',
     )
     .action(async (reference: string, options) => {
-      const all = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return listEndpoints(knex, account_id);
+      const all = await context.withDatabase(async (database) => {
+        const { account_id } = await requireAccount(database, reference);
+        return listEndpoints(database, account_id);
       });
       context.print(options, all, () => (all.length > 0 ? tabulateEndpoints(all) : 'The account has no endpoints.'));
     });
@@ -83,7 +83,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
     .argument(...ENDPOINT)
     .addOption(json())
     .action(async (id: string, options) => {
-      const attempt = await context.withDatabase((knex) => tryEndpoint(knex, id));
+      const attempt = await context.withDatabase((database) => tryEndpoint(database, id));
       const line = describeTried(attempt);
       if (options.json || attempt.error === null) context.print(options, attempt, () => line);
       if (attempt.error !== null) throw new Failure(line);
@@ -100,7 +100,9 @@ export function addEndpointCommands(program: Command, context: Context): void {
     )
     .addOption(json())
     .action(async (id: string, options: { overlap: number; json?: boolean }) => {
-      const rotated = await context.withSecrets((knex, keys) => replaceEndpointSecret(knex, keys, id, options.overlap));
+      const rotated = await context.withSecrets((database, keys) =>
+        replaceEndpointSecret(database, keys, id, options.overlap),
+      );
       context.print(options, rotated, () => describeNewEndpoint(rotated));
     });
 
@@ -114,7 +116,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
       .argument(...ENDPOINT)
       .addOption(json())
       .action(async (id: string, options) => {
-        const endpoint = await context.withDatabase((knex) => switchEndpoint(knex, id, isEnabled));
+        const endpoint = await context.withDatabase((database) => switchEndpoint(database, id, isEnabled));
         context.print(options, endpoint, () => describeEndpoint(endpoint));
       });
 
@@ -131,7 +133,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
     )
     .action(async (id: string, { from, to, ...options }) => {
       if (to < from) throw new UsageError('--to must not be before --from.');
-      const { endpoint, resent } = await context.withDatabase((knex) => resendRange(knex, id, { from, to }));
+      const { endpoint, resent } = await context.withDatabase((database) => resendRange(database, id, { from, to }));
       context.print(options, { endpoint_id: id, events: resent }, () => {
         if (resent === 0) return 'No stored event of this range was due before.';
         const when = endpoint.disabled ? ' once the endpoint is enabled' : '';
@@ -151,8 +153,8 @@ export function addEndpointCommands(program: Command, context: Context): void {
     )
     .addOption(json())
     .action(async (id: string, options: { limit: number; json?: boolean }) => {
-      const found = await context.withDatabase(async (knex) =>
-        listAttempts(knex, await requireEndpoint(knex, id), { limit: options.limit }),
+      const found = await context.withDatabase(async (database) =>
+        listAttempts(database, await requireEndpoint(database, id), { limit: options.limit }),
       );
       const attempts = found.map(attemptJson);
       context.print(options, attempts, () =>
@@ -166,7 +168,7 @@ export function addEndpointCommands(program: Command, context: Context): void {
     .argument(...ENDPOINT)
     .addOption(json())
     .action(async (id: string, options) => {
-      const { account_id } = await context.withDatabase((knex) => deleteEndpoint(knex, id));
+      const { account_id } = await context.withDatabase((database) => deleteEndpoint(database, id));
       context.print(options, { account_id, endpoint_id: id, removed: true }, () => `Endpoint ${id} is removed.`);
     });
 }

@@ -11,6 +11,7 @@ import {
   revokeKey,
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { KEY_SCOPES } from '@orders/domain/api-key.ts';
 import type { Command } from 'commander';
 import { json, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
@@ -19,7 +20,6 @@ import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 /** `orders keys create | list | update | replace | revoke`. */
 export function addKeyCommands(program: Command, context: Context): void {
@@ -38,11 +38,11 @@ export function addKeyCommands(program: Command, context: Context): void {
       '\nExamples:\n  $ orders keys create "Corner Bakery" --name "shop back end"\n  $ orders keys create 12 --scopes send,read --expires 90d --addresses 203.0.113.0/24,2001:db8::/32',
     )
     .action(async (reference: string, options) => {
-      const key = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return knex.transaction(async (trx) => {
-          const created = await createKey(trx, account_id, options.name, accessOf(options));
-          await recordKeyAction(trx, 'key_created', created, describeAccess(created));
+      const key = await context.withDatabase(async (database) => {
+        const { account_id } = await requireAccount(database, reference);
+        return inTransaction(database, async (transaction) => {
+          const created = await createKey(transaction, account_id, options.name, accessOf(options));
+          await recordKeyAction(transaction, 'key_created', created, describeAccess(created));
           return created;
         });
       });
@@ -55,8 +55,8 @@ export function addKeyCommands(program: Command, context: Context): void {
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(async (reference: string, options) => {
-      const all = await context.withDatabase(async (knex) =>
-        listKeys(knex, (await requireAccount(knex, reference)).account_id),
+      const all = await context.withDatabase(async (database) =>
+        listKeys(database, (await requireAccount(database, reference)).account_id),
       );
       context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'The account has no keys.'));
     });
@@ -73,7 +73,9 @@ export function addKeyCommands(program: Command, context: Context): void {
       const access = accessOf(options);
       if (Object.keys(access).length === 0)
         throw new UsageError('Say what to change: --scopes, --addresses or --expires.');
-      const key = await context.withDatabase((knex) => knex.transaction((trx) => update(trx, id, access)));
+      const key = await context.withDatabase((database) =>
+        inTransaction(database, (transaction) => update(transaction, id, access)),
+      );
       context.print(options, key, () => `${describe(key)}\nIntake applies it within 5 seconds.`);
     });
 
@@ -85,8 +87,8 @@ export function addKeyCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders keys replace 12 --grace 24h')
     .action(async (id: number, options) => {
-      const { old, key } = await context.withDatabase((knex) =>
-        knex.transaction((trx) => replace(trx, id, options.grace)),
+      const { old, key } = await context.withDatabase((database) =>
+        inTransaction(database, (transaction) => replace(transaction, id, options.grace)),
       );
       context.print(options, key, () => {
         const end =
@@ -101,7 +103,9 @@ export function addKeyCommands(program: Command, context: Context): void {
     .argument('<key-id>', 'as keys list shows it', keyId)
     .addOption(json())
     .action(async (id: number, options) => {
-      const key = await context.withDatabase((knex) => knex.transaction((trx) => revoke(trx, id)));
+      const key = await context.withDatabase((database) =>
+        inTransaction(database, (transaction) => revoke(transaction, id)),
+      );
       context.print(options, key, () => `Key ${id} is revoked; it stops working everywhere within 5 seconds.`);
     });
 }
@@ -122,41 +126,41 @@ function accessOf(options: { scopes?: KeyAccess['scopes']; addresses?: string[];
   };
 }
 
-async function update(trx: Knex, id: number, access: KeyAccess): Promise<ApiKey> {
-  const key = await updateKey(trx, id, access);
-  if (!key) throw await notCurrent(trx, id);
+async function update(transaction: Connection, id: number, access: KeyAccess): Promise<ApiKey> {
+  const key = await updateKey(transaction, id, access);
+  if (!key) throw await notCurrent(transaction, id);
   const { scopes, addresses, expires_at } = key;
-  await recordKeyAction(trx, 'key_updated', key, { scopes, addresses, expires_at });
+  await recordKeyAction(transaction, 'key_updated', key, { scopes, addresses, expires_at });
   return key;
 }
 
 /** Why a key can be neither replaced nor changed. */
-async function notCurrent(trx: Knex, id: number): Promise<Failure> {
-  const key = await findKey(trx, id);
+async function notCurrent(transaction: Connection, id: number): Promise<Failure> {
+  const key = await findKey(transaction, id);
   if (!key) return noSuchKey(id);
   const state = key.state === 'active' && isReplaced(key) ? 'replaced' : key.state;
   return new Failure(`Key ${id} is ${state} already; make a new one: orders keys create ${key.account_id}`);
 }
 
-async function replace(trx: Knex, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
-  const key = await replaceKey(trx, id, graceMs);
-  const old = await findKey(trx, id);
-  if (!old || !key) throw await notCurrent(trx, id);
-  await recordKeyAction(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
+async function replace(transaction: Connection, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
+  const key = await replaceKey(transaction, id, graceMs);
+  const old = await findKey(transaction, id);
+  if (!old || !key) throw await notCurrent(transaction, id);
+  await recordKeyAction(transaction, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
   return { old, key };
 }
 
-async function revoke(trx: Knex, id: number): Promise<ApiKey> {
-  const before = await findKey(trx, id);
-  const key = await revokeKey(trx, id);
+async function revoke(transaction: Connection, id: number): Promise<ApiKey> {
+  const before = await findKey(transaction, id);
+  const key = await revokeKey(transaction, id);
   if (!before || !key) throw noSuchKey(id);
-  if (before.state !== 'revoked') await recordKeyAction(trx, 'key_revoked', key);
+  if (before.state !== 'revoked') await recordKeyAction(transaction, 'key_revoked', key);
   return key;
 }
 
-function recordKeyAction(trx: Knex, action: string, key: ApiKey, more: object = {}): Promise<void> {
+function recordKeyAction(transaction: Connection, action: string, key: ApiKey, more: object = {}): Promise<void> {
   const details = { name: key.name, last_four: key.last_four, ...more };
-  return recordAction(trx, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
+  return recordAction(transaction, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
 }
 
 function noSuchKey(id: number): Failure {

@@ -1,3 +1,4 @@
+import type { Database } from '@orders/database/connect.ts';
 import { migrate, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
 import { type Command, Option } from 'commander';
@@ -6,7 +7,6 @@ import type { CliConfig } from '../config.ts';
 import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
-import type { Knex } from '../with-database.ts';
 
 const QUEUE_LINES = {
   migrated: "The queue's tables are up to date.",
@@ -39,10 +39,10 @@ export function addMigrateCommand(program: Command, context: Context): void {
         return context.print(options, plan, () => describePlan(plan));
       }
       const config = await context.config();
-      const migrations = await context.withDatabase((knex) => runMigrations(knex, options.acceptDrift ?? []));
+      const migrations = await context.withDatabase((database) => runMigrations(database, options.acceptDrift ?? []));
       const queue = await prepareQueue(config.QUEUE_URL);
       // Last, as the roles may need privileges on the queue's tables.
-      const roles = await context.withDatabase((knex) => prepareRoles(knex, config));
+      const roles = await context.withDatabase((database) => prepareRoles(database, config));
       context.print(options, { migrations, queue, roles }, () => {
         const ran = migrations.length > 0 ? `Migrations run: ${migrations.join(', ')}.` : 'The schema was up to date.';
         return `${ran}\n${QUEUE_LINES[queue]}\n${ROLE_LINES[roles]}`;
@@ -50,16 +50,16 @@ export function addMigrateCommand(program: Command, context: Context): void {
     });
 }
 
-async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promise<string[]> {
+async function runMigrations(database: Database, acceptDrift: readonly string[]): Promise<string[]> {
   if (acceptDrift.length > 0) {
-    const { drift } = await planMigrations(knex);
+    const { drift } = await planMigrations(database);
     if (!acceptDrift.every((name) => drift.includes(name)))
       throw new UsageError(
         '--accept-drift takes a migration that ran with different SQL, as orders migrate --plan lists it.',
       );
   }
   try {
-    return await migrate(knex, { acceptDrift });
+    return await migrate(database, { acceptDrift });
   } catch (error) {
     if (!(error instanceof SchemaDriftError)) throw error;
     const names = error.migrations.join(', ');
@@ -99,15 +99,15 @@ async function prepareQueue(url: string | undefined): Promise<keyof typeof QUEUE
 }
 
 /** Grants existing roles their privileges, and creates the roles if a password is given. */
-async function prepareRoles(knex: Knex, config: CliConfig): Promise<keyof typeof ROLE_LINES> {
+async function prepareRoles(database: Database, config: CliConfig): Promise<keyof typeof ROLE_LINES> {
   const passwords = [
     ['orders_intake', config.INTAKE_DB_PASSWORD],
     ['orders_worker', config.WORKER_DB_PASSWORD],
     ['orders_portal', config.PORTAL_DB_PASSWORD],
     ['orders_notifier', config.NOTIFIER_DB_PASSWORD],
   ] as const;
-  if (passwords.every(([, password]) => password === undefined) && !(await hasAppRoles(knex))) return 'none';
-  await grantAppRoles(knex);
-  for (const [role, password] of passwords) if (password !== undefined) await setRolePassword(knex, role, password);
+  if (passwords.every(([, password]) => password === undefined) && !(await hasAppRoles(database))) return 'none';
+  await grantAppRoles(database);
+  for (const [role, password] of passwords) if (password !== undefined) await setRolePassword(database, role, password);
   return 'granted';
 }

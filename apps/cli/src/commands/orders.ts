@@ -1,3 +1,4 @@
+import type { Database } from '@orders/database/connect.ts';
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
@@ -9,7 +10,6 @@ import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { requireAccount } from '../require.ts';
-import type { Knex } from '../with-database.ts';
 
 const REVIEWS: { verb: string; to: ReviewDecision; description: string; rule: string }[] = [
   {
@@ -46,10 +46,10 @@ export function addOrderCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders orders list --needs-review --account "Corner Bakery" --json')
     .action(async (options) => {
-      await context.withDatabase(async (knex) => {
-        const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
+      await context.withDatabase(async (database) => {
+        const account = options.account === undefined ? undefined : await requireAccount(database, options.account);
         const reviewState = options.needsReview ? 'needs_review' : options.state;
-        const found = readOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+        const found = readOrders(database, { accountId: account?.account_id, reviewState, limit: options.limit });
         await context.printList(options, found, { table: tabulateOrders, none: 'There are no such orders.' });
       });
     });
@@ -60,10 +60,10 @@ export function addOrderCommands(program: Command, context: Context): void {
     .argument('<order-id>', 'a whole number', orderId)
     .addOption(json())
     .action(async (id: number, options) => {
-      const { order, review } = await context.withDatabase(async (knex) => {
-        const order = await findOrder(knex, id);
+      const { order, review } = await context.withDatabase(async (database) => {
+        const order = await findOrder(database, id);
         if (!order) throw noSuchOrder(id);
-        return { order, review: await findReview(knex, id) };
+        return { order, review: await findReview(database, id) };
       });
       context.print(options, order, () => describeOrder(order, review));
     });
@@ -76,7 +76,7 @@ export function addOrderCommands(program: Command, context: Context): void {
       .addOption(new Option('--by <name>', 'who decides').argParser(name('A name')).default(whoami(), 'the OS user'))
       .addOption(json())
       .action(async (id: number, options) => {
-        const order = await context.withDatabase((knex) => review(knex, id, { to, rule, ...options }));
+        const order = await context.withDatabase((database) => review(database, id, { to, rule, ...options }));
         context.print(options, order, () => `Order ${id} is ${order.review_state}, by ${options.by}.`);
       });
     if (to === 'rejected') command.addOption(new Option('--reason <text>', 'why').argParser(name('A reason')));
@@ -84,18 +84,18 @@ export function addOrderCommands(program: Command, context: Context): void {
 }
 
 async function review(
-  knex: Knex,
+  database: Database,
   id: number,
   { to, by, reason, rule }: { to: ReviewDecision; by: string; reason?: string; rule: string },
 ): Promise<OrderJson> {
-  const accountId = (await findOrder(knex, id))?.account_id;
-  const outcome = accountId && (await reviewOrders(knex, { accountId, orderIds: [id], to, by, reason }));
+  const accountId = (await findOrder(database, id))?.account_id;
+  const outcome = accountId && (await reviewOrders(database, { accountId, orderIds: [id], to, by, reason }));
   if (!outcome) throw noSuchOrder(id);
   const [unchanged] = outcome.unchanged;
   if (unchanged?.held)
     throw new Failure(`Order ${id} was sent again with other content; accept or refuse that in the portal first.`);
   if (unchanged) throw new Failure(`Order ${id} is ${unchanged.review_state}; ${rule}.`);
-  return (await findOrder(knex, id)) as OrderJson;
+  return (await findOrder(database, id)) as OrderJson;
 }
 
 function noSuchOrder(id: number): Failure {

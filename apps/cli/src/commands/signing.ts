@@ -7,6 +7,7 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database/accounts/signing-secrets.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { type Command, Option } from 'commander';
 import { json, span } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
@@ -15,11 +16,10 @@ import { Failure } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { resealSecrets, resealTotpSecrets } from '../reseal.ts';
 import { plural, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 const overlap = span('--overlap');
 
-type Work = (trx: Knex, keys: SecretsKeys, accountId: number) => Promise<Done>;
+type Work = (transaction: Connection, keys: SecretsKeys, accountId: number) => Promise<Done>;
 
 /** The entry for the audit trail. */
 interface Done {
@@ -33,12 +33,12 @@ export function addSigningCommands(program: Command, context: Context): void {
 
   /** Runs `work`, then shows the valid secrets. An account without secrets gets no audit entry. */
   const run = (work: Work) => async (reference: string, options: { json?: boolean }) => {
-    const { account_id, secrets } = await context.withSecrets(async (knex, keys) => {
-      const { account_id } = await requireAccount(knex, reference);
-      const worked = knex.transaction(async (trx) => {
-        const { action, details } = await work(trx, keys, account_id);
-        const secrets = await showSigning(trx, keys, account_id);
-        if (secrets.length > 0) await recordAccountAction(trx, account_id, action, details);
+    const { account_id, secrets } = await context.withSecrets(async (database, keys) => {
+      const { account_id } = await requireAccount(database, reference);
+      const worked = inTransaction(database, async (transaction) => {
+        const { action, details } = await work(transaction, keys, account_id);
+        const secrets = await showSigning(transaction, keys, account_id);
+        if (secrets.length > 0) await recordAccountAction(transaction, account_id, action, details);
         return { account_id, secrets };
       });
       return readable(account_id, worked);
@@ -52,9 +52,9 @@ export function addSigningCommands(program: Command, context: Context): void {
     .argument('<account>', 'id or exact name')
     .addOption(json())
     .action(
-      run(async (trx, keys, accountId) => {
-        const before = await lockAccount(trx, accountId);
-        await enableSigning(trx, keys, accountId);
+      run(async (transaction, keys, accountId) => {
+        const before = await lockAccount(transaction, accountId);
+        await enableSigning(transaction, keys, accountId);
         return { action: before?.signing_enabled ? 'signing_secret_revealed' : 'signing_enabled' };
       }),
     );
@@ -74,8 +74,8 @@ export function addSigningCommands(program: Command, context: Context): void {
     .addOption(json())
     .addHelpText('after', '\nExample:\n  $ orders signing rotate "Corner Bakery" --overlap 7d')
     .action((reference: string, options) =>
-      run(async (trx, keys, accountId) => {
-        if (!(await rotateSigning(trx, keys, accountId, options.overlap)))
+      run(async (transaction, keys, accountId) => {
+        if (!(await rotateSigning(transaction, keys, accountId, options.overlap)))
           throw new Failure(`Signing is not enabled for account ${accountId}: orders signing enable ${accountId}`);
         return { action: 'signing_secret_rotated', details: { overlap_ms: options.overlap } };
       })(reference, options),
@@ -88,16 +88,16 @@ export function addSigningCommands(program: Command, context: Context): void {
     .addOption(json())
     .action(async (reference: string, options) => {
       // Works without SECRETS_KEY, so it also helps if that was lost.
-      const { account_id } = await context.withDatabase(async (knex) => {
-        const account = await requireAccount(knex, reference);
-        await knex.transaction(async (trx) => {
-          const before = await lockAccount(trx, account.account_id);
+      const { account_id } = await context.withDatabase(async (database) => {
+        const account = await requireAccount(database, reference);
+        await inTransaction(database, async (transaction) => {
+          const before = await lockAccount(transaction, account.account_id);
           if (before?.signed_only)
             throw new Failure(
               `Account ${account.account_id} accepts signed deliveries only, so without signing it could send nothing. First run: orders accounts signed-only ${account.account_id} off`,
             );
-          await disableSigning(trx, account.account_id);
-          if (before?.signing_enabled) await recordAccountAction(trx, account.account_id, 'signing_disabled');
+          await disableSigning(transaction, account.account_id);
+          if (before?.signing_enabled) await recordAccountAction(transaction, account.account_id, 'signing_disabled');
         });
         return account;
       });
@@ -109,12 +109,12 @@ export function addSigningCommands(program: Command, context: Context): void {
     .description('encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat')
     .addOption(json())
     .action(async (options) => {
-      const { key, ...outcome } = await context.withSecrets((knex, keys) =>
-        knex.transaction(async (trx) => {
-          const outcome = await resealAll(trx, keys);
+      const { key, ...outcome } = await context.withSecrets((database, keys) =>
+        inTransaction(database, async (transaction) => {
+          const outcome = await resealAll(transaction, keys);
           const { resealed, unreadable, unreadable_users } = outcome;
           const details = { resealed, unreadable, unreadable_users: unreadable_users.length };
-          await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+          await recordAction(transaction, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
           return { key: fingerprintOf(keys), ...outcome };
         }),
       );
@@ -145,11 +145,11 @@ export function addSigningCommands(program: Command, context: Context): void {
 }
 
 /** Encrypts all secrets again: of signing, sources, endpoints and authenticator apps. */
-async function resealAll(trx: Knex, keys: SecretsKeys) {
-  const secrets = await resealSecrets(trx, keys);
+async function resealAll(transaction: Connection, keys: SecretsKeys) {
+  const secrets = await resealSecrets(transaction, keys);
   // Loaded on demand, as only this command needs the library.
   const { createTotpResealer } = await import('../reseal-totp.ts');
-  const totp = await resealTotpSecrets(trx, createTotpResealer(keys));
+  const totp = await resealTotpSecrets(transaction, createTotpResealer(keys));
   return {
     resealed: secrets.resealed + totp.resealed,
     unchanged: secrets.unchanged + totp.unchanged,

@@ -1,3 +1,5 @@
+import type { Database } from '@orders/database/connect.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { readSourceActivity } from '@orders/database/sources/activity.ts';
 import { createSource, listSources, removeSource, type Source } from '@orders/database/sources/sources.ts';
 import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
@@ -28,7 +30,6 @@ import {
   tabulateSources,
 } from '../sources/describe-source.ts';
 import { inSequence, type MapOptions, mapSource } from '../sources/map-source.ts';
-import type { Knex } from '../with-database.ts';
 
 const SOURCE_ARGUMENT = 'number, id or exact name';
 const overlap = span('--overlap');
@@ -62,9 +63,9 @@ export function addSourceCommands(program: Command, context: Context): void {
         ? readMappingOf('--map', await readJsonFile(options.map, '--map'))
         : PRESETS[preset].mapping;
       const secret = await secretOf(options.secretFile, settings);
-      const source = await context.withSecrets(async (knex, keys) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return knex.transaction(async (trx) => {
+      const source = await context.withSecrets(async (database, keys) => {
+        const { account_id } = await requireAccount(database, reference);
+        return inTransaction(database, async (transaction) => {
           const added = {
             accountId: account_id,
             name: options.name,
@@ -74,8 +75,8 @@ export function addSourceCommands(program: Command, context: Context): void {
             secret,
             idPrefix: options.prefix,
           };
-          const created = await createSource(trx, keys, added, whoami());
-          await recordSourceAction(trx, 'source_created', created, { preset });
+          const created = await createSource(transaction, keys, added, whoami());
+          await recordSourceAction(transaction, 'source_created', created, { preset });
           return created;
         });
       });
@@ -90,9 +91,9 @@ export function addSourceCommands(program: Command, context: Context): void {
     .addOption(json())
     .action(async (reference: string, options) => {
       const url = await intakeUrl();
-      const all = await context.withDatabase(async (knex) => {
-        const { account_id } = await requireAccount(knex, reference);
-        return withActivity(knex, account_id, await listSources(knex, account_id));
+      const all = await context.withDatabase(async (database) => {
+        const { account_id } = await requireAccount(database, reference);
+        return withActivity(database, account_id, await listSources(database, account_id));
       });
       context.print(
         options,
@@ -109,9 +110,9 @@ export function addSourceCommands(program: Command, context: Context): void {
     .addOption(json())
     .action(async (account: string, reference: string, options) => {
       const url = await intakeUrl();
-      const [listed] = await context.withDatabase(async (knex) => {
-        const source = await requireSource(knex, account, reference);
-        return withActivity(knex, source.account_id, [source]);
+      const [listed] = await context.withDatabase(async (database) => {
+        const source = await requireSource(database, account, reference);
+        return withActivity(database, source.account_id, [source]);
       });
       const { mapping } = (listed as ListedSource).source;
       const shown = { ...listedJson(listed as ListedSource, url), mapping: inSequence(mapping) };
@@ -145,7 +146,7 @@ export function addSourceCommands(program: Command, context: Context): void {
     .addHelpText('after', '\nExample:\n  $ orders sources prefix "Corner Bakery" "Web shop" bakery')
     .action(async (account: string, reference: string, prefix: string, options) => {
       const url = await intakeUrl();
-      const source = await context.withDatabase((knex) => changePrefix(knex, [account, reference], prefix));
+      const source = await context.withDatabase((database) => changePrefix(database, [account, reference], prefix));
       context.print(options, sourceJson(source, url), () =>
         prefix === ''
           ? `Source ${source.source_number} has no prefix now; its order ids are those of the platform.`
@@ -173,8 +174,8 @@ export function addSourceCommands(program: Command, context: Context): void {
         throw new UsageError('Give --url, or --secret or --secret-file.');
       const url = await intakeUrl();
       const source = options.url
-        ? await context.withDatabase((knex) => replaceUrl(knex, account, reference))
-        : await context.withSecrets((knex, keys) => replaceSecret(knex, keys, [account, reference], options));
+        ? await context.withDatabase((database) => replaceUrl(database, account, reference))
+        : await context.withSecrets((database, keys) => replaceSecret(database, keys, [account, reference], options));
       context.print(options, sourceJson(source, url), () => describeNew(source, url));
     });
 
@@ -185,11 +186,11 @@ export function addSourceCommands(program: Command, context: Context): void {
     .argument('<source>', SOURCE_ARGUMENT)
     .addOption(json())
     .action(async (account: string, reference: string, options) => {
-      const source = await context.withDatabase(async (knex) => {
-        const found = await requireSource(knex, account, reference);
-        await knex.transaction(async (trx) => {
-          if (await removeSource(trx, found.account_id, found.source_number))
-            await recordSourceAction(trx, 'source_removed', found);
+      const source = await context.withDatabase(async (database) => {
+        const found = await requireSource(database, account, reference);
+        await inTransaction(database, async (transaction) => {
+          if (await removeSource(transaction, found.account_id, found.source_number))
+            await recordSourceAction(transaction, 'source_removed', found);
         });
         return found;
       });
@@ -206,8 +207,12 @@ function presetOption(description: string): Option {
   return new Option('--preset <preset>', description).choices(SOURCE_PRESETS);
 }
 
-async function withActivity(knex: Knex, accountId: number, sources: readonly Source[]): Promise<ListedSource[]> {
-  const activity = await readSourceActivity(knex, accountId);
+async function withActivity(
+  database: Database,
+  accountId: number,
+  sources: readonly Source[],
+): Promise<ListedSource[]> {
+  const activity = await readSourceActivity(database, accountId);
   return sources.map((source) => ({
     source,
     activity: activity.find(({ source_number }) => source_number === source.source_number),

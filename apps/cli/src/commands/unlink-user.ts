@@ -17,7 +17,7 @@ export function addUnlinkCommand(users: Command, context: Context): void {
       '\nThe first sign-in by the identity provider links a user to that account there. After this command, the next one does so again.',
     )
     .action(async (address: string, options) => {
-      const found = await context.withDatabase((knex) => unbindUser(knex, address, whoami()));
+      const found = await context.withDatabase((database) => unbindUser(database, address, whoami()));
       if (!found) throw new Failure(`There is no user ${address}; orders users list shows all.`);
       const { user, wasBound } = found;
       context.print(options, { email: user.email, unlinked: wasBound }, () =>

@@ -1,3 +1,4 @@
+import type { Database } from '@orders/database/connect.ts';
 import { type CreatedInvitation, inviteUser } from '@orders/database/users/invite-user.ts';
 import {
   changeMemberRole,
@@ -17,7 +18,6 @@ import type { Context } from '../context.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 import { addUnlinkCommand } from './unlink-user.ts';
 
 const linkLifetime = span('--expires');
@@ -53,7 +53,7 @@ export function addUserCommands(program: Command, context: Context): void {
       const { PORTAL_URL } = await context.config();
       if (!PORTAL_URL)
         throw new ConfigurationError("Configuration: set PORTAL_URL to the portal's address for browsers.");
-      const invitation = await context.withDatabase((knex) => invite(knex, address, options));
+      const invitation = await context.withDatabase((database) => invite(database, address, options));
       const link = `${PORTAL_URL}/invitation#${invitation.token}`;
       const expires = new Date(Date.now() + options.expires);
       context.print(options, invitationJson(invitation, link, expires), () => describe(invitation, link, expires));
@@ -65,9 +65,9 @@ export function addUserCommands(program: Command, context: Context): void {
     .argument('[account]', 'of this account (id or exact name)')
     .addOption(json())
     .action(async (reference: string | undefined, options) => {
-      const all = await context.withDatabase(async (knex) => {
-        const account = reference === undefined ? undefined : await requireAccount(knex, reference);
-        return listUsers(knex, { accountId: account?.account_id });
+      const all = await context.withDatabase(async (database) => {
+        const account = reference === undefined ? undefined : await requireAccount(database, reference);
+        return listUsers(database, { accountId: account?.account_id });
       });
       context.print(options, all, () => (all.length > 0 ? tabulate(all) : 'There are no users.'));
     });
@@ -80,8 +80,8 @@ export function addUserCommands(program: Command, context: Context): void {
     .addArgument(new Argument('<role>', 'the new role').choices(MEMBER_ROLES))
     .addOption(json())
     .action(async (address: string, reference: string, role: MemberRole, options) => {
-      const changed = await context.withDatabase((knex) =>
-        withMember(knex, address, reference, (member) => changeMemberRole(knex, { ...member, role })),
+      const changed = await context.withDatabase((database) =>
+        withMember(database, address, reference, (member) => changeMemberRole(database, { ...member, role })),
       );
       context.print(options, changed, () => `${changed.email} is ${changed.role} now.`);
     });
@@ -92,7 +92,7 @@ export function addUserCommands(program: Command, context: Context): void {
     .argument('<email>', 'as users list shows it', email)
     .addOption(json())
     .action(async (address: string, options) => {
-      const user = await context.withDatabase((knex) => resetSecondFactors(knex, address, whoami()));
+      const user = await context.withDatabase((database) => resetSecondFactors(database, address, whoami()));
       if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
       context.print(
         options,
@@ -110,7 +110,7 @@ export function addUserCommands(program: Command, context: Context): void {
     .option('--account <account>', 'only the access to this account (id or exact name)')
     .addOption(json())
     .action(async (address: string, options) => {
-      const removed = await context.withDatabase((knex) => remove(knex, address, options.account));
+      const removed = await context.withDatabase((database) => remove(database, address, options.account));
       if (removed === 'withdrawn')
         return context.print(
           options,
@@ -132,15 +132,15 @@ interface InviteOptions {
   expires: number;
 }
 
-async function invite(knex: Knex, address: string, options: InviteOptions): Promise<CreatedInvitation> {
-  const user = await findUser(knex, address);
-  const account = options.account === undefined ? null : await requireAccount(knex, options.account);
+async function invite(database: Database, address: string, options: InviteOptions): Promise<CreatedInvitation> {
+  const user = await findUser(database, address);
+  const account = options.account === undefined ? null : await requireAccount(database, options.account);
   if (!user && !account && !options.operator)
     throw new UsageError('Give --account <account> or --operator; there is no user with this address yet.');
   const accountId = account?.account_id ?? (options.operator ? null : (user?.memberships[0]?.account_id ?? null));
   const role = accountId === null ? 'operator' : 'account_holder';
   const invited = { email: address, role, accountId, memberRole: options.role } as const;
-  const created = await inviteUser(knex, invited, whoami(), options.expires);
+  const created = await inviteUser(database, invited, whoami(), options.expires);
   if (created === 'other_role')
     throw new Failure(`${address} has another role in account ${accountId}; to change it: orders users role`);
   if (created === 'other_kind')
@@ -151,27 +151,31 @@ async function invite(knex: Knex, address: string, options: InviteOptions): Prom
 }
 
 /** Removes a user, or a member of one account, or withdraws what invites the address. */
-async function remove(knex: Knex, address: string, account: string | undefined): Promise<User | Member | 'withdrawn'> {
+async function remove(
+  database: Database,
+  address: string,
+  account: string | undefined,
+): Promise<User | Member | 'withdrawn'> {
   if (account === undefined) {
-    const user = await removeUser(knex, address, whoami());
+    const user = await removeUser(database, address, whoami());
     if (!user) throw new Failure(`There is no user ${address}; orders users list shows all.`);
     return user;
   }
-  const { account_id } = await requireAccount(knex, account);
-  const withdrawn = await withdrawInvitations(knex, { account_id, email: address.toLowerCase() }, whoami());
+  const { account_id } = await requireAccount(database, account);
+  const withdrawn = await withdrawInvitations(database, { account_id, email: address.toLowerCase() }, whoami());
   if (withdrawn.length > 0) return 'withdrawn';
-  return withMember(knex, address, account, (member) => removeMember(knex, member));
+  return withMember(database, address, account, (member) => removeMember(database, member));
 }
 
 /** Changes a member of an account. Only this command line and operators may leave an account without an owner. */
 async function withMember<Result>(
-  knex: Knex,
+  database: Database,
   address: string,
   reference: string,
   change: (member: { accountId: number; userId: string; actor: string; keepsOwner: false }) => Promise<Result | string>,
 ): Promise<Result> {
-  const { account_id: accountId } = await requireAccount(knex, reference);
-  const user = await findUser(knex, address);
+  const { account_id: accountId } = await requireAccount(database, reference);
+  const user = await findUser(database, address);
   const member = user && { accountId, userId: user.user_id, actor: whoami(), keepsOwner: false as const };
   const outcome = member ? await change(member) : 'not_member';
   if (typeof outcome === 'string') throw new Failure(`${address} is not a member of account ${accountId}.`);

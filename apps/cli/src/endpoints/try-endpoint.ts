@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database } from '@orders/database/connect.ts';
 import { listAttempts, requestTest } from '@orders/database/endpoints/endpoints.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { Failure } from '../errors.ts';
 import { requireEndpoint } from '../require.ts';
 import { count } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 import { recordEndpointAction } from './change-endpoint.ts';
 import { type AttemptJson, attemptJson } from './describe-endpoint.ts';
 
@@ -18,16 +19,16 @@ const MAX_ATTEMPTS = 1000;
  *
  * @throws {Failure} if there is none in time.
  */
-export async function tryEndpoint(knex: Knex, endpointId: string): Promise<AttemptJson> {
-  const endpoint = await requireEndpoint(knex, endpointId);
-  const { eventId } = await knex.transaction(async (trx) => {
-    const requested = await requestTest(trx, endpoint);
+export async function tryEndpoint(database: Database, endpointId: string): Promise<AttemptJson> {
+  const endpoint = await requireEndpoint(database, endpointId);
+  const { eventId } = await inTransaction(database, async (transaction) => {
+    const requested = await requestTest(transaction, endpoint);
     if (!requested) throw new Failure('The endpoint was removed.');
-    if (requested.isNew) await recordEndpointAction(trx, 'endpoint_tested', endpoint);
+    if (requested.isNew) await recordEndpointAction(transaction, 'endpoint_tested', endpoint);
     return requested;
   });
   for (const startedAt = performance.now(); performance.now() - startedAt < TIMEOUT_MS; ) {
-    const attempts = await listAttempts(knex, endpoint, { limit: MAX_ATTEMPTS });
+    const attempts = await listAttempts(database, endpoint, { limit: MAX_ATTEMPTS });
     const attempt = attempts.find(({ event_id }) => event_id === eventId);
     if (attempt) return attemptJson(attempt);
     await sleep(POLL_INTERVAL_MS);

@@ -1,5 +1,6 @@
 import { lockAccount } from '@orders/database/accounts/accounts.ts';
 import { type EventLogState, readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { recordAccountAction } from '../audit.ts';
 import type { Context } from '../context.ts';
 import { requireAccount } from '../require.ts';
@@ -16,13 +17,14 @@ export async function changeEvents(
   isEnabled: boolean,
   options: Options,
 ): Promise<void> {
-  const state = await context.withDatabase(async (knex) => {
-    const { account_id } = await requireAccount(knex, reference);
-    return knex.transaction(async (trx) => {
-      await lockAccount(trx, account_id);
-      const hasChanged = await setEvents(trx, account_id, isEnabled);
-      if (hasChanged) await recordAccountAction(trx, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
-      return { account_id, ...(await readEventLog(trx, account_id)) };
+  const state = await context.withDatabase(async (database) => {
+    const { account_id } = await requireAccount(database, reference);
+    return inTransaction(database, async (transaction) => {
+      await lockAccount(transaction, account_id);
+      const hasChanged = await setEvents(transaction, account_id, isEnabled);
+      if (hasChanged)
+        await recordAccountAction(transaction, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
+      return { account_id, ...(await readEventLog(transaction, account_id)) };
     });
   });
   context.print(options, state, () => describe(state));
@@ -30,9 +32,9 @@ export async function changeEvents(
 
 /** Shows the state of an account's events. */
 export async function showEvents(context: Context, reference: string, options: Options): Promise<void> {
-  const state = await context.withDatabase(async (knex) => {
-    const { account_id } = await requireAccount(knex, reference);
-    return { account_id, ...(await readEventLog(knex, account_id)) };
+  const state = await context.withDatabase(async (database) => {
+    const { account_id } = await requireAccount(database, reference);
+    return { account_id, ...(await readEventLog(database, account_id)) };
   });
   context.print(options, state, () => describe(state));
 }

@@ -1,6 +1,5 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
-import type { Database } from '../connect.ts';
-import { run } from '../run.ts';
+import { type Connection, run } from '../run.ts';
 import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */
@@ -114,7 +113,7 @@ select receipt_id from replays`,
  * @returns the stored ids, ascending; the idempotency key of a missing one was used before.
  */
 export async function recordReceipts(
-  database: Database,
+  database: Connection,
   batchId: string,
   graceMs: number,
   batch: readonly IncomingReceipt[],
@@ -132,7 +131,7 @@ export async function recordReceipts(
 }
 
 async function recordOne(
-  database: Database,
+  database: Connection,
   batchId: string,
   graceMs: number,
   receipt: IncomingReceipt,

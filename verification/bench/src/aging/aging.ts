@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/database/connect.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { openKnex } from '@orders/test-services/open-knex.ts';
 import { type Contestant, OURS } from '../contestants.ts';
 import { openConnection } from '../load/connection.ts';
 import { makeOrder } from '../load/make-order.ts';

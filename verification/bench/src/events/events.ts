@@ -1,7 +1,8 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { publishEvents } from '@orders/worker/publish-events-sql.ts';
 import { OURS, OURS_WITH_EVENTS } from '../contestants.ts';
 import type { Measurement } from '../measure/measure.ts';
@@ -46,11 +47,11 @@ async function writeBatches(services: Services, count: number): Promise<EventsRe
   const knex = openKnex({ url });
   const database = openDatabase({ url, poolSize: 1, prepared: true, bulk: true });
   try {
-    await migrate(knex);
+    await migrate(connectionOf(knex));
     const accountIds: number[] = [];
-    for (const name of ['without', 'with']) accountIds.push((await createAccount(knex, name)).account_id);
+    for (const name of ['without', 'with']) accountIds.push((await createAccount(connectionOf(knex), name)).account_id);
     const [without, withEvents] = accountIds as [number, number];
-    await setEvents(knex, withEvents, true);
+    await setEvents(connectionOf(knex), withEvents, true);
     const { rows } = await database.pool.query('select pg_backend_pid() as pid');
     const writer = { database, backendPid: rows[0].pid };
     const costs: EventsResult['batches'] = { without: [], with: [], published: [] };

@@ -1,7 +1,7 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import pg from 'pg';
 
@@ -68,11 +68,11 @@ export async function fill(databaseUrl: string, rows: number, printProgress: (te
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await migrate(knex);
+    await migrate(connectionOf(knex));
     const from = Date.now() - DAYS * DAY_MS;
-    for (let day = 0; day < DAYS; day += 7) await createPartitions(knex, from + day * DAY_MS);
+    for (let day = 0; day < DAYS; day += 7) await createPartitions(connectionOf(knex), from + day * DAY_MS);
     const accounts: number[] = [];
-    while (accounts.length < ACCOUNTS) accounts.push((await createAccount(knex, 'Grown')).account_id);
+    while (accounts.length < ACCOUNTS) accounts.push((await createAccount(connectionOf(knex), 'Grown')).account_id);
     for (let first = 0; first < rows; first += CHUNK) {
       const last = Math.min(first + CHUNK, rows) - 1;
       const fromIso = new Date(from).toISOString();

@@ -1,6 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import pg from 'pg';
 
@@ -82,8 +82,8 @@ export async function fillReview(
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
-    await migrate(knex);
-    const { account_id } = await createAccount(knex, 'Waiting');
+    await migrate(connectionOf(knex));
+    const { account_id } = await createAccount(connectionOf(knex), 'Waiting');
     const vacuumedTo = Math.floor(orders * 0.95);
     let stored = 0;
     while (stored < orders) {
@@ -92,7 +92,7 @@ export async function fillReview(
       stored = last;
       printProgress(`    ${stored.toLocaleString('en')} of ${orders.toLocaleString('en')} orders wait`);
       if (stored < vacuumedTo) continue;
-      while ((await fillSearchTerms(knex)) > 0);
+      while ((await fillSearchTerms(connectionOf(knex))) > 0);
       if (stored === vacuumedTo) await client.query('vacuum analyze orders, order_words');
     }
     return account_id;

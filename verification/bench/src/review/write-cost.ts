@@ -1,6 +1,7 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import {
   cpuMicroseconds,
@@ -47,7 +48,7 @@ export async function measureWrites(
     for (const [number, { what, drop }] of VARIANTS.entries()) {
       const url = await services.fresh(`writes_${number}`);
       const knex = openKnex({ url, applicationName: 'orders bench' });
-      await migrate(knex);
+      await migrate(connectionOf(knex));
       for (const index of drop) await knex.raw(`drop index ${index}`);
       await knex.destroy();
       const database = openDatabase({ url, poolSize: 1, prepared: true, bulk: true });
@@ -77,7 +78,7 @@ export async function measureWrites(
 async function measureWords({ url, database }: Subject): Promise<WriteCost> {
   const knex = openKnex({ url, applicationName: 'orders words' });
   try {
-    await createAccount(knex, 'The only one');
+    await createAccount(connectionOf(knex), 'The only one');
     await knex.raw("update orders set written_at = written_at - interval '1 hour'");
     await knex.raw('vacuum analyze orders');
     const cpu = async () => {
@@ -90,7 +91,8 @@ async function measureWords({ url, database }: Subject): Promise<WriteCost> {
       slowestMs = Math.max(slowestMs, ms);
       return true;
     };
-    for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, shouldContinue);
+    for (let filled = -1; filled !== 0; count += filled)
+      filled = await fillSearchTerms(connectionOf(knex), shouldContinue);
     const microseconds = ((await cpu()) - before.cpu) / count;
     return {
       what: 'its search terms',
