@@ -16,7 +16,12 @@ const PUBLIC_URL = 'https://shop.example.com/events';
 let receiver: EventReceiver;
 let id: string;
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, notifier: true, account: 'each test' });
+const { stack, knex, db, api, account } = useStack({
+  intake: true,
+  worker: true,
+  notifier: true,
+  account: 'each test',
+});
 
 beforeAll(async () => {
   receiver = await startEventReceiver();
@@ -63,7 +68,7 @@ const received = (count: number) => until(`${count} deliveries`, async () => rec
 
 /** The actions on endpoints, oldest first. */
 async function actions() {
-  const audit = (await listAudit(knex, { accountId: account.id, limit: 100 })).reverse();
+  const audit = (await listAudit(db, { accountId: account.id, limit: 100 })).reverse();
   return audit
     .filter(({ subject }) => subject.startsWith('endpoint:'))
     .map(({ action, subject, details }) => [action, subject, details]);

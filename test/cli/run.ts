@@ -34,6 +34,7 @@ export function expectDecent({ code, stdout, stderr }: Outcome): void {
 /** The commands on a migrated database of this test file. */
 export interface Cli {
   readonly knex: Knex;
+  readonly db: TestDatabase['db'];
   readonly url: string;
   /** The same database without a pooler. */
   readonly directUrl: string;
@@ -57,6 +58,9 @@ export function useCli(): Cli {
     get knex() {
       return database.knex;
     },
+    get db() {
+      return database.db;
+    },
     get url() {
       return database.url;
     },
@@ -70,7 +74,7 @@ export function useCli(): Cli {
       return JSON.parse(stdout);
     },
     async audit(accountId) {
-      return (await listAudit(database.knex, { accountId: Number(accountId), limit: 100 })).reverse();
+      return (await listAudit(database.db, { accountId: Number(accountId), limit: 100 })).reverse();
     },
     async refused(code, ...argv) {
       const outcome = await cli.run(...argv);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const tokenOf = ({ link }: { link: string }) => link.split('#')[1] as string;
 const join = async (invitation: { link: string }) =>
-  expect(await acceptInvitation(cli.knex, tokenOf(invitation), 'Aisha', 'a hash')).not.toBeNull();
+  expect(await acceptInvitation(cli.db, tokenOf(invitation), 'Aisha', 'a hash')).not.toBeNull();
 const auditOf = (email: string) =>
   cli
     .knex('audit_events')
@@ -26,7 +26,7 @@ describe('invite', () => {
     expect(link).toMatch(new RegExp(`^${PORTAL_URL}/invitation#[\\w-]{43}$`));
     expect(stdout).toMatch(/^for +aisha@example\.com\nas +owner of account \d+\nworks until +\d{4}-/m);
     expect(stdout).toContain('lets them set a password');
-    expect(await findInvitation(cli.knex, tokenOf({ link }))).toEqual({
+    expect(await findInvitation(cli.db, tokenOf({ link }))).toEqual({
       email: 'aisha@example.com',
       role: 'account_holder',
       accountId,
@@ -66,7 +66,7 @@ describe('invite', () => {
     expect(first).toMatchObject({ role: 'account_holder', account_id: accountId, sets_new_password: true });
     const { stdout } = await cli.run('users', 'invite', 'badr@example.com', '--account', 'Corner Bakery');
     expect(stdout).toContain('They are a user already: it sets a new password and ends their sessions.');
-    expect(await findInvitation(cli.knex, tokenOf(first))).toBeNull();
+    expect(await findInvitation(cli.db, tokenOf(first))).toBeNull();
   });
 
   test('gives a role, and adds a user to another account by a link that sets no password', async () => {
@@ -86,7 +86,7 @@ describe('invite', () => {
     expect(stdout).toContain(`as           developer of account ${other}\n`);
     expect(stdout).toContain('They are a user already: they sign in to accept it.');
     const [link = ''] = stdout.match(/https:\S+/g) ?? [];
-    expect(await acceptInvitation(cli.knex, tokenOf({ link }), 'Mallory', 'another hash')).toBe('sign_in');
+    expect(await acceptInvitation(cli.db, tokenOf({ link }), 'Mallory', 'another hash')).toBe('sign_in');
     const again = await cli.json('users', 'invite', 'dina@example.com', '--account', 'Corner Bakery');
     expect(again).toMatchObject({ member_role: 'viewer', sets_new_password: true });
   });
@@ -168,7 +168,7 @@ test('remove ends the access of a user, with sessions and links', async () => {
     'gone@example.com is removed; all sessions have ended.\n',
   );
   expect(await cli.knex('user_sessions').where({ user_id: id })).toEqual([]);
-  expect(await findInvitation(cli.knex, tokenOf(link))).toBeNull();
+  expect(await findInvitation(cli.db, tokenOf(link))).toBeNull();
   expect((await auditOf('gone@example.com')).at(-1)).toMatchObject({ action: 'user_removed', account_id: accountId });
   expect(await cli.refused(1, 'users', 'remove', 'gone@example.com')).toBe(
     'There is no user gone@example.com; orders users list shows all.',
@@ -184,7 +184,7 @@ test.each([[[]], [['--account', 'Corner Bakery']]])(
       code: 0,
       stdout: `${address} is not a user yet; the invitation is withdrawn.\n`,
     });
-    expect(await findInvitation(cli.knex, tokenOf(link))).toBeNull();
+    expect(await findInvitation(cli.db, tokenOf(link))).toBeNull();
     expect((await auditOf(address)).at(-1)).toMatchObject({
       action: 'invitation_withdrawn',
       account_id: accountId,

@@ -82,8 +82,8 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
     const lost = await startStack(QUEUE_KIND, { database: { ...primary, close: async () => {} } });
     const [intake, worker] = [await lost.intake(), await lost.worker()];
     account = await lost.account();
-    await setEvents(primary.knex, account.id, true);
-    await createEndpoint(primary.knex, lost.secretsKey, {
+    await setEvents(primary.db, account.id, true);
+    await createEndpoint(primary.db, lost.secretsKey, {
       accountId: account.id,
       url: 'http://127.0.0.1:9',
       types: null,

@@ -15,7 +15,7 @@ describeWith('haproxy')('haproxy before intake', () => {
   let haproxy: Haproxy;
   const sockets: Socket[] = [];
 
-  const { stack, knex, account } = useStack({ account: true });
+  const { stack, db, account } = useStack({ account: true });
 
   beforeAll(async () => {
     haproxy = await startHaproxy({ connectionsByAddress: LIMIT });
@@ -77,7 +77,7 @@ describeWith('haproxy')('haproxy before intake', () => {
   });
 
   test('intake learns the address of the client, whatever the client claims', async () => {
-    const { key } = await createKey(knex, account.id, 'limited', { addresses: ['127.0.0.2'] });
+    const { key } = await createKey(db, account.id, 'limited', { addresses: ['127.0.0.2'] });
     expect(await send('127.0.0.2', 'from there', key)).toBe('HTTP/1.1 202 Accepted');
     expect(await send('127.0.0.3', 'from elsewhere', key)).toBe('HTTP/1.1 403 Forbidden');
     // A TLS proxy on the same host has overwritten the header.

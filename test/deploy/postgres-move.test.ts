@@ -60,7 +60,7 @@ test('the service moves to another Postgres by the statements of the page, and n
     to: 'confirmed',
     by: 'somebody',
   } as const;
-  expect(await reviewOrders(before.knex, confirmation)).toMatchObject({ changed: [confirmed.order_id] });
+  expect(await reviewOrders(before.db, confirmation)).toMatchObject({ changed: [confirmed.order_id] });
 
   await after.knex.raw(empty);
   await before.knex.raw(publish);

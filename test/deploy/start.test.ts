@@ -3,10 +3,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
 import { until } from '../harness/until.ts';
@@ -180,7 +180,11 @@ describe('npm start', () => {
     const { secretsKey } = JSON.parse(await readFile(join(directory, 'secrets.json'), 'utf8'));
     const receiver = await startEventReceiver();
     const { secret } = await withKnex(databaseUrl, (knex) =>
-      createEndpoint(knex, parseSecretsKey(secretsKey), { accountId: accounts[0].id, url: receiver.url, types: null }),
+      createEndpoint(connectionOf(knex), parseSecretsKey(secretsKey), {
+        accountId: accounts[0].id,
+        url: receiver.url,
+        types: null,
+      }),
     );
     await fetch(`${intakeUrl}/ingest/orders`, {
       method: 'POST',

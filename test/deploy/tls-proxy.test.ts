@@ -116,7 +116,7 @@ describeWith('haproxy', 'openssl')('the TLS proxy of the Compose deployment', ()
   });
 
   test('tells intake the address of the client, so that a key limited to addresses cannot be used from another one', async () => {
-    const { key } = await createKey(stack.database.knex, account.id, 'limited', { addresses: ['127.0.0.3'] });
+    const { key } = await createKey(stack.database.db, account.id, 'limited', { addresses: ['127.0.0.3'] });
     const send = (from: string) =>
       ask(INTAKE, '/ingest/reconcile', {
         headers: { ...asSender(), Authorization: `Bearer ${key}`, 'X-Forwarded-For': '127.0.0.3' },

@@ -16,7 +16,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, notifier } = useStack({ intake: true, worker: true, notifier: true });
+const { stack, knex, db, api, notifier } = useStack({ intake: true, worker: true, notifier: true });
 
 /** An account with events, and an endpoint that keeps what it receives. */
 const subscribe = (types: EventType[] | null = null) => subscribeTo(stack, types);
@@ -41,7 +41,7 @@ const received = (subscription: Subscription, count: number) =>
   until(`${count} deliveries`, async () => subscription.receiver.received.length >= count);
 
 const stateOf = async ({ account, endpoint }: Subscription) => {
-  const found = await findEndpoint(knex, account.id, endpoint.endpoint_id);
+  const found = await findEndpoint(db, account.id, endpoint.endpoint_id);
   if (!found) throw new Error('the endpoint was removed');
   return found;
 };
@@ -61,7 +61,7 @@ const retryNow = ({ endpoint: { endpoint_number } }: Subscription) =>
 /** Waits until `count` attempts failed. */
 const failed = (subscription: Subscription, count: number) =>
   until(`${count} failed attempts`, async () => {
-    const attempts = await listAttempts(knex, subscription.endpoint, { limit: 100 });
+    const attempts = await listAttempts(db, subscription.endpoint, { limit: 100 });
     return attempts.filter(({ error }) => error !== null).length >= count && attempts;
   });
 
@@ -80,7 +80,7 @@ describe('an event is delivered', () => {
     const other = await subscribe();
     expect(() => subscription.receiver.verify(delivery, other.endpoint.secret)).toThrow();
     const [attempt] = await until('the attempt is listed', async () => {
-      const attempts = await listAttempts(knex, subscription.endpoint, { limit: 10 });
+      const attempts = await listAttempts(db, subscription.endpoint, { limit: 10 });
       return attempts.length > 0 && attempts;
     });
     expect(attempt).toMatchObject({ sequence: 1, type: 'receipt.written', attempt: 1, status: 204, error: null });
@@ -93,7 +93,7 @@ describe('an event is delivered', () => {
     await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
     expect(idsOf(subscription)).toHaveLength(300);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
-    const late = await createEndpoint(knex, stack.secretsKey, {
+    const late = await createEndpoint(db, stack.secretsKey, {
       accountId: subscription.account.id,
       url: subscription.receiver.url,
       types: null,
@@ -114,7 +114,7 @@ describe('an event is delivered', () => {
     const other = await subscribe();
     const secondReceiver = await startEventReceiver();
     const second = { accountId: first.account.id, url: secondReceiver.url, types: null };
-    await createEndpoint(knex, stack.secretsKey, second);
+    await createEndpoint(db, stack.secretsKey, second);
     await send(first.account);
     await received(first, 1);
     await until('the second has it', async () => secondReceiver.received.length === 1);
@@ -159,7 +159,7 @@ describe('an attempt that fails', () => {
       .where({ endpoint_number: subscription.endpoint.endpoint_number })
       .select('due_at', 'attempts');
     expect(waiting.attempts).toBe(1);
-    const [first] = await listAttempts(knex, subscription.endpoint, { limit: 1 });
+    const [first] = await listAttempts(db, subscription.endpoint, { limit: 1 });
     const seconds = (waiting.due_at - Number(first?.at)) / 1000;
     // A random part less; the next pause of the schedule is of minutes.
     expect(seconds).toBeGreaterThan(2);
@@ -253,7 +253,7 @@ describe('events that the receiver refuses', () => {
     });
     // The refused events may be retried at once, and fail again.
     await until('its success is stored', async () =>
-      (await listAttempts(knex, subscription.endpoint, { limit: 100 })).some(({ error }) => error === null),
+      (await listAttempts(db, subscription.endpoint, { limit: 100 })).some(({ error }) => error === null),
     );
   });
 
@@ -270,7 +270,7 @@ describe('events that the receiver refuses', () => {
       response.writeHead(refused.has(event.data.source_order_id) ? 400 : 204).end(),
     );
     const attempts = async (succeeded: boolean) =>
-      (await listAttempts(knex, subscription.endpoint, { limit: 100 })).filter(
+      (await listAttempts(db, subscription.endpoint, { limit: 100 })).filter(
         ({ error }) => (error === null) === succeeded,
       ).length;
     const recover = async () => {
@@ -302,7 +302,7 @@ describe('an endpoint is disabled', () => {
     expect(notifier.log.text()).toContain('endpoint disabled');
     subscription.receiver.respond(204);
     ids.push(...(await send(subscription.account, 3)));
-    await enableEndpoint(knex, subscription.endpoint);
+    await enableEndpoint(db, subscription.endpoint);
     await until('each was delivered', async () => new Set(idsOf(subscription)).size === ids.length);
     expect(new Set(idsOf(subscription))).toEqual(new Set(ids));
   });
@@ -321,10 +321,10 @@ describe('an endpoint is disabled', () => {
 
   test('by a person, and still gets test events', async () => {
     const subscription = await subscribe();
-    expect(await pauseEndpoint(knex, subscription.endpoint)).toBe(true);
+    expect(await pauseEndpoint(db, subscription.endpoint)).toBe(true);
     await send(subscription.account);
     await until('the event waits', async () => (await stateOf(subscription)).pending === 1);
-    await requestTest(knex, subscription.endpoint);
+    await requestTest(db, subscription.endpoint);
     await received(subscription, 1);
     const [test] = subscription.receiver.received;
     expect(test?.event).toEqual({
@@ -334,7 +334,7 @@ describe('an endpoint is disabled', () => {
       data: {},
     });
     if (test) subscription.receiver.verify(test, subscription.endpoint.secret);
-    await enableEndpoint(knex, subscription.endpoint);
+    await enableEndpoint(db, subscription.endpoint);
     await received(subscription, 2);
   });
 });
@@ -345,9 +345,9 @@ test('two requests for a test get the same event, and do not end a pause that th
   await send(subscription.account, 1);
   await failed(subscription, 1);
   await notifier.close();
-  const first = await requestTest(knex, subscription.endpoint);
+  const first = await requestTest(db, subscription.endpoint);
   expect(first?.isNew).toBe(true);
-  expect(await requestTest(knex, subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
+  expect(await requestTest(db, subscription.endpoint)).toEqual({ eventId: first?.eventId, isNew: false });
   subscription.receiver.respond(204);
   await stack.notifier();
   await received(subscription, 2);
@@ -363,14 +363,14 @@ test('two requests for a test get the same event, and do not end a pause that th
 test('deliveries are signed with both secrets during a rotation', async () => {
   const subscription = await subscribe();
   const { endpoint, receiver, account } = subscription;
-  const secret = await rotateEndpointSecret(knex, stack.secretsKey, endpoint, 60_000);
+  const secret = await rotateEndpointSecret(db, stack.secretsKey, endpoint, 60_000);
   await send(account);
   await received(subscription, 1);
   const [delivery] = receiver.received;
   if (!delivery) throw new Error('nothing was delivered');
   receiver.verify(delivery, secret);
   receiver.verify(delivery, endpoint.secret);
-  await rotateEndpointSecret(knex, stack.secretsKey, endpoint, 0);
+  await rotateEndpointSecret(db, stack.secretsKey, endpoint, 0);
   await send(account);
   await received(subscription, 2);
   const last = receiver.received[1];
@@ -383,7 +383,7 @@ test('a range of events is delivered again', async () => {
   await send(subscription.account, 5);
   await received(subscription, 5);
   await until('all are settled', async () => (await stateOf(subscription)).pending === 0);
-  expect(await resendEvents(knex, subscription.endpoint, 2, 3)).toBe(2);
+  expect(await resendEvents(db, subscription.endpoint, 2, 3)).toBe(2);
   await received(subscription, 7);
   const again = subscription.receiver.received.slice(5).map(({ event }) => event.data.sequence);
   expect(again.toSorted((a, b) => a - b)).toEqual([2, 3]);
@@ -391,8 +391,8 @@ test('a range of events is delivered again', async () => {
 
 test('a removed endpoint gets nothing', async () => {
   const subscription = await subscribe();
-  expect(await removeEndpoint(knex, subscription.endpoint)).toBe(true);
-  expect(await requestTest(knex, subscription.endpoint)).toBeNull();
+  expect(await removeEndpoint(db, subscription.endpoint)).toBe(true);
+  expect(await requestTest(db, subscription.endpoint)).toBeNull();
   const other = await subscribe();
   await send(subscription.account);
   await send(other.account);

@@ -9,6 +9,7 @@ import {
   removeEndpoint,
   requestTest,
 } from '@orders/database/endpoints/endpoints.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { pruneAttempts, removeOrphanedDeliveries } from '@orders/worker/maintenance/prune-deliveries.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
@@ -24,7 +25,7 @@ const WAITING = 3000;
 const MAX_HASTENED = 2000;
 const running = new AbortController().signal;
 
-const { stack, knex, api } = useStack({ intake: true, worker: true, notifier: true });
+const { stack, knex, db, api } = useStack({ intake: true, worker: true, notifier: true });
 
 const subscribe = () => subscribeTo(stack);
 type Subscription = Awaited<ReturnType<typeof subscribe>>;
@@ -33,10 +34,10 @@ let orders = 0;
 
 /** Sends an order and waits until its event is settled, whatever the outcome. */
 async function deliverOne({ account, endpoint }: Subscription): Promise<void> {
-  const before = (await listAttempts(knex, endpoint, { limit: 1000 })).length;
+  const before = (await listAttempts(db, endpoint, { limit: 1000 })).length;
   await api.order(account, { source_order_id: `order-${++orders}` });
   await until('the event was attempted', async () => {
-    return (await listAttempts(knex, endpoint, { limit: 1000 })).length > before;
+    return (await listAttempts(db, endpoint, { limit: 1000 })).length > before;
   });
 }
 
@@ -83,7 +84,7 @@ describe('an endpoint counts as slow', () => {
 test('a test event gives an endpoint no precedence over others', async () => {
   const subscription = await subscribe();
   await rowOf(subscription).update({ next_round_at: knex.raw("now() - interval '1 hour'") });
-  await requestTest(knex, subscription.endpoint);
+  await requestTest(db, subscription.endpoint);
   await until('it is settled', async () => (await rowOf(subscription).whereNull('test_event_id')).length === 1);
   expect(await rowOf(subscription).whereRaw("next_round_at > now() - interval '1 minute'")).toHaveLength(1);
 });
@@ -98,13 +99,13 @@ test('one account uses at most a part of the capacity, also if it removes and cr
     hostile.receiver.respond(() => {});
     for (let count = 0; count < 12; count += 1) {
       const options = { accountId: hostile.account.id, url: hostile.receiver.url, types: null };
-      const endpoint = await createEndpoint(db, small.secretsKey, options);
-      await requestTest(db, endpoint);
+      const endpoint = await createEndpoint(connectionOf(db), small.secretsKey, options);
+      await requestTest(connectionOf(db), endpoint);
       // Longer than the interval at which the notifier claims endpoints.
       await sleep(250);
-      await removeEndpoint(db, endpoint);
+      await removeEndpoint(connectionOf(db), endpoint);
     }
-    await requestTest(db, honest.endpoint);
+    await requestTest(connectionOf(db), honest.endpoint);
     await until('the test of another account arrives', async () => honest.receiver.received.length === 1);
     expect(hostile.receiver.received.length).toBeLessThanOrEqual(3);
   });
@@ -117,7 +118,11 @@ test('a host gets at most the rate, however many endpoints it has, and nothing i
     const { adminUrl } = await limited.notifier({ CALLBACK_RATE: '5' });
     const { receiver, account } = await subscribeTo(limited);
     for (let more = 0; more < 3; more += 1)
-      await createEndpoint(db, limited.secretsKey, { accountId: account.id, url: receiver.url, types: null });
+      await createEndpoint(connectionOf(db), limited.secretsKey, {
+        accountId: account.id,
+        url: receiver.url,
+        types: null,
+      });
     await db.raw(
       `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, order_id, details)
        select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'order-' || n, n, '{"warnings": []}' from generate_series(1, 4) n`,
@@ -157,12 +162,12 @@ describe('the 2,000 waiting deliveries with the earliest due time become due', (
 
   test('when an endpoint is enabled', async () => {
     const subscription = await subscribe();
-    await pauseEndpoint(knex, subscription.endpoint);
+    await pauseEndpoint(db, subscription.endpoint);
     await addWaiting(subscription);
-    expect(await findEndpoint(knex, subscription.account.id, subscription.endpoint.endpoint_id)).toMatchObject({
+    expect(await findEndpoint(db, subscription.account.id, subscription.endpoint.endpoint_id)).toMatchObject({
       waiting: WAITING,
     });
-    await enableEndpoint(knex, subscription.endpoint);
+    await enableEndpoint(db, subscription.endpoint);
     expect(await dueLater(subscription)).toHaveLength(WAITING - MAX_HASTENED);
   });
 });
@@ -171,21 +176,21 @@ test('the worker deletes waiting deliveries and attempts of endpoints that no lo
   const [removed, kept] = [await subscribe(), await subscribe()];
   for (const subscription of [removed, kept]) {
     await deliverOne(subscription);
-    await pauseEndpoint(knex, subscription.endpoint);
+    await pauseEndpoint(db, subscription.endpoint);
     await addWaiting(subscription);
   }
-  await removeEndpoint(knex, removed.endpoint);
-  expect(await removeOrphanedDeliveries(knex, running)).toBe(WAITING + 1);
+  await removeEndpoint(db, removed.endpoint);
+  expect(await removeOrphanedDeliveries(db, running)).toBe(WAITING + 1);
   expect(await waiting(removed)).toEqual([]);
-  expect(await listAttempts(knex, removed.endpoint, { limit: 1 })).toEqual([]);
+  expect(await listAttempts(db, removed.endpoint, { limit: 1 })).toEqual([]);
   expect(await waiting(kept)).toHaveLength(WAITING);
-  expect(await listAttempts(knex, kept.endpoint, { limit: 10 })).toHaveLength(1);
+  expect(await listAttempts(db, kept.endpoint, { limit: 10 })).toHaveLength(1);
 });
 
 test('recent attempts of an endpoint are kept, at most the newest 1,000', async () => {
   const subscription = await subscribe();
   const { account, endpoint } = subscription;
-  await pauseEndpoint(knex, endpoint);
+  await pauseEndpoint(db, endpoint);
   const add = (count: number, at: string) =>
     knex.raw(
       `insert into delivery_attempts (account_id, endpoint_number, at, event_id, type, attempt, duration_ms)
@@ -193,9 +198,9 @@ test('recent attempts of an endpoint are kept, at most the newest 1,000', async 
       [account.id, endpoint.endpoint_number, at, count],
     );
   await add(25_000, '1 minute');
-  expect(await pruneAttempts(knex, 3_600_000, 1000, running)).toBe(24_000);
-  const attempts = await listAttempts(knex, endpoint, { limit: 2000 });
+  expect(await pruneAttempts(db, 3_600_000, 1000, running)).toBe(24_000);
+  const attempts = await listAttempts(db, endpoint, { limit: 2000 });
   expect(attempts.map(({ attempt }) => attempt)).toEqual(Array.from({ length: 1000 }, (_, index) => 25_000 - index));
-  expect(await pruneAttempts(knex, 30_000, 1000, running)).toBeGreaterThanOrEqual(1000);
-  expect(await listAttempts(knex, endpoint, { limit: 1 })).toEqual([]);
+  expect(await pruneAttempts(db, 30_000, 1000, running)).toBeGreaterThanOrEqual(1000);
+  expect(await listAttempts(db, endpoint, { limit: 1 })).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { type TestAccount, withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -15,11 +16,11 @@ import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-const { stack, knex, api, worker } = useStack({ intake: true, worker: true });
+const { stack, knex, db, api, worker } = useStack({ intake: true, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  expect(await setEvents(knex, account.id, true)).toBe(true);
+  expect(await setEvents(db, account.id, true)).toBe(true);
   return account;
 }
 
@@ -48,7 +49,7 @@ const review = (
   orderId: number,
   to: 'confirmed' | 'rejected' | 'needs_review',
   reason?: string,
-) => reviewOrders(knex, { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
+) => reviewOrders(db, { accountId: account.id, orderIds: [orderId], to, by: BY, reason });
 
 /** Moves the confirmation of an order, and its event, to a minute ago. */
 async function endUndoTime(orderId: number): Promise<void> {
@@ -135,7 +136,7 @@ describe('an event is recorded', () => {
   test('for each decision of a reviewer, and for a cancellation', async () => {
     const account = await accountWithEvents();
     const { id, orderId, receiptId } = await send(account, { address: 'Villa 1' });
-    await editStoredOrder(knex, { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
+    await editStoredOrder(db, { accountId: account.id, orderId, edits: { '/address': 'Villa 2' }, by: BY });
     await review(account, orderId, 'rejected', 'sold out');
     await review(account, orderId, 'needs_review');
     await api.cancel(account, { source_order_id: id, reason: 'The customer called' });
@@ -201,7 +202,7 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { id, orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    if (how === 'undone') await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
+    if (how === 'undone') await undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
     else await api.cancel(account, { source_order_id: id });
     expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
     await send(account);
@@ -214,9 +215,9 @@ describe('a confirmation is published', () => {
     const account = await accountWithEvents();
     const { orderId } = await send(account);
     await review(account, orderId, 'confirmed');
-    await setEvents(knex, account.id, false);
-    await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
-    await setEvents(knex, account.id, true);
+    await setEvents(db, account.id, false);
+    await undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
+    await setEvents(db, account.id, true);
     expect(await knex('unpublished_events').where({ order_id: orderId, type: 'order.confirmed' })).toEqual([]);
   });
 
@@ -240,7 +241,7 @@ test('undoing a rejection publishes order.reopened', async () => {
   const account = await accountWithEvents();
   const { orderId } = await send(account);
   await review(account, orderId, 'rejected');
-  await undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY });
+  await undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
   expect(typesOf(await read(account, 3))).toEqual(['receipt.written', 'order.rejected', 'order.reopened']);
 });
 
@@ -315,7 +316,7 @@ describe('the event log', () => {
     for (const { body } of await Promise.all(waiting)) {
       expect(body).toMatchObject({ events: [{ data: { sequence: 1_000_003 } }], next: '1000003', more: false });
     }
-    expect(await readEventLog(knex, account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
+    expect(await readEventLog(db, account.id)).toMatchObject({ first_sequence: 1, last_sequence: 1_000_003 });
   });
 
   test('ends a wait when events are disabled', async () => {
@@ -324,9 +325,9 @@ describe('the event log', () => {
     const longer = api.events(other, 'after=0', { Prefer: 'wait=30' }).then(() => null);
     // The wait may not have begun yet; the reply is the same.
     await sleep(100);
-    await setEvents(knex, account.id, false);
+    await setEvents(db, account.id, false);
     expect(await Promise.race([waiting, longer])).toMatchObject({ status: 409, body: { code: 'events_disabled' } });
-    await setEvents(knex, other.id, false);
+    await setEvents(db, other.id, false);
     await longer;
   });
 
@@ -365,7 +366,7 @@ test('a round of publishing has a total limit, and begins after the account that
     const { knex: db, url } = idle.database;
     const accounts = [await idle.account(), await idle.account(), await idle.account()].map(({ id }) => id);
     for (const id of accounts) {
-      await setEvents(db, id, true);
+      await setEvents(connectionOf(db), id, true);
       await db.raw(
         `insert into unpublished_events (account_id, type, receipt_id, source_order_id)
          select ?, 'receipt.dead', gen_random_uuid(), 'x' from generate_series(1, 4)`,
@@ -397,7 +398,7 @@ test('a round of events that takes too long is divided, so that it delays no oth
     const { knex: db } = slow.database;
     const { api } = await slow.intake();
     const [heavy, other] = [await slow.account(), await slow.account()];
-    for (const { id } of [heavy, other]) await setEvents(db, id, true);
+    for (const { id } of [heavy, other]) await setEvents(connectionOf(db), id, true);
     // As Postgres does with a statement that takes longer than PG_QUERY_TIMEOUT.
     await db.raw(`
       create function cancel_many() returns trigger language plpgsql as $$
@@ -415,7 +416,7 @@ test('a round of events that takes too long is divided, so that it delays no oth
     await slow.worker();
     await api.order(other, { source_order_id: 'y' });
     await until('the event of the other account', async () => (await api.events(other)).body.events.length === 1);
-    await until('all events', async () => (await readEventLog(db, heavy.id)).last_sequence === 500);
+    await until('all events', async () => (await readEventLog(connectionOf(db), heavy.id)).last_sequence === 500);
   });
 });
 
@@ -499,7 +500,7 @@ test('an erasure removes reasons from events', async () => {
   // This event waits for the end of the undo time.
   await api.cancel(account, { source_order_id: id, reason: 'Aisha called' });
   const search = searchCustomer({ phone: '+971501234567' });
-  await eraseOrder(knex, {
+  await eraseOrder(db, {
     accountId: account.id,
     sourceOrderId: id,
     receiptIds: [receiptId],

@@ -10,6 +10,7 @@ import { retryDelay } from '@orders/domain/endpoints.ts';
 import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { Webhook } from 'standardwebhooks';
 import { makeDirectory } from '../harness/directory.ts';
@@ -92,9 +93,9 @@ describeWith('php', 'python3')('a program of the page', () => {
 
   test.each(PROGRAMS)('$heading stores each delivered event once', async (program) => {
     const account = await stack.account();
-    await setEvents(knex, account.id, true);
+    await setEvents(connectionOf(knex), account.id, true);
     const options = { accountId: account.id, url: 'http://127.0.0.1:9/', types: null };
-    const endpoint = await createEndpoint(knex, stack.secretsKey, options);
+    const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, options);
     const receiver = await start(program, endpoint.secret);
     await knex('endpoints').where({ account_id: account.id }).update({ url: receiver.url });
     const name = 'طلب-1';
@@ -106,10 +107,10 @@ describeWith('php', 'python3')('a program of the page', () => {
     const { body } = await api.events(account);
     expect(first).toBe(`${body.events[0].id}.json`);
     expect(JSON.parse(await receiver.read(first as string))).toEqual(body.events[0]);
-    await until('it can be sent again', async () => (await resendEvents(knex, endpoint, 1, 1)) === 1);
-    await requestTest(knex, endpoint);
+    await until('it can be sent again', async () => (await resendEvents(connectionOf(knex), endpoint, 1, 1)) === 1);
+    await requestTest(connectionOf(knex), endpoint);
     const attempts = await until('three attempts', async () => {
-      const listed = await listAttempts(knex, endpoint, { limit: 10 });
+      const listed = await listAttempts(connectionOf(knex), endpoint, { limit: 10 });
       return listed.length >= 3 && listed;
     });
     expect(attempts.map(({ status, error }) => [status, error])).toEqual(Array(3).fill([204, null]));

@@ -135,7 +135,7 @@ describeWith(
 )('the examples of the pages for senders', () => {
   const directory = makeDirectory();
 
-  const { stack, knex, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
+  const { stack, knex, db, intake, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
   const variables = ({ key, secret }: TestAccount, url = api.url) => ({
     ORDERS_URL: url,
@@ -166,7 +166,7 @@ describeWith(
     'every example of %s works as pasted, prints the shown output, and creates each order once',
     async (name) => {
       const account = await stack.account({ signing: true });
-      if (name === 'events' || name === 'sdk') await setEvents(knex, account.id, true);
+      if (name === 'events' || name === 'sdk') await setEvents(db, account.id, true);
       const ran: string[] = [];
       const files = name === 'sdk' ? [await packClient(directory)] : [];
       const headings = readBlocks(markdownOf(name)).flatMap(({ language, heading }) =>
@@ -196,7 +196,7 @@ describeWith(
     await Promise.all(
       PROGRAMS.map(async ({ text, heading }) => {
         const account = await stack.account();
-        await setRateLimit(knex, account.id, { requests: 1, seconds: 15 });
+        await setRateLimit(db, account.id, { requests: 1, seconds: 15 });
         const front = await startLossyProxy(api.url);
         const [printed] = await paste([text], variables(account, front.url)).finally(() => front.close());
         const replies = intake.log.lines.filter(({ account_id }) => account_id === account.id);
@@ -211,7 +211,7 @@ describeWith(
     'a correction through the unchanged $heading program is processed and held',
     async ({ text, heading }) => {
       const account = await stack.account();
-      await setHoldResends(knex, account.id, true);
+      await setHoldResends(db, account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);
       // The second correction is a retry and changes nothing.

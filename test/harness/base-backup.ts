@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { chown, copyFile, lstat, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { openKnex } from '@orders/database/connect.ts';
 import {
   type FaultyPostgres as Server,
   startFaultyPostgres as startServer,
 } from '@orders/test-services/faulty-postgres.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import pg from 'pg';
@@ -137,6 +137,7 @@ export async function takeBackup(source: FaultyPostgres): Promise<Backup> {
         url: postgres.url,
         directUrl: postgres.url,
         knex,
+        db: connectionOf(knex),
         async close() {
           await knex.destroy();
           await postgres.stop('SIGQUIT');

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll } from '@jest/globals';
 import { APP_ROLES, grantAppRoles } from '@orders/cli/grant-roles.ts';
-import { closeDatabase, type Database, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { closeAtEnd } from './close-at-end.ts';
@@ -15,7 +16,7 @@ const PASSWORD = 'test-role';
 
 /** Applies `deploy/postgres/roles.sql` to a database of a server that this run started, and gives the roles a password. */
 export async function createAppRoles(knex: Knex): Promise<void> {
-  await grantAppRoles(knex);
+  await grantAppRoles(connectionOf(knex));
   // By Postgres itself, with the `scram_iterations` of the server.
   for (const role of APP_ROLES) await knex.raw(`alter role ${role} password '${PASSWORD}'`);
 }
@@ -37,6 +38,8 @@ export interface TestDatabase {
   /** `url` with the role of an app, if the apps have their own roles in this run. */
   urlOf?(app: RoleOf): string;
   knex: Knex;
+  /** A pool for the functions of the product. */
+  db: Database;
   close(): Promise<void>;
 }
 
@@ -71,6 +74,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     directUrl: direct.href,
     ...(process.env.TEST_ROLES === 'on' && { urlOf: (app: RoleOf) => asRole(url, app) }),
     knex,
+    db: connectionOf(knex),
     async close() {
       await knex.destroy();
       await dropDatabase(direct.href);

@@ -32,7 +32,7 @@ export const NOT_ERASED = { emirate: 'Dubai', items: [{ name: 'Soup', quantity: 
 /** An account whose events are recorded, so that they are searched too. */
 export async function accountWithEvents(stack: Stack): Promise<TestAccount> {
   const account = await stack.account();
-  await setEvents(stack.database.knex, account.id, true);
+  await setEvents(stack.database.db, account.id, true);
   return account;
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import type { EventType } from '@orders/domain/events.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { Webhook } from 'standardwebhooks';
 import { closeAtEnd } from './close-at-end.ts';
 import type { Stack } from './stack.ts';
@@ -75,18 +76,21 @@ export async function startEventReceiver(): Promise<EventReceiver> {
 export async function callEndpoint(stack: Stack, url: string): Promise<DeliveryAttempt> {
   const { knex } = stack.database;
   const { id } = await stack.account();
-  await setEvents(knex, id, true);
-  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId: id, url, types: null });
-  await requestTest(knex, endpoint);
-  return until(`the attempt to call ${url}`, async () => (await listAttempts(knex, endpoint, { limit: 1 }))[0]);
+  await setEvents(connectionOf(knex), id, true);
+  const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, { accountId: id, url, types: null });
+  await requestTest(connectionOf(knex), endpoint);
+  return until(
+    `the attempt to call ${url}`,
+    async () => (await listAttempts(connectionOf(knex), endpoint, { limit: 1 }))[0],
+  );
 }
 
 /** Enables events for a new account, and makes an endpoint of it at a new receiver. */
 export async function subscribe(stack: Stack, types: EventType[] | null = null) {
   const { knex } = stack.database;
   const account = await stack.account();
-  await setEvents(knex, account.id, true);
+  await setEvents(connectionOf(knex), account.id, true);
   const receiver = await startEventReceiver();
   const options = { accountId: account.id, url: receiver.url, types };
-  return { account, receiver, endpoint: await createEndpoint(knex, stack.secretsKey, options) };
+  return { account, receiver, endpoint: await createEndpoint(connectionOf(knex), stack.secretsKey, options) };
 }

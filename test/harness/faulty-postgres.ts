@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { startFaultyPostgres as startServer } from '@orders/test-services/faulty-postgres.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { PREPARED, type TestDatabase } from './database.ts';
@@ -39,13 +39,15 @@ export async function startFaultyPostgres(settings: string[] = [], { direct = fa
   const pooler = direct || PREPARED ? null : await startPgBouncer(directUrl);
   const url = pooler?.through(directUrl) ?? directUrl;
   const knex = openKnex({ url, applicationName: 'orders test' });
-  await migrate(knex);
+  const db = connectionOf(knex);
+  await migrate(db);
   await migrateQueue(directUrl);
   return closeAtEnd<FaultyPostgres>({
     url,
     directUrl,
     directory,
     knex,
+    db,
     kill,
     start,
     async close() {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import type { MemberRole } from '@orders/database/users/memberships.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import supertest from 'supertest';
 import type { Reply } from './api.ts';
 import { type RunningPortal, type Stack, TEST_HASH_COST, type TestAccount } from './stack.ts';
@@ -29,9 +30,9 @@ export async function createPerson(
   const role = accountId === null ? 'operator' : 'account_holder';
   const email = `${role}-${randomBytes(4).toString('hex')}@example.test`;
   const name = 'Test Person';
-  const token = await createInvitation(knex, { email, role, accountId, memberRole }, 'test', 60_000);
+  const token = await createInvitation(connectionOf(knex), { email, role, accountId, memberRole }, 'test', 60_000);
   hashing ??= hashPassword(PASSWORD, Number(TEST_HASH_COST));
-  await acceptInvitation(knex, token, name, await hashing);
+  await acceptInvitation(connectionOf(knex), token, name, await hashing);
   return { email, name, password: PASSWORD, accountId };
 }
 

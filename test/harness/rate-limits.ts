@@ -16,7 +16,7 @@ export function leftOf({ headers: { ratelimit = '' } }: Reply): number {
 export async function untilCountersShared(stack: Stack, intakes: RunningIntake[]): Promise<void> {
   if (!isRedisUrl(stack.queue.url)) return;
   const account = await stack.account();
-  await setRateLimit(stack.database.knex, account.id, { requests: 100_000, seconds: 3600 });
+  await setRateLimit(stack.database.db, account.id, { requests: 100_000, seconds: 3600 });
   // In several rounds, as one intake can be connected before another.
   await until('the intakes share their counters', async () => {
     const left: number[] = [];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openKnex } from '@orders/database/connect.ts';
+import { openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import type { PooledDatabase } from './database.ts';
 import { until } from './until.ts';

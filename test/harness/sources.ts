@@ -30,7 +30,7 @@ export async function createTestSource(
     secret: SOURCE_SECRET,
     ...own,
   };
-  return createSource(database.knex, secretsKey, source, 'tester');
+  return createSource(database.db, secretsKey, source, 'tester');
 }
 
 /** The headers with which Shopify sends a body. */

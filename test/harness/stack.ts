@@ -125,9 +125,9 @@ export async function startStack(
     secretsKey,
     env,
     async account({ signing = false } = {}) {
-      const { account_id: id } = await createAccount(database.knex, `test ${randomBytes(3).toString('hex')}`);
-      const { key } = await createKey(database.knex, id, 'test');
-      const secret = signing ? (await enableSigning(database.knex, secretsKey, id)).secret : null;
+      const { account_id: id } = await createAccount(database.db, `test ${randomBytes(3).toString('hex')}`);
+      const { key } = await createKey(database.db, id, 'test');
+      const secret = signing ? (await enableSigning(database.db, secretsKey, id)).secret : null;
       return { id, key, secret };
     },
     openDatabase() {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AuditEvent, listAudit } from '@orders/database/audit.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { Redis } from 'ioredis';
 import type { Knex } from 'knex';
 
@@ -78,7 +79,7 @@ export async function listChanges(
   accountId: number,
   limit = 100,
 ): Promise<Pick<AuditEvent, 'actor' | 'action' | 'subject' | 'details'>[]> {
-  const events = await listAudit(db, { accountId, limit });
+  const events = await listAudit(connectionOf(db), { accountId, limit });
   return events.filter(isChange).map(({ actor, action, subject, details }) => ({ actor, action, subject, details }));
 }
 

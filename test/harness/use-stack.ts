@@ -21,6 +21,8 @@ interface Started {
   stack: Stack;
   /** For statements of the test itself, as the owner of the database. */
   knex: Knex;
+  /** For the functions of the product, which run SQL. */
+  db: Database;
   intake: RunningIntake;
   /** Of the intake. */
   api: Api;
@@ -66,7 +68,7 @@ interface Options {
   provider?: true | 'localhost';
 }
 
-type Names<O> = 'stack' | 'knex' | Extract<keyof O, keyof Started> | ('intake' extends keyof O ? 'api' : never);
+type Names<O> = 'stack' | 'knex' | 'db' | Extract<keyof O, keyof Started> | ('intake' extends keyof O ? 'api' : never);
 
 /**
  * Starts a stack before the tests of the file, or of the `describe` that it is called in, and in it what `options` names. What it returns
@@ -89,6 +91,7 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
     const stack = await startStack(queue);
     started.stack = stack;
     started.knex = stack.database.knex;
+    started.db = stack.database.db;
     if (database) started.database = stack.openDatabase();
     const portalSettings: Settings = {};
     if (intake) {
@@ -118,7 +121,7 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
   else beforeAll(start);
   if ([options.account, options.person, options.shop].includes('each test')) beforeEach(() => make('each test'));
 
-  const names = ['stack', 'knex', 'api', ...Object.keys(options)] as (keyof Started)[];
+  const names = ['stack', 'knex', 'db', 'api', ...Object.keys(options)] as (keyof Started)[];
   const standIns = names.map((name) => [
     name,
     standIn<object>(name, () => started[name], name === 'knex' ? () => {} : {}),

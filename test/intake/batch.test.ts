@@ -8,7 +8,7 @@ import { countStored, readBodies } from '../harness/stored.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, intake, account } = useStack({
+const { stack, knex, db, intake, account } = useStack({
   queue: QUEUE_KIND,
   intake: { MAX_BODY_BYTES: '2000', MAX_BATCH_BYTES: '200000' },
   account: true,
@@ -271,7 +271,7 @@ test('the first ten rejected orders of a batch are listed among the rejected del
   const bad = Array.from({ length: 30 }, () => '{"source_order_id":"x",}');
   await intake.api.batch(sender, lines(order('good'), ...bad));
   const rows = await until('ten rejections are listed', async () => {
-    const found = await listRejected(knex, sender.id, 100);
+    const found = await listRejected(db, sender.id, 100);
     return found.length >= 10 && found;
   });
   expect(rows).toHaveLength(10);
@@ -284,7 +284,7 @@ test('a batch that is rejected whole is listed as one rejected delivery', async 
   const sender = await stack.account();
   await intake.api.batch(sender, `[${order('good')},]`);
   const [row] = await until('it is there', async () => {
-    const found = await listRejected(knex, sender.id, 100);
+    const found = await listRejected(db, sender.id, 100);
     return found.length > 0 && found;
   });
   expect(row).toMatchObject({ code: 'malformed_body', diagnosis: 'whole_batch' });

@@ -7,7 +7,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';
 
-const { stack, knex, intake, api, worker, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, db, intake, api, worker, account } = useStack({ intake: true, worker: true, account: true });
 
 let orders = 0;
 const newId = (name: string) => `${name}-${++orders}`;
@@ -32,7 +32,7 @@ async function cancel(body: unknown, by = account) {
 }
 
 const review = (orderId: number, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex, {
+  reviewOrders(db, {
     accountId: account.id,
     orderIds: [orderId],
     to,
@@ -260,9 +260,9 @@ describe('a cancellation of an order that has not arrived is held', () => {
     const [{ order_id }] = await knex('orders').where({ account_id: by.id });
     expect((await api.reconcile(by, [id])).body.results).toMatchObject([{ status: 'never_seen', order_id: null }]);
     const listed = [];
-    for await (const chunk of readOrders(knex, { accountId: by.id })) listed.push(...chunk);
+    for await (const chunk of readOrders(db, { accountId: by.id })) listed.push(...chunk);
     expect(listed).toEqual([]);
-    expect(await reviewOrders(knex, { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY })).toBeNull();
+    expect(await reviewOrders(db, { accountId: by.id, orderIds: [order_id], to: 'needs_review', by: BY })).toBeNull();
   });
 
   test('and is not shown as the order of a receipt, if a version without cancellations made that its duplicate', async () => {

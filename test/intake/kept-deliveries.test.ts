@@ -18,7 +18,7 @@ let intakes: [RunningIntake, RunningIntake];
 let account: TestAccount;
 let client: PortalClient;
 
-const { stack, knex } = useStack();
+const { stack, knex, db } = useStack();
 
 beforeAll(async () => {
   intakes = [await stack.intake(), await stack.intake()];
@@ -100,7 +100,7 @@ describe('the same order with other content under a used key', () => {
 
   test('holds the order if the account holds resends', async () => {
     await begin();
-    await setHoldResends(knex, account.id, true);
+    await setHoldResends(db, account.id, true);
     await write(await acceptFirst('held'));
     const { kept_as } = await sendKept(RESENT, 'held');
     await withWorker(async () => {

@@ -15,7 +15,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, intake } = useStack({ intake: true });
+const { stack, knex, db, intake } = useStack({ intake: true });
 
 type Headers = Record<string, string>;
 type Route = [
@@ -49,8 +49,8 @@ const ROUTES: Route[] = [
 /** An account that signs and has events, and one key of it. */
 async function accountWith(access: KeyAccess): Promise<TestAccount & { keyId: number }> {
   const account = await stack.account({ signing: true });
-  await setEvents(knex, account.id, true);
-  const { key, key_id: keyId } = await createKey(knex, account.id, 'limited', access);
+  await setEvents(db, account.id, true);
+  const { key, key_id: keyId } = await createKey(db, account.id, 'limited', access);
   return { ...account, key, keyId };
 }
 
@@ -169,7 +169,7 @@ describe('addresses', () => {
 describe('signed only', () => {
   async function signedOnlyAccount(access: KeyAccess = {}): Promise<TestAccount> {
     const account = await accountWith(access);
-    await setSignedOnly(knex, account.id, true);
+    await setSignedOnly(db, account.id, true);
     return account;
   }
 
@@ -206,9 +206,9 @@ describe('signed only', () => {
 });
 
 test.each<[what: string, change: (account: TestAccount & { keyId: number }) => Promise<unknown>, code: string]>([
-  ['scope', ({ keyId }) => updateKey(knex, keyId, { scopes: ['read'] }), 'insufficient_scope'],
-  ['range', ({ keyId }) => updateKey(knex, keyId, { addresses: ['203.0.113.7'] }), 'address_not_allowed'],
-  ['setting', ({ id }) => setSignedOnly(knex, id, true), 'signature_required'],
+  ['scope', ({ keyId }) => updateKey(db, keyId, { scopes: ['read'] }), 'insufficient_scope'],
+  ['range', ({ keyId }) => updateKey(db, keyId, { addresses: ['203.0.113.7'] }), 'address_not_allowed'],
+  ['setting', ({ id }) => setSignedOnly(db, id, true), 'signature_required'],
 ])('a changed %s works within 5 seconds for a key that was just used', async (_what, change, code) => {
   const account = await accountWith({});
   expect((await intake.api.order(account, {})).status).toBe(422);
@@ -249,7 +249,7 @@ describe('an expiry', () => {
       return (await knex('api_keys').whereIn('key_id', keys).whereNull('last_used_at')).length === 0;
     });
     expect((await counting()).count - before).toBe(1);
-    await replaceKey(knex, soon.keyId, day * 1000);
+    await replaceKey(db, soon.keyId, day * 1000);
     expect((await counting()).count - before).toBe(0);
   });
 });
@@ -260,11 +260,11 @@ test('a replacement has the scopes, the addresses and the lifetime of the key, c
   await knex('api_keys')
     .where({ key_id: keyId })
     .update({ expires_at: knex.raw("now() + interval '1 hour'") });
-  const created = (await replaceKey(knex, keyId, 60_000)) as NewApiKey;
+  const created = (await replaceKey(db, keyId, 60_000)) as NewApiKey;
   expect(created).toMatchObject({ ...access, account_id: id });
   expect(Number(created.expires_at) - Number(created.created_at)).toBe(86_400_000);
-  expect(await replaceKey(knex, keyId, 0)).toBeNull();
-  expect(await updateKey(knex, keyId, { lifetime_seconds: null })).toBeNull();
+  expect(await replaceKey(db, keyId, 0)).toBeNull();
+  expect(await updateKey(db, keyId, { lifetime_seconds: null })).toBeNull();
 });
 
 test('rejected requests are listed for the account', async () => {

@@ -5,7 +5,7 @@ import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticate
 import { openShop } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 test('at most two signing secrets are valid after many rotations', async () => {
   const shop = await openShop(stack, portal);
@@ -43,7 +43,7 @@ test('an account has at most 100 valid keys', async () => {
   expect(keys).toHaveLength(100);
   const replaced = await shop.post(`/keys/${keys[1].key_id}/replace`, { grace: 'none' });
   expect(replaced.status).toBe(201);
-  await revokeKey(knex, keys[2].key_id);
+  await revokeKey(db, keys[2].key_id);
   expect((await shop.post('/keys', { name: 'the next' })).status).toBe(201);
 });
 

@@ -14,7 +14,7 @@ interface Webhook {
   requestBody: { content: { 'application/json': { schema: object; examples: Record<string, { value: unknown }> } } };
 }
 
-const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
+const { stack, db, api } = useStack({ intake: { BASE_PATH: '/delivery/api' } });
 
 test('/openapi.json is an OpenAPI 3.1 document that names each route and each problem code', async () => {
   const { status, body } = await api.send('GET', '/openapi.json');
@@ -57,10 +57,10 @@ test('what is delivered to endpoints matches the webhooks of the document', asyn
   await stack.notifier();
   const receiver = await startEventReceiver();
   const account = await stack.account();
-  await setEvents(knex, account.id, true);
+  await setEvents(db, account.id, true);
   const options = { accountId: account.id, url: receiver.url, types: null };
-  const endpoint = await createEndpoint(knex, stack.secretsKey, options);
-  await requestTest(knex, endpoint);
+  const endpoint = await createEndpoint(db, stack.secretsKey, options);
+  await requestTest(db, endpoint);
   await api.order(account, { source_order_id: 'documented', emirate: 'Sharjha' });
   await until('both are delivered', async () => receiver.received.length === 2);
   await receiver.close();

@@ -4,7 +4,7 @@ import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { countStored } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const MESSY = {
   source_order_id: 'preview-1',
@@ -47,7 +47,7 @@ describe('a preview', () => {
     const order = { ...MESSY, source_order_id: 'preview-2' };
     const { body: preview } = await api.preview(account, order);
     const { body: sent } = await api.order(account, order, { Prefer: 'wait=30' });
-    const [stored] = await listOrders(knex, { accountId: account.id });
+    const [stored] = await listOrders(db, { accountId: account.id });
     expect(stored).toMatchObject({ ...preview.normalized, warnings: preview.warnings, order_id: sent.order_id });
     const { body: again } = await api.preview(account, order);
     expect(again).toEqual({ ...preview, duplicate_of: { receipt_id: sent.receipt_id, order_id: sent.order_id } });

@@ -26,7 +26,7 @@ describe('forced races between requests', () => {
   let account: TestAccount;
   let holds: Hold[] = [];
 
-  const { stack, knex } = useStack();
+  const { stack, knex, db } = useStack();
 
   beforeAll(async () => {
     intakes = [await stack.intake(), await stack.intake()];
@@ -114,13 +114,13 @@ describe('forced races between requests', () => {
 
   test('revoking a key lets requests in flight finish, and every intake rejects the key within 5 seconds', async () => {
     account = await stack.account();
-    const { key, key_id } = await createKey(knex, account.id, 'to be revoked');
+    const { key, key_id } = await createKey(db, account.id, 'to be revoked');
     const revoked = { ...account, key };
     for (const { api } of intakes) expect((await api.order(revoked, {})).status).toBe(422);
     const table = await lock('receipts');
     const underWay = intakes.map(({ api }, index) => api.order(revoked, { source_order_id: `under way ${index}` }));
     await whoWait(knex, 2, 'relation');
-    await revokeKey(knex, key_id);
+    await revokeKey(db, key_id);
     await table.release();
     const replies = await Promise.all(underWay);
     expect(replies.map(({ status }) => status)).toEqual([202, 202]);
@@ -139,7 +139,7 @@ describe('forced races between requests', () => {
     const table = await lock('receipts');
     const underWay = intakes[0].api.webhook(old, { source_order_id: 'signed before' });
     await whoWait(knex, 1, 'relation');
-    const rotated = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);
+    const rotated = await rotateSigning(db, stack.secretsKey, account.id, 3_600_000);
     const current = { ...account, secret: rotated?.secret as string };
     await table.release();
     const accepted = [await underWay];

@@ -33,7 +33,7 @@ test(
   `${COUNT} random payloads (RANDOM_SEED=${SEED}) are stored exactly as they were normalized`,
   async () => {
     for (let done = 0; done < COUNT; done += BATCH) {
-      const { account_id: accountId } = await createAccount(db.knex, `random ${done}`);
+      const { account_id: accountId } = await createAccount(db.db, `random ${done}`);
       const bodies = randomBodies(SEED + done);
       const receipts = bodies.map((body) => ({ receiptId: uuidv7(), accountId, channel: 'rest' as const, body }));
       const normalized = bodies.map((body) => normalizeOrder(parseBody(body)));
@@ -49,7 +49,7 @@ test(
       const { written } = await writeOrders(database, leaseId, [randomUUID()], writable as WritableOrder[]);
       expect(written).toHaveLength(BATCH);
 
-      const stored = await listOrders(db.knex, { accountId });
+      const stored = await listOrders(db.db, { accountId });
       expect(stored).toHaveLength(BATCH);
       const expected = new Map(normalized.map((one) => [one.order.source_order_id, one]));
       for (const order of stored) {

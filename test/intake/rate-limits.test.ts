@@ -29,7 +29,7 @@ describeWith('redis-server')('rate limits', () => {
 
   async function accountWith(limit: AccountRateLimit): Promise<TestAccount> {
     const account = await stack.account();
-    await setRateLimit(stack.database.knex, account.id, limit);
+    await setRateLimit(stack.database.db, account.id, limit);
     return account;
   }
 
@@ -236,7 +236,7 @@ describeWith('redis-server')('rate limits', () => {
   test('a changed limit applies within 5 seconds, whatever the old limit rejected', async () => {
     const account = await accountWith({ requests: 1, seconds: 3600 });
     expect(await granted(account, 6, limited)).toBe(1);
-    await setRateLimit(stack.database.knex, account.id, { requests: 5, seconds: 3600 });
+    await setRateLimit(stack.database.db, account.id, { requests: 5, seconds: 3600 });
     await moveClock(5);
     expect(await granted(account, 6, limited)).toBe(5);
   });

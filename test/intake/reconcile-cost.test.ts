@@ -54,7 +54,7 @@ test('pending receipts are found in shared outbox rows, with and without keys, a
     .delete();
   expect(await stateOf('dead')).toBe('dead');
   const dead = await db.knex('receipts').where({ state: 'dead' }).pluck('receipt_id');
-  expect(await redriveReceipts(db.knex, dead)).toEqual(dead);
+  expect(await redriveReceipts(db.db, dead)).toEqual(dead);
   expect(await stateOf('dead')).toBe('received');
   expect(await Promise.all(['mixed', 'keyed', 'dead', 'never'].map(stateOf))).toEqual([
     ...Array(3).fill('received'),

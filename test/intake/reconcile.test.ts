@@ -4,6 +4,7 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
@@ -195,7 +196,7 @@ describe('the status of an id', () => {
     const { body } = await intake.api.status(account, receipt_id);
     expect(await ask('rc-4')).toEqual({ status: 'dead', receipt_id, order_id: null, received_at: body.received_at });
     await worker.close();
-    expect(await redriveReceipts(knex, [receipt_id])).toEqual([receipt_id]);
+    expect(await redriveReceipts(connectionOf(knex), [receipt_id])).toEqual([receipt_id]);
     expect(await ask('rc-4')).toMatchObject({ status: 'received', receipt_id });
 
     await stopPoisoning(knex);
@@ -247,7 +248,7 @@ test('is never never_seen after a 202, even while receipts change', async () => 
     areSent = true;
   };
   const redrive = async () =>
-    redriveReceipts(knex, await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
+    redriveReceipts(connectionOf(knex), await knex('dead_letters').where({ account_id: busy.id }).pluck('receipt_id'));
   const isEachWritten = async () => {
     if (accepted.size === 0) return false;
     const { status, body } = await intake.api.reconcile(busy, [...accepted]);

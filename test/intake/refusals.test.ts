@@ -18,7 +18,7 @@ import { useStack } from '../harness/use-stack.ts';
 let signed: TestAccount;
 let unsigned: TestAccount;
 
-const { stack, knex, intake } = useStack({ intake: true });
+const { stack, knex, db, intake } = useStack({ intake: true });
 
 beforeAll(async () => {
   signed = await stack.account({ signing: true });
@@ -66,17 +66,17 @@ describe('the key', () => {
     const account = await stack.account();
     expect((await intake.api.order(account, {})).status).toBe(422);
     const [keyId] = await knex('api_keys').where({ account_id: account.id }).pluck('key_id');
-    await revokeKey(knex, keyId);
+    await revokeKey(db, keyId);
     await moveClock(5);
     expectProblem(await intake.api.order(account, {}), 401, 'invalid_api_key');
   });
 
   test('a replaced key works during its grace period and not afterwards', async () => {
     const { id } = await stack.account();
-    const expiredKey = await createKey(knex, id, 'no grace');
-    const kept = await createKey(knex, id, 'grace');
-    await replaceKey(knex, expiredKey.key_id, 0);
-    const next = await replaceKey(knex, kept.key_id, 3_600_000);
+    const expiredKey = await createKey(db, id, 'no grace');
+    const kept = await createKey(db, id, 'grace');
+    await replaceKey(db, expiredKey.key_id, 0);
+    const next = await replaceKey(db, kept.key_id, 3_600_000);
     const withKey = (key: string) => intake.api.order({ id, key, secret: null }, {});
     expectProblem(await withKey(expiredKey.key), 401, 'invalid_api_key');
     expectProblem(await withKey(kept.key), 422, 'validation_failed');
@@ -85,7 +85,7 @@ describe('the key', () => {
 
   test('a suspended account gets account_suspended on each route', async () => {
     const account = await stack.account({ signing: true });
-    await setSuspended(knex, account.id, true);
+    await setSuspended(db, account.id, true);
     expectProblem(await intake.api.order(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.webhook(account, ORDER), 403, 'account_suspended');
     expectProblem(await intake.api.status(account, 'x'), 403, 'account_suspended');

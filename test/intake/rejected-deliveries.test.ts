@@ -12,12 +12,12 @@ import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, intake } = useStack({ intake: true });
+const { stack, knex, db, intake } = useStack({ intake: true });
 
 /** Waits until the log of the account has `count` rows. */
 async function logOf({ id }: TestAccount, count: number): Promise<RejectedDelivery[]> {
   return until(`${count} rejected deliveries`, async () => {
-    const rows = await listRejected(knex, id, 1000);
+    const rows = await listRejected(db, id, 1000);
     return rows.length >= count && rows;
   });
 }
@@ -92,7 +92,7 @@ describe('the log of rejected deliveries', () => {
     const account = await stack.account();
     expect((await intake.api.webhook(account, ORDER)).body.code).toBe('signing_unavailable');
     const other = await stack.account();
-    await setSuspended(knex, other.id, true);
+    await setSuspended(db, other.id, true);
     expect((await intake.api.order(other, ORDER)).body.code).toBe('account_suspended');
     expect(await logOf(account, 1)).toMatchObject([{ code: 'signing_unavailable' }]);
     expect(await logOf(other, 1)).toMatchObject([{ code: 'account_suspended' }]);
@@ -100,9 +100,9 @@ describe('the log of rejected deliveries', () => {
 
   test('lists requests whose key lacks the access, and unsigned ones of an account that accepts signed ones only', async () => {
     const account = await stack.account({ signing: true });
-    const reader = await createKey(knex, account.id, 'reader', { scopes: ['read'] });
-    const elsewhere = await createKey(knex, account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
-    await setSignedOnly(knex, account.id, true);
+    const reader = await createKey(db, account.id, 'reader', { scopes: ['read'] });
+    const elsewhere = await createKey(db, account.id, 'elsewhere', { addresses: ['203.0.113.7'] });
+    await setSignedOnly(db, account.id, true);
     const codes = [];
     for (const key of [reader.key, elsewhere.key, account.key])
       codes.push((await intake.api.order({ ...account, key }, ORDER)).body.code);
@@ -119,7 +119,7 @@ describe('the log of rejected deliveries', () => {
   test('diagnoses a wrong signature with the secrets of its own account, former ones included', async () => {
     const account = await stack.account({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(db, stack.secretsKey, account.id, 0);
     const signatures = [
       sign(account.secret, ORDER),
       sign(newer?.secret as string, `${ORDER}\n`),
@@ -167,7 +167,7 @@ describe('the log of rejected deliveries', () => {
 describe('a flood of rejections', () => {
   /** The number of listed rows of the account, and of rejections that are only counted. */
   async function countsOf({ id }: TestAccount): Promise<{ listed: number; counted: number }> {
-    const rows = await listRejected(knex, id, 1000);
+    const rows = await listRejected(db, id, 1000);
     return { listed: rows.length, counted: rows.reduce((sum, { more }) => sum + more, 0) };
   }
 
@@ -239,8 +239,8 @@ describe('a flood of rejections', () => {
     await knex('rejected_deliveries').insert(Array.from({ length: 30 }, () => ({ ...row, account_id: full.id })));
     const ago = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
     await knex('rejected_deliveries').insert([8, 6].map((days) => ({ ...row, account_id: old.id, at: ago(days) })));
-    expect(await pruneRejected(knex, 7 * 24 * 3_600_000, 20)).toBeGreaterThanOrEqual(11);
-    const left = async ({ id }: TestAccount) => (await listRejected(knex, id, 100)).length;
+    expect(await pruneRejected(db, 7 * 24 * 3_600_000, 20)).toBeGreaterThanOrEqual(11);
+    const left = async ({ id }: TestAccount) => (await listRejected(db, id, 100)).length;
     expect([await left(full), await left(old)]).toEqual([20, 1]);
   });
 });
@@ -248,7 +248,7 @@ describe('a flood of rejections', () => {
 test('use of an old secret is recorded, and use of the newest is not', async () => {
   const account = await stack.account({ signing: true });
   await intake.api.webhook(account, ORDER);
-  const newer = await rotateSigning(knex, stack.secretsKey, account.id, 3_600_000);
+  const newer = await rotateSigning(db, stack.secretsKey, account.id, 3_600_000);
   const secrets = () => knex('signing_secrets').where({ account_id: account.id }).orderBy('secret_id');
   expect((await intake.api.webhook({ ...account, secret: newer?.secret as string }, ORDER)).status).toBe(202);
   expect((await secrets()).map(({ last_used_at }) => last_used_at)).toEqual([null, null]);

@@ -20,7 +20,7 @@ interface MessyCase {
 const MESSY = JSON.parse(fixture('messy.json')) as MessyCase[];
 
 describeQueues('samples, the queue on %s', (kind) => {
-  const { stack, knex, api } = useStack({ queue: kind, intake: true, worker: true });
+  const { stack, knex, db, api } = useStack({ queue: kind, intake: true, worker: true });
 
   beforeAll(async () => {
     await stack.worker();
@@ -38,7 +38,7 @@ describeQueues('samples, the queue on %s', (kind) => {
       const account = await stack.account({ signing: true });
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['written']));
       expect(new Set(await sendAll(account, route))).toEqual(new Set(['duplicate']));
-      const orders = await listOrders(knex, { accountId: account.id, reviewState: 'needs_review' });
+      const orders = await listOrders(db, { accountId: account.id, reviewState: 'needs_review' });
       const sent = ORDERS.map((line) => JSON.parse(line).source_order_id);
       expect(orders).toHaveLength(300);
       expect(new Set(orders.map((order) => order.source_order_id))).toEqual(new Set(sent));
@@ -82,7 +82,7 @@ describeQueues('samples, the queue on %s', (kind) => {
       expect(body.status).toBe('written');
     }
     const orders = new Map(
-      (await listOrders(knex, { accountId: account.id })).map((order) => [order.source_order_id, order]),
+      (await listOrders(db, { accountId: account.id })).map((order) => [order.source_order_id, order]),
     );
     for (const { about, payload, expect: expected } of MESSY) {
       const order = orders.get(payload.source_order_id);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const BODY = JSON.stringify({ source_order_id: 'x-1' });
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const status = async (source: Source, headers: Record<string, string>, body: string | Buffer = BODY) =>
   (await deliver(api, source, body, headers)).status;
@@ -76,7 +76,7 @@ test('a rejected delivery is listed with the name of its source, and an accepted
   expect(await status(source, headers)).toBe(401);
   expect(await status(source, { 'X-Shopify-Topic': 'orders/create' })).toBe(401);
   const rejected = await until('both are listed', async () => {
-    const listed = await listRejected(knex, own.id, 10);
+    const listed = await listRejected(db, own.id, 10);
     return listed.length === 2 && listed;
   });
   expect(rejected).toMatchObject([
@@ -120,18 +120,18 @@ test('a new secret works at once, the old one for the overlap; a replaced URL an
   const sent = (secret: string, to = source) => status(to, shopifyHeaders(order, 'orders/create', secret), order);
   expect(await sent(SOURCE_SECRET)).toBe(202);
   const change = { accountId: account.id, sourceNumber: source.source_number };
-  await replaceSourceSecret(knex, stack.secretsKey, { ...change, secret: 'new one', overlapMs: 3_600_000 });
+  await replaceSourceSecret(db, stack.secretsKey, { ...change, secret: 'new one', overlapMs: 3_600_000 });
   expect([await sent('new one'), await sent(SOURCE_SECRET), await sent('neither')]).toEqual([202, 202, 401]);
-  await replaceSourceSecret(knex, stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
+  await replaceSourceSecret(db, stack.secretsKey, { ...change, secret: 'newest', overlapMs: 0 });
   expect(await sent('newest')).toBe(202);
   await moveClock(5);
   expect(await sent('new one')).toBe(401);
-  const moved = (await replaceSourceId(knex, account.id, source.source_number)) as Source;
+  const moved = (await replaceSourceId(db, account.id, source.source_number)) as Source;
   expect(await sent('newest', moved)).toBe(202);
   await moveClock(5);
   expect(await sent('newest')).toBe(404);
-  expect(await removeSource(knex, account.id, source.source_number)).toBe(true);
-  expect(await removeSource(knex, account.id, source.source_number)).toBe(false);
+  expect(await removeSource(db, account.id, source.source_number)).toBe(true);
+  expect(await removeSource(db, account.id, source.source_number)).toBe(false);
   await moveClock(5);
   expect(await sent('newest', moved)).toBe(404);
 });
@@ -150,15 +150,15 @@ test('unknown sources, other methods, suspended accounts and limits are rejected
   expect(wrongMethod).toMatchObject({ status: 405, headers: { allow: 'POST' } });
   const long = JSON.stringify({ id: 1, note: 'x'.repeat(262_144) });
   expect(await status(source, shopifyHeaders(long), long)).toBe(413);
-  await setRateLimit(knex, own.id, { requests: 1, seconds: 3600 });
+  await setRateLimit(db, own.id, { requests: 1, seconds: 3600 });
   await moveClock(5);
   // What is not authentic does not count.
   for (let count = 0; count < 3; count++) expect(await status(source, shopifyHeaders('other'), order)).toBe(401);
   expect(await status(source, shopifyHeaders(order), order)).toBe(202);
   const limited = await deliver(api, source, order, shopifyHeaders(order));
   expect(limited).toMatchObject({ status: 429, headers: { 'retry-after': expect.any(String) } });
-  await setRateLimit(knex, own.id, null);
-  await setSuspended(knex, own.id, true);
+  await setRateLimit(db, own.id, null);
+  await setSuspended(db, own.id, true);
   await moveClock(5);
   expect(await status(source, shopifyHeaders(order), order)).toBe(403);
 });

@@ -7,7 +7,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let source: Source;
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: true });
 
 beforeAll(async () => {
   // Without a prefix, an id may have 255 characters.
@@ -65,7 +65,7 @@ test('a delivery that is sent three times is one receipt and is listed once', as
   const headers = shopifyHeaders(body);
   const ids = [await send(body, headers), await send(body, headers), await send(body, headers)];
   expect(new Set(ids.map(({ receipt_id }) => receipt_id)).size).toBe(1);
-  const deliveries = () => findDeliveries(knex, account.id, source.source_number, 10);
+  const deliveries = () => findDeliveries(db, account.id, source.source_number, 10);
   const counted = () => knex('source_activity').where({ source_number: source.source_number }).first();
   await until('three are counted', async () => Number((await counted())?.count) === 3);
   expect(await deliveries()).toMatchObject([{ receipt_id: ids[0].receipt_id }]);

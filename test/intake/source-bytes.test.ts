@@ -19,7 +19,7 @@ let accountIds: number[];
 
 beforeAll(async () => {
   accountIds = [];
-  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(db.knex, name)).account_id);
+  for (const name of ['a', 'b', 'c']) accountIds.push((await createAccount(db.db, name)).account_id);
 });
 
 const bytes = fc.uint8Array({ maxLength: 12 }).map((array) => Buffer.from(array));

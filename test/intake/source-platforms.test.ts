@@ -22,7 +22,7 @@ const HEADERS: Record<string, (body: Buffer, topic: string) => Record<string, st
   'standard-webhooks': (body) => standardHeaders(body, STANDARD_SECRET),
 };
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
+const { stack, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
 
 function openSource(preset: SourcePreset): Promise<Source> {
   return createTestSource(stack, account, preset, preset === 'standard-webhooks' ? { secret: STANDARD_SECRET } : {});
@@ -43,7 +43,7 @@ async function take(source: Source, name: string, topic: string) {
 }
 
 async function readOrder() {
-  const orders = await listOrders(knex, { accountId: account.id });
+  const orders = await listOrders(db, { accountId: account.id });
   expect(orders).toHaveLength(1);
   return orders[0];
 }
@@ -112,7 +112,7 @@ describe('topics', () => {
   ] as const)('%s, %s as %s is ignored', async (preset, name, topic) => {
     const reply = await send(await openSource(preset), name, topic);
     expect(reply).toMatchObject({ status: 200, body: { outcome: 'ignored' } });
-    expect(await listOrders(knex, { accountId: account.id })).toEqual([]);
+    expect(await listOrders(db, { accountId: account.id })).toEqual([]);
   });
 
   const CANCELLATIONS = [
@@ -184,7 +184,7 @@ describe('a repeated delivery', () => {
       await send(source, 'guest', 'order.created', id),
     ];
     for (const { body } of replies) await api.final(account, body.receipt_id);
-    const orders = await listOrders(knex, { accountId: account.id });
+    const orders = await listOrders(db, { accountId: account.id });
     expect(new Set(orders.map(({ source_order_id }) => source_order_id))).toEqual(
       new Set(['my-woocommerce:731', 'my-woocommerce:732']),
     );

@@ -9,7 +9,7 @@ import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, account } = useStack({ intake: true, account: 'each test' });
+const { stack, knex, db, api, account } = useStack({ intake: true, account: 'each test' });
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
 async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
@@ -23,7 +23,7 @@ async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId
   expect(reply.status).toBe(202);
   const { source_number: sourceNumber } = source;
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/key' };
-  await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  await setMapping(db, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
   return { source, receiptId: reply.body.receipt_id, body };
 }
 
@@ -33,7 +33,7 @@ function lockReceipt(receiptId: string) {
 
 async function rawBodies({ source_number }: Source): Promise<string[]> {
   const found = await until('a delivery is listed', async () => {
-    const deliveries = await findDeliveries(knex, account.id, source_number, 10);
+    const deliveries = await findDeliveries(db, account.id, source_number, 10);
     return deliveries.length > 0 && deliveries;
   });
   return found.map(({ raw }) => raw.toString());
@@ -42,7 +42,7 @@ async function rawBodies({ source_number }: Source): Promise<string[]> {
 test('two redrives of one unmapped delivery at once map it once, and its raw body stays', async () => {
   const { source, receiptId, body } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
-  const redrives = [redriveReceipts(knex, [receiptId]), redriveReceipts(knex, [receiptId])];
+  const redrives = [redriveReceipts(db, [receiptId]), redriveReceipts(db, [receiptId])];
   await Promise.all([whoWait(knex, 1, 'transactionid'), whoWait(knex, 1, 'tuple')]);
   await held.release();
   expect((await Promise.all(redrives)).flat()).toEqual([receiptId]);
@@ -51,10 +51,10 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
 
 test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
   const { source, receiptId } = await sendUnmapped();
-  await redriveReceipts(knex, [receiptId]);
+  await redriveReceipts(db, [receiptId]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);
-  expect(await findDeliveries(knex, account.id, source.source_number, 10)).toEqual([]);
+  expect(await findDeliveries(db, account.id, source.source_number, 10)).toEqual([]);
 });
 
 test.each(['orders/create', 'orders/cancelled'])(
@@ -64,7 +64,7 @@ test.each(['orders/create', 'orders/cancelled'])(
     const held = await lockReceipt(receiptId);
     const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
     await whoWait(knex, 1, 'transactionid');
-    const redriven = redriveReceipts(knex, [receiptId]);
+    const redriven = redriveReceipts(db, [receiptId]);
     await whoWait(knex, 1, 'tuple');
     await held.release();
     expect(await erased).toMatchObject({ receipts: 1 });
@@ -76,7 +76,7 @@ test.each(['orders/create', 'orders/cancelled'])(
 test('an erasure that waits for the redrive of a delivery erases both of its bodies', async () => {
   const { receiptId } = await sendUnmapped();
   const held = await lockReceipt(receiptId);
-  const redriven = redriveReceipts(knex, [receiptId]);
+  const redriven = redriveReceipts(db, [receiptId]);
   await whoWait(knex, 1, 'transactionid');
   const erased = erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   await whoWait(knex, 1, 'tuple');

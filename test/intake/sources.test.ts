@@ -6,7 +6,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, account } = useStack({ intake: true, worker: true, account: true });
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: true });
 
 test('an order of Shopify becomes an order, with its number exact', async () => {
   const source = await createTestSource(stack, account, 'shopify');
@@ -59,11 +59,11 @@ test('dead receipts are mapped again by a redrive once the mapping was corrected
     await send({ order_key: 'K-1', cancelled_at: '2026-11-28T10:00:00Z' }, 'orders/cancelled'),
     await send({ other: 1 }),
   ];
-  expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual([]);
+  expect(await redriveReceipts(db, ids, { accountId: account.id })).toEqual([]);
 
   const mapping = { ...PRESETS.shopify.mapping, source_order_id: '/order_key' };
-  await setMapping(knex, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
-  expect(await redriveReceipts(knex, ids, { accountId: account.id })).toEqual(ids.slice(0, 2));
+  await setMapping(db, { accountId: account.id, sourceNumber, mapping, by: 'tester' });
+  expect(await redriveReceipts(db, ids, { accountId: account.id })).toEqual(ids.slice(0, 2));
   const statusOf = async (id?: string) => (await api.final(account, id as string)).body;
   expect(await statusOf(ids[0])).toMatchObject({
     status: 'written',
@@ -145,11 +145,11 @@ describe('two sources of one account', () => {
     // Intake caches the source with its first prefix.
     expect(await send(sources[0], { id: 1 }, 'order.deleted')).toMatchObject({ body: { outcome: 'ignored' } });
     const change = { accountId: own.id, sourceNumber };
-    await setIdPrefix(knex, { ...change, idPrefix: 'between' });
+    await setIdPrefix(db, { ...change, idPrefix: 'between' });
     const held = await hold(knex, `select from sources where source_number = ${sourceNumber} for update`);
     const sent = send(sources[0], { id: 1 });
     await whoWait(knex, 1, 'transactionid');
-    const changing = setIdPrefix(knex, { ...change, idPrefix: 'later' }).catch(({ code }) => code);
+    const changing = setIdPrefix(db, { ...change, idPrefix: 'later' }).catch(({ code }) => code);
     await whoWait(knex, 1, 'tuple');
     await held.release();
     expect(await changing).toBe('id_prefix_fixed');

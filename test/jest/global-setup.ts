@@ -1,10 +1,10 @@
 import { chmod, mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { buildPage, isPageBuilt } from '../../packages/dev-server/src/build-page.ts';
@@ -33,7 +33,7 @@ export default async function globalSetup(): Promise<void> {
   const hasRoles = postgres.isOurs && process.env.TEST_ROLES !== 'off';
   const knex = openKnex({ url });
   try {
-    await migrate(knex);
+    await migrate(connectionOf(knex));
     await migrateQueue(url);
     // Hashed again, with the `scram_iterations` of the server.
     if (postgres.isOurs) await knex.raw(`alter role current_user password '${PASSWORD}'`);

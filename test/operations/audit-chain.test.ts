@@ -7,6 +7,7 @@ import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@orders/cli/run-cli.ts';
 import { recordAudit } from '@orders/database/audit.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
@@ -34,7 +35,7 @@ const entry = (subject: string, details: object | null = null) => ({
   subject,
   details: details as Record<string, unknown> | null,
 });
-const record = (...subjects: string[]) => recordAudit(knex, ...subjects.map((subject) => entry(subject)));
+const record = (...subjects: string[]) => recordAudit(connectionOf(knex), ...subjects.map((subject) => entry(subject)));
 const subjects = (count: number) => Array.from({ length: count }, (_, index) => `order:${index + 1}`);
 
 /** As a worker does it. */
@@ -93,7 +94,7 @@ describe('the chain', () => {
 
   test('an entry whose transaction commits late gets a later place, and delays none', async () => {
     const late = await knex.transaction();
-    await recordAudit(late, entry('order:1'));
+    await recordAudit(connectionOf(late), entry('order:1'));
     await record('order:2');
     await chainAll();
     expect(await verified()).toMatch(/^1:/);
@@ -118,7 +119,7 @@ describe('the chain', () => {
 
   test('a round ends after 16 MB of details', async () => {
     const details = { text: 'x'.repeat(6_000_000) };
-    for (const subject of subjects(4)) await recordAudit(knex, entry(subject, details));
+    for (const subject of subjects(4)) await recordAudit(connectionOf(knex), entry(subject, details));
     expect(await chainAuditEvents(pool, 500)).toBe(3);
     await chainAll();
     expect(await verified()).toMatch(/^4:/);
@@ -145,10 +146,10 @@ describe('an erasure', () => {
          {"pointer":"/items","before":null,"after":null}]}' where subject = 'order:1'`,
     );
   const recordErasure = (trx: Knex) =>
-    recordAudit(trx, { ...entry('order:1'), actor: 'operator:eve', action: 'order_erased' });
+    recordAudit(connectionOf(trx), { ...entry('order:1'), actor: 'operator:eve', action: 'order_erased' });
   beforeEach(async () => {
     await record('order:0');
-    await recordAudit(knex, entry('order:1', { reason: 'Aisha called', changes }));
+    await recordAudit(connectionOf(knex), entry('order:1', { reason: 'Aisha called', changes }));
     await record('order:2');
   });
 
@@ -221,7 +222,10 @@ const ids = async () => (await knex('audit_chain').orderBy('position').pluck('ev
 
 describe('verify notices', () => {
   beforeEach(async () => {
-    await recordAudit(knex, ...subjects(5).map((subject) => entry(subject, { was: 'confirmed', reason: 'why' })));
+    await recordAudit(
+      connectionOf(knex),
+      ...subjects(5).map((subject) => entry(subject, { was: 'confirmed', reason: 'why' })),
+    );
     await chainAll();
   });
 
@@ -354,7 +358,7 @@ describe('export', () => {
     });
 
   test('prints each entry once, in the order of the chain, and continues after a position', async () => {
-    await recordAudit(knex, ...subjects(120).map((subject) => entry(subject, { was: 'confirmed' })));
+    await recordAudit(connectionOf(knex), ...subjects(120).map((subject) => entry(subject, { was: 'confirmed' })));
     await chainAll();
     const all = await exported();
     expect(all.map(({ position }) => position)).toEqual(Array.from({ length: 120 }, (_, index) => index + 1));
@@ -394,7 +398,10 @@ describe('export', () => {
   });
 
   test.each([[['--follow']], [[]]])('ends with 0 when its reader ends, %j', async (argv) => {
-    await recordAudit(knex, ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })));
+    await recordAudit(
+      connectionOf(knex),
+      ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
+    );
     await chainAll();
     const child = start(...argv);
     const closed = once(child, 'close');
@@ -404,7 +411,10 @@ describe('export', () => {
   });
 
   test('waits for a slow reader', async () => {
-    await recordAudit(knex, ...subjects(120).map((subject) => entry(subject, { text: 'x'.repeat(5000) })));
+    await recordAudit(
+      connectionOf(knex),
+      ...subjects(120).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
+    );
     await chainAll();
     let lines = 0;
     let buffered = 0;
@@ -425,7 +435,10 @@ describe('export', () => {
   });
 
   test('is not complete when it is interrupted', async () => {
-    await recordAudit(knex, ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })));
+    await recordAudit(
+      connectionOf(knex),
+      ...subjects(200).map((subject) => entry(subject, { text: 'x'.repeat(5000) })),
+    );
     await chainAll();
     const child = start();
     const [stderr, closed] = [text(child.stderr), once(child, 'close')];

@@ -9,7 +9,7 @@ import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, intake, api } = useStack({ intake: true, worker: true });
+const { stack, knex, db, intake, api } = useStack({ intake: true, worker: true });
 
 const GAUGES = ['orders_oldest_undelivered_event_seconds', 'orders_failing_endpoints', 'orders_enabled_endpoints'];
 
@@ -26,9 +26,9 @@ const untilShown = (what: string, isShown: (oldest: number, failing: number, ena
 /** An account and an endpoint. No notifier runs. */
 async function subscribe() {
   const account = await stack.account();
-  await setEvents(knex, account.id, true);
+  await setEvents(db, account.id, true);
   const options = { accountId: account.id, url: 'https://hooks.example.com/', types: null };
-  const { endpoint_number } = await createEndpoint(knex, stack.secretsKey, options);
+  const { endpoint_number } = await createEndpoint(db, stack.secretsKey, options);
   const endpoint = { account_id: account.id, endpoint_number };
   return { account, endpoint };
 }
@@ -46,7 +46,7 @@ test('the age of the oldest untried event is that of enabled endpoints which do 
   await knex('endpoints').where(other.endpoint).update({ failing_since: knex.fn.now() });
   await untilShown('both endpoints fail', (oldest, failing) => oldest === 0 && failing === 2);
 
-  await pauseEndpoint(knex, other.endpoint);
+  await pauseEndpoint(db, other.endpoint);
   await untilShown('one of them is paused', (_oldest, failing, enabled) => failing === 1 && enabled === 1);
   await knex('endpoints').where(endpoint).update({ failing_since: null, disabled: 'gone' });
   await untilShown('the other is disabled', (oldest, failing) => oldest === 0 && failing === 0);

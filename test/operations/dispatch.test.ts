@@ -36,7 +36,7 @@ afterAll(async () => {
 test('the SQL of the page returns each confirmed order once, behind the cursor', async () => {
   const accountId = 1;
   const orderIds = [await insertOrder(db.knex, accountId), await insertOrder(db.knex, accountId)];
-  await reviewOrders(db.knex, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
+  await reviewOrders(db.db, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
   expect((await reader.query(POLL, ['0', 0])).rows).toEqual([]);
   await makeReviewOlder(db.knex, orderIds, 11);
   const rows = await until('both are shown', async () => {
@@ -50,10 +50,10 @@ test('the SQL of the page returns each confirmed order once, behind the cursor',
 });
 
 test('the SQL of the page returns each cancellation request once, and never before its order', async () => {
-  const { account_id: accountId } = await createAccount(db.knex, 'shop');
-  const { key_id } = await createKey(db.knex, accountId, 'shop');
+  const { account_id: accountId } = await createAccount(db.db, 'shop');
+  const { key_id } = await createKey(db.db, accountId, 'shop');
   const orderIds = [await insertOrder(db.knex, accountId), await insertOrder(db.knex, accountId)];
-  await reviewOrders(db.knex, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
+  await reviewOrders(db.db, { accountId, orderIds, to: 'confirmed', by: 'reviewer' });
   await makeReviewOlder(db.knex, orderIds, 9);
   const ids = await db.knex('orders').whereIn('order_id', orderIds).orderBy('order_id').pluck('source_order_id');
   const cancellations = ids.map((sourceOrderId) => ({ sourceOrderId, reason: 'late' }));

@@ -106,7 +106,7 @@ describe('the pending work in Postgres', () => {
     await fail(batch, 1);
     await db.knex('receipts').update({ received_at: new Date(0) });
     expect(await readLoad(database)).toEqual({ waiting: 0, dead: 2, oldestSeconds: 0 });
-    await redriveReceipts(db.knex, batch.receiptIds.slice(1));
+    await redriveReceipts(db.db, batch.receiptIds.slice(1));
     const { oldestSeconds, ...counts } = await readLoad(database);
     expect(counts).toEqual({ waiting: 1, dead: 1 });
     expect(oldestSeconds).toBeLessThan(100_000);

@@ -140,7 +140,7 @@ const KNOWN: Record<string, (value: string) => boolean> = {
   step: (value) => /^[a-z]+(_[a-z]+)+$/.test(value),
   version: (value) => /^\d+\.\d+\.\d+$/.test(value),
   revision: (value) => value === 'unknown',
-  pool: (value) => ['hot', 'knex'].includes(value),
+  pool: (value) => ['hot'].includes(value),
   reason: (value) => ['gone', 'failing'].includes(value),
   kind: (value) => ['writing', 'reading'].includes(value),
   le: (value) => value === '+Inf' || Number(value) > 0,

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate, runMigrations } from '@orders/database/migrate.ts';
 import type { Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { useDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
 const { db } = useDatabase();
 
 /** Runs extra migrations after the current ones, with names that no real migration uses. */
-const run = (...migrations: Migration[]) => runMigrations(db.knex, migrations);
+const run = (...migrations: Migration[]) => runMigrations(db.db, migrations);
 
 async function waitsForLock(table: string): Promise<boolean> {
   const { rows } = await db.knex.raw(
@@ -70,7 +70,7 @@ test('an index is created concurrently while another process waits to migrate', 
     const { rows } = await db.knex.raw("select 1 from pg_stat_progress_create_index where phase like 'waiting%'");
     return rows.length > 0;
   });
-  const second = runMigrations(other, [indexed]);
+  const second = runMigrations(connectionOf(other), [indexed]);
   await until('the second waits for the lock', async () => {
     const { rows } = await db.knex.raw(
       "select 1 from pg_stat_activity where application_name = 'the second to migrate' and query like '%advisory%'",
@@ -97,7 +97,7 @@ test('a migration keeps its lock even if the server ends idle transactions', asy
   const url = `${db.directUrl}?options=${encodeURIComponent('-c idle_in_transaction_session_timeout=200')}`;
   const both = [1, 2].map(() => openKnex({ url }));
   const up = ['insert into ran values (1)', 'select pg_sleep(1)'];
-  const ran = await Promise.all(both.map((knex) => runMigrations(knex, [{ name: '906-slow', up }])));
+  const ran = await Promise.all(both.map((knex) => runMigrations(connectionOf(knex), [{ name: '906-slow', up }])));
   expect(ran.flat()).toEqual(['906-slow']);
   expect(await db.knex('ran')).toHaveLength(1);
   for (const knex of both) await knex.destroy();
@@ -110,8 +110,8 @@ test('all migrations run for a role that owns the database and is no superuser',
   const url = new URL(db.directUrl);
   Object.assign(url, { username: name, password: name, pathname: `/${name}` });
   const plain = openKnex({ url: url.href });
-  expect(await migrate(plain)).not.toEqual([]);
-  expect(await migrate(plain)).toEqual([]);
+  expect(await migrate(connectionOf(plain))).not.toEqual([]);
+  expect(await migrate(connectionOf(plain))).toEqual([]);
   await plain.destroy();
   await dropDatabase(Object.assign(new URL(db.directUrl), { pathname: `/${name}` }).href);
   await db.knex.raw(`drop role ${name}`);

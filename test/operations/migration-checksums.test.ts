@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { runMigrations } from '@orders/database/migrate.ts';
 import { checksumOf, SchemaDriftError } from '@orders/database/migration-record.ts';
 import { MIGRATIONS, type Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { readPlan } from '../../packages/database/src/migration-record.ts';
 import { readSchema } from '../../packages/database/src/schema/read-schema.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { describeSchema } from '../harness/describe-schema.ts';
-
-const CHECKSUMS = 'schema_migrations_checksums';
 
 let server: TestDatabase;
 const closes: (() => Promise<unknown>)[] = [];
@@ -29,7 +27,7 @@ async function openEmpty(): Promise<Knex> {
   return knex;
 }
 
-const ranIn = (knex: Knex) => knex('schema_migrations').orderBy('id').pluck<string[]>('name');
+const ranIn = (knex: Knex) => knex('schema_migrations').orderBy('name').pluck<string[]>('name');
 
 beforeAll(async () => {
   server = await createTestDatabase();
@@ -48,9 +46,11 @@ test('each migration that runs stores its checksum, and a failed one stores none
   const broken = { name: '902-broken', up: 'create table broken (id nonsense)' };
   const list = { name: '901-list', up: ['select 1', 'select 2'] };
   const knex = await openEmpty();
-  await runMigrations(knex, MIGRATIONS);
-  await expect(runMigrations(knex, [...MIGRATIONS, list, broken])).rejects.toMatchObject({ code: '42704' });
-  expect(await knex(CHECKSUMS).orderBy('name').select('name', 'checksum')).toEqual(
+  await runMigrations(connectionOf(knex), MIGRATIONS);
+  await expect(runMigrations(connectionOf(knex), [...MIGRATIONS, list, broken])).rejects.toMatchObject({
+    code: '42704',
+  });
+  expect(await knex('schema_migrations').orderBy('name').select('name', 'checksum')).toEqual(
     [...MIGRATIONS, list].map((migration) => ({ name: migration.name, checksum: checksumOf(migration) })),
   );
 });
@@ -60,27 +60,31 @@ test('a migration that ran with different SQL is rejected, and nothing runs unti
   const edited: Migration = { name: '901-first', up: 'create table first (id bigint)' };
   const second: Migration = { name: '902-second', up: 'create table second (id integer)' };
   const knex = await openEmpty();
-  await runMigrations(knex, [...MIGRATIONS, first]);
+  await runMigrations(connectionOf(knex), [...MIGRATIONS, first]);
   const ran = await ranIn(knex);
   const later = [...MIGRATIONS, edited, second];
-  await expect(runMigrations(knex, later)).rejects.toThrow(new SchemaDriftError(['901-first']));
+  await expect(runMigrations(connectionOf(knex), later)).rejects.toThrow(new SchemaDriftError(['901-first']));
   const acceptDrift = [second.name, MIGRATIONS[0]?.name as string];
-  await expect(runMigrations(knex, later, { acceptDrift })).rejects.toBeInstanceOf(SchemaDriftError);
+  await expect(runMigrations(connectionOf(knex), later, { acceptDrift })).rejects.toBeInstanceOf(SchemaDriftError);
   expect(await ranIn(knex)).toEqual(ran);
-  expect(await readPlan(knex, later)).toEqual({
+  expect(await readPlan(connectionOf(knex), later)).toEqual({
     drift: ['901-first'],
     pending: [{ name: '902-second', transaction: true }],
     unknown: [],
   });
-  expect(await runMigrations(knex, later, { acceptDrift: ['901-first'] })).toEqual(['902-second']);
-  expect(await runMigrations(knex, later)).toEqual([]);
-  expect(await readPlan(knex, MIGRATIONS)).toEqual({ pending: [], drift: [], unknown: ['901-first', '902-second'] });
+  expect(await runMigrations(connectionOf(knex), later, { acceptDrift: ['901-first'] })).toEqual(['902-second']);
+  expect(await runMigrations(connectionOf(knex), later)).toEqual([]);
+  expect(await readPlan(connectionOf(knex), MIGRATIONS)).toEqual({
+    pending: [],
+    drift: [],
+    unknown: ['901-first', '902-second'],
+  });
 });
 
 /** @returns how what migrations make differs from what the files of the schema make, but for the order of columns and the record. */
 async function compareWithFiles(migrations: readonly Migration[]): Promise<string[]> {
   const [migrated, described] = [await openEmpty(), await openEmpty()];
-  await runMigrations(migrated, migrations);
+  await runMigrations(connectionOf(migrated), migrations);
   await described.raw(readSchema());
   const [made, written] = (await Promise.all([migrated, described].map(describeSchema))).map((lines) =>
     lines.filter((line) => !line.includes('schema_migrations')).map((line) => line.replace(/ position \d+/, '')),

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
@@ -102,7 +102,14 @@ beforeAll(async () => {
   owner = openKnex({ url, applicationName: 'orders test' });
   // The roles need privileges on a queue on Postgres.
   stack = await startStack('postgres', {
-    database: { url, directUrl: url, urlOf: (app) => urlOf(app, 'managed'), knex: owner, close: () => owner.destroy() },
+    database: {
+      url,
+      directUrl: url,
+      urlOf: (app) => urlOf(app, 'managed'),
+      knex: owner,
+      db: connectionOf(owner),
+      close: () => owner.destroy(),
+    },
   });
   stack.env.PG_PREPARED = 'on';
 });
@@ -121,7 +128,7 @@ test('with a role for each app and an owner without superuser rights the accepta
 
   const receiver = await startEventReceiver();
   const account = await stack.account({ signing: true });
-  await setEvents(owner, account.id, true);
+  await setEvents(connectionOf(owner), account.id, true);
   const { api } = intake;
   const wait = { Prefer: 'wait=20' };
   const written = await api.order(account, { source_order_id: 'a', total: 5 }, { ...wait, 'Idempotency-Key': 'k' });
@@ -180,7 +187,7 @@ test('with a role for each app and an owner without superuser rights the accepta
   expect(statusOf(await client.post(`${toRedrive}-preview`))).toBe('success');
   expect(statusOf(await client.post(toRedrive))).toBe('409 no_order_id');
   const setId = (source_order_id: string) =>
-    setMapping(owner, {
+    setMapping(connectionOf(owner), {
       accountId: account.id,
       sourceNumber: source.source_number,
       mapping: { source_order_id },
@@ -288,7 +295,7 @@ test('the worker removes events of every account, under its role', async () => {
   try {
     const stored = await owner('events').count({ count: '*' }).first();
     expect(Number(stored?.count)).toBeGreaterThan(0);
-    expect(await pruneEvents(worker, 0, new AbortController().signal)).toBe(Number(stored?.count));
+    expect(await pruneEvents(connectionOf(worker), 0, new AbortController().signal)).toBe(Number(stored?.count));
   } finally {
     await worker.destroy();
   }
@@ -297,15 +304,15 @@ test('the worker removes events of every account, under its role', async () => {
 test('the worker creates and drops partitions, including those of the owner, and the owner can still alter them', async () => {
   const worker = openKnex({ url: urlOf('worker', 'managed'), applicationName: 'orders test' });
   try {
-    const made = await createPartitions(worker, Date.now() + 100 * DAY);
+    const made = await createPartitions(connectionOf(worker), Date.now() + 100 * DAY);
     expect(made.length).toBeGreaterThan(0);
-    const old = await createPartitions(owner, Date.now() - 400 * DAY);
+    const old = await createPartitions(connectionOf(owner), Date.now() - 400 * DAY);
     expect((await migrate(urlAs(OWNER, 'managed'))).code).toBe(0);
     const { rows } = await owner.raw(
       "select distinct tableowner as owner from pg_tables where tablename ~ '^receipt(s|_payloads)(_|$)'",
     );
     expect(rows).toEqual([{ owner: 'orders_worker' }]);
-    const { dropped } = await dropOldPartitions(worker, 200 * DAY);
+    const { dropped } = await dropOldPartitions(connectionOf(worker), 200 * DAY);
     expect(new Set(dropped)).toEqual(new Set(old));
     for (const name of ['receipts', ...made])
       await owner.raw(`alter table ${name} set (autovacuum_enabled = on)`).catch((error) => {
@@ -511,9 +518,9 @@ test('a database whose apps shared a superuser gets the roles only by an upgrade
   expect(await migrate(url, PASSWORDS)).toEqual({ code: 0, text: expect.stringContaining('"roles": "granted"') });
   const worker = openKnex({ url: urlOf('worker', 'orders'), applicationName: 'orders test' });
   try {
-    await createPartitions(knex, Date.now() - 400 * DAY);
+    await createPartitions(connectionOf(knex), Date.now() - 400 * DAY);
     expect((await migrate(url)).code).toBe(0);
-    expect((await dropOldPartitions(worker, 200 * DAY)).dropped).not.toEqual([]);
+    expect((await dropOldPartitions(connectionOf(worker), 200 * DAY)).dropped).not.toEqual([]);
   } finally {
     await worker.destroy();
   }
@@ -525,7 +532,13 @@ test('a queue on Postgres that is not prepared is reported, and used as soon as 
   const url = urlAs(OWNER, 'unprepared');
   expect((await migrate(url, PASSWORDS)).code).toBe(0);
   const knex = openKnex({ url, applicationName: 'orders test' });
-  const database = { url, directUrl: url, urlOf: (app: RoleOf) => urlOf(app, 'unprepared'), knex };
+  const database = {
+    url,
+    directUrl: url,
+    urlOf: (app: RoleOf) => urlOf(app, 'unprepared'),
+    knex,
+    db: connectionOf(knex),
+  };
   const unprepared = await startStack('postgres', { database: { ...database, close: () => knex.destroy() } });
   try {
     const [intake, worker] = [await unprepared.intake(), await unprepared.worker()];

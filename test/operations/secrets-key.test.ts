@@ -3,6 +3,7 @@ import { expect, test } from '@jest/globals';
 import { fingerprintOf, unseal } from '@orders/database/accounts/seal.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { removeSource, replaceSourceSecret } from '@orders/database/sources/sources.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
@@ -121,7 +122,7 @@ test('the present and the previous secret of a source are resealed; until then i
   const source = await createTestSource(stack, account, 'shopify');
   const { source_number: sourceNumber } = source;
   const replaced = { accountId: account.id, sourceNumber, secret: 'another secret', overlapMs: 3_600_000 };
-  await replaceSourceSecret(knex, stack.secretsKey, replaced);
+  await replaceSourceSecret(connectionOf(knex), stack.secretsKey, replaced);
   const body = '{"id": 1}';
   const statuses = async ({ api }: RunningIntake) =>
     Promise.all(
@@ -138,7 +139,7 @@ test('the present and the previous secret of a source are resealed; until then i
   const { stdout } = await reseal({ SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old });
   expect(JSON.parse(stdout)).toMatchObject({ resealed: 2, unreadable: [] });
   expect(await statuses(await stack.intake({ SECRETS_KEY: next }))).toEqual([202, 202]);
-  expect(await removeSource(knex, account.id, sourceNumber)).toBe(true);
+  expect(await removeSource(connectionOf(knex), account.id, sourceNumber)).toBe(true);
 });
 
 test('a secret that is created with the old key during a reseal is resealed too', async () => {
@@ -146,7 +147,7 @@ test('a secret that is created with the old key during a reseal is resealed too'
   const { id } = await stack.account();
   const before = await knex('signing_secrets');
   const making = await knex.transaction();
-  const { secret } = await enableSigning(making, Buffer.from(old, 'base64'), id);
+  const { secret } = await enableSigning(connectionOf(making), Buffer.from(old, 'base64'), id);
   const both = { SECRETS_KEY: next, SECRETS_KEY_PREVIOUS: old };
   const resealing = reseal(both);
   await whoWait(knex, 1, 'relation');

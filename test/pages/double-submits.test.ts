@@ -9,7 +9,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, knex, portal } = useStack({ portal: { OPERATOR_SECOND_FACTOR: 'optional' } });
+const { stack, knex, db, portal } = useStack({ portal: { OPERATOR_SECOND_FACTOR: 'optional' } });
 
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
@@ -37,8 +37,8 @@ async function visit(path: (accountId: number) => string): Promise<{ page: Page;
 }
 
 async function addEndpoint(accountId: number): Promise<void> {
-  await setEvents(knex, accountId, true);
-  await createEndpoint(knex, stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
+  await setEvents(db, accountId, true);
+  await createEndpoint(db, stack.secretsKey, { accountId, url: 'https://shop.example/', types: null });
 }
 
 interface Form {

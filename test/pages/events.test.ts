@@ -12,7 +12,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, portal } = useStack({
+const { stack, knex, db, api, portal } = useStack({
   intake: { BASE_PATH: '/api' },
   worker: true,
   notifier: true,
@@ -29,9 +29,9 @@ async function holder() {
 /** An account with events and an endpoint. */
 async function subscribed() {
   const one = await holder();
-  await setEvents(knex, one.account.id, true);
+  await setEvents(db, one.account.id, true);
   const values = { accountId: one.account.id, url: one.receiver.url, types: null };
-  const endpoint = await createEndpoint(knex, stack.secretsKey, values);
+  const endpoint = await createEndpoint(db, stack.secretsKey, values);
   return { ...one, endpoint, endpointPath: `${one.path}&endpoint=${endpoint.endpoint_id}` };
 }
 
@@ -129,7 +129,7 @@ describeWith('chromium')('in a browser', () => {
   test('a range is sent again, the older attempts follow, and a request that fails can be repeated', async () => {
     const { account, person, receiver, endpoint, endpointPath } = await subscribed();
     await sendOrders(account, receiver, 3);
-    await until('all are listed', async () => (await listAttempts(knex, endpoint, { limit: 5 })).length === 3);
+    await until('all are listed', async () => (await listAttempts(db, endpoint, { limit: 5 })).length === 3);
     const [{ attempt_number: _, ...row } = {} as never] = await knex('delivery_attempts')
       .where({ account_id: account.id })
       .limit(1);
@@ -221,7 +221,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('events are disabled after a question, the endpoints stay, and the activity log names them', async () => {
     const { account, person, receiver, endpoint, path } = await subscribed();
-    await pauseEndpoint(knex, endpoint);
+    await pauseEndpoint(db, endpoint);
     const operator = await createPerson(stack, null);
     const page = await openPageAs(portal, operator, path);
     await page.getByRole('switch', { name: 'Record events' }).click();

@@ -11,7 +11,7 @@ import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '.
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
+const { stack, knex, db, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 async function holder() {
   const account = await stack.account();
@@ -176,7 +176,7 @@ describeWith('chromium')('in a browser', () => {
   test('a mapping is corrected beside the delivery by keyboard and pointer, and the dead delivery becomes an order', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'woocommerce');
-    await setMapping(knex, {
+    await setMapping(db, {
       accountId: account.id,
       sourceNumber: source.source_number,
       mapping: { source_order_id: '/nothing', items: { list: '/line_items', name: '/name' } },

@@ -11,7 +11,7 @@ const testInBrowser = testWith('chromium');
 let user: TestPerson;
 let operator: TestPerson;
 
-const { stack, knex, portal, account } = useStack({ portal: true, account: 'each test' });
+const { stack, knex, db, portal, account } = useStack({ portal: true, account: 'each test' });
 
 beforeEach(async () => {
   await knex('audit_events').delete();
@@ -61,7 +61,7 @@ describe('signing in', () => {
 
   test('an invitation that is accepted signs in', async () => {
     const invited = { email: 'new@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(knex, invited, 'test', 3_600_000);
+    const token = await createInvitation(db, invited, 'test', 3_600_000);
     const before = await counter('portal_new_operators_total');
     const accept = { token, name: 'New', password: 'long enough to be good' };
     expect((await openPortalClient(portal).post('/invitations/accept', accept)).status).toBe(204);
@@ -69,7 +69,7 @@ describe('signing in', () => {
     expect(await counter('portal_new_operators_total')).toBe(before + 1);
     // A link for a new password makes no new operator, and one for another user neither.
     for (const person of [invited, { ...user, role: 'account_holder' as const }]) {
-      const again = await createInvitation(knex, person, 'test', 3_600_000);
+      const again = await createInvitation(db, person, 'test', 3_600_000);
       expect((await openPortalClient(portal).post('/invitations/accept', { ...accept, token: again })).status).toBe(
         204,
       );
@@ -293,7 +293,7 @@ test('both languages have words for the same actions, details and values', async
         (await import(`../../apps/portal/page/src/locales/${language}/audit.json`, { with: { type: 'json' } })).default,
     ),
   );
-  for (const { action } of await listAudit(knex, { limit: 100 })) {
+  for (const { action } of await listAudit(db, { limit: 100 })) {
     expect(en.action).toHaveProperty(action);
     expect(ar.action).toHaveProperty(action);
   }

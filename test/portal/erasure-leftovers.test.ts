@@ -13,7 +13,7 @@ import { useStack } from '../harness/use-stack.ts';
 const ADDRESS = 'Villa Leftover 77';
 const PHONE = '050 827 7163';
 
-const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
+const { stack, knex, db, api, database } = useStack({ intake: true, worker: true, database: true });
 
 async function send(account: TestAccount, order: object) {
   const body = await api.process(account, order);
@@ -132,7 +132,7 @@ test('text that people wrote about the customer after the erasure is erased too'
   const { order_id } = await send(account, { source_order_id: 'one', customer: { phone: PHONE } });
   await erase(account, '--phone', PHONE);
   const review = (to: 'rejected' | 'needs_review' | 'confirmed', reason: string) =>
-    reviewOrders(knex, { accountId: account.id, orderIds: [order_id], to, by: 'somebody', reason });
+    reviewOrders(db, { accountId: account.id, orderIds: [order_id], to, by: 'somebody', reason });
   await review('rejected', `Call ${PHONE} first`);
   expect(await erase(account, '--phone', PHONE, '--dry-run')).toMatchObject({
     found: [{ order_id, matched: ['review_reason', 'history'] }],

@@ -8,7 +8,7 @@ import { useStack } from '../harness/use-stack.ts';
 let held: Hold | undefined;
 
 // Tests hold its statements up.
-const { stack, knex, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
+const { stack, knex, db, api } = useStack({ intake: true, worker: { RETRY_ATTEMPTS: '1' } });
 
 afterEach(() => held?.release());
 
@@ -39,7 +39,7 @@ test('search terms that are being created from the order are not kept', async ()
     .where({ account_id: account.id })
     .update({ written_at: new Date(Date.now() - 300_000) });
   // The worker may create search terms too. One of them has read the order.
-  const filling = fillSearchTerms(knex);
+  const filling = fillSearchTerms(db);
   await whoWait(knex, 1, 'advisory');
   await erase(stack, account, '--phone', '0508277163');
   await held.release();

@@ -8,7 +8,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api } = useStack({ intake: true, worker: true });
+const { stack, knex, db, api } = useStack({ intake: true, worker: true });
 let account: TestAccount;
 let source: Source;
 
@@ -29,7 +29,7 @@ async function send(order: object): Promise<string> {
 /** The raw bodies of the stored deliveries, newest first. */
 async function rawBodies(count: number): Promise<string[]> {
   const deliveries = await until(`${count} deliveries are listed`, async () => {
-    const found = await findDeliveries(knex, account.id, source.source_number, 10);
+    const found = await findDeliveries(db, account.id, source.source_number, 10);
     return found.length === count && found;
   });
   return deliveries.map(({ raw }) => raw.toString());
@@ -58,8 +58,8 @@ test('of the deliveries that could not be mapped, only those of the customer are
   expect(await markersFor(stack, account)).toEqual([]);
   const { source_number: sourceNumber, mapping } = source;
   const corrected = { ...mapping, source_order_id: '/key' };
-  await setMapping(knex, { accountId: account.id, sourceNumber, mapping: corrected, by: 'tester' });
-  expect(await redriveReceipts(knex, ids)).toEqual(ids.slice(1));
+  await setMapping(db, { accountId: account.id, sourceNumber, mapping: corrected, by: 'tester' });
+  expect(await redriveReceipts(db, ids)).toEqual(ids.slice(1));
   expect((await api.final(account, ids[1] as string)).body).toMatchObject({
     status: 'written',
     source_order_id: 'my-shopify:2',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { run } from '../cli/run.ts';
@@ -53,7 +54,7 @@ describe('the data of one customer', () => {
     shop = await openShop(stack, portal);
     otherAccount = await accountWithEvents(stack);
     const { account } = shop;
-    await setEvents(knex, account.id, true);
+    await setEvents(connectionOf(knex), account.id, true);
     // In one or few batches, so that bodies of other customers are in the same rows.
     const others = Array.from({ length: 30 }, (_, n) => `other ${n}`);
     const [whole, ...rest] = await Promise.all([
@@ -93,7 +94,7 @@ describe('the data of one customer', () => {
     await send(otherAccount, { source_order_id: 'whole', ...CUSTOMER_MEMBERS });
 
     await knex('orders').update({ written_at: knex.raw("written_at - interval '5 minutes'") });
-    while ((await fillSearchTerms(knex)) > 0);
+    while ((await fillSearchTerms(connectionOf(knex))) > 0);
     const isPublished = () =>
       knex('events').where({ account_id: account.id }).whereRaw("details ->> 'reason' is not null").first();
     await until('the rejection is published', isPublished);
@@ -259,7 +260,7 @@ test.each([
 test('is found in the order and in values before an edit if the receipt is past its retention', async () => {
   const shop = await openShop(stack, portal);
   const { account } = shop;
-  await setEvents(knex, account.id, true);
+  await setEvents(connectionOf(knex), account.id, true);
   const one = await send(account, { source_order_id: 'old', ...CUSTOMER_MEMBERS });
   await shop.patch(`/orders/${one.order_id}`, { edits: { '/customer/phone': '0502223333', '/customer/email': null } });
   await knex.raw('delete from receipt_payloads where account_id = ?', [account.id]);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let receiver: EventReceiver;
 
-const { stack, knex, api, portal } = useStack({
+const { stack, knex, db, api, portal } = useStack({
   intake: true,
   worker: true,
   notifier: true,
@@ -33,7 +33,7 @@ interface Holder {
 /** An account whose events are enabled. */
 async function holder(): Promise<Holder> {
   const shop = await openShop(stack, portal, { signing: false });
-  await setEvents(knex, shop.account.id, true);
+  await setEvents(db, shop.account.id, true);
   return { ...shop, base: `${shop.base}/endpoints` };
 }
 
@@ -389,7 +389,7 @@ describe('a request is refused', () => {
   ])('with the pointer %s by %s for %j', async (pointer, path, body) => {
     const one = await holder();
     const values = { accountId: one.account.id, url: receiver.url, types: null };
-    const { endpoint_id }: Endpoint = await createEndpoint(knex, stack.secretsKey, values);
+    const { endpoint_id }: Endpoint = await createEndpoint(db, stack.secretsKey, values);
     const reply = await one.client.post(`${one.base}/${endpoint_id}/${path}`, body);
     expect(refused(reply)).toMatchObject({ status: 422, code: 'invalid_request' });
     expect(pointersOf(reply)).toContain(pointer);

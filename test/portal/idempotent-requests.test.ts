@@ -5,7 +5,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { openPortalClient, openShop, signIn } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 const signInOwner = () => openShop(stack, portal, { signing: false });
 
@@ -123,12 +123,12 @@ test('an old response is not repeated, and nothing is done again; after a day th
   await send();
   await age(id, 11);
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
-  await removeOldRequests(knex);
+  await removeOldRequests(db);
   expect(await storedRequest(id)).toMatchObject({ status: 201, reply: null });
   expect(await send()).toMatchObject({ status: 409, body: { code: 'already_done' } });
   expect(await keysNamed(account.id, 'old')).toHaveLength(1);
   await age(id, 24 * 60 + 1);
-  await removeOldRequests(knex);
+  await removeOldRequests(db);
   expect(await storedRequest(id)).toBeUndefined();
 });
 

@@ -20,7 +20,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const directory = makeDirectory();
 
-const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
+const { stack, knex, db, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });
 
 /** An owner who has signed in, with a client, and the base path of the account. */
 const signInOwner = ({ signing = false } = {}) => openShop(stack, portal, { signing });
@@ -265,7 +265,7 @@ describe('a test order', () => {
     await moveClock(0.01);
     expect((await send()).status).toBe(202);
     goOn();
-    await setSuspended(knex, account.id, true);
+    await setSuspended(db, account.id, true);
     expect((await send()).body.code).toBe('account_suspended');
     expect(await auditOf(account)).toHaveLength(2);
   });
@@ -391,7 +391,7 @@ describeWith('chromium')('in a browser', () => {
   test('webhooks with five kinds of wrong signatures appear with five different causes', async () => {
     const { account, person } = await signInOwner({ signing: true });
     const other = await stack.account({ signing: true });
-    const newer = await rotateSigning(knex, stack.secretsKey, account.id, 0);
+    const newer = await rotateSigning(db, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
     const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
     await page.getByText('Nothing was rejected').waitFor();

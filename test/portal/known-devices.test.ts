@@ -5,7 +5,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let person: TestPerson;
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 beforeEach(async () => {
   await attempts().delete();
@@ -142,7 +142,7 @@ test('a new password makes the known devices strangers, except the one where it 
 
 test('a link that sets a new password makes all known devices strangers, except its own browser', async () => {
   const device = await rememberedDevice();
-  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const password = 'camels carry seven lemons';
   const accepted = await send('/invitations/accept', { token, name: person.name, password }, { cookie: device });
   expect(accepted.status).toBe(204);

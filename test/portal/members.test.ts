@@ -6,7 +6,7 @@ import { hold, whoWait } from '../harness/barriers.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 interface Signed extends TestPerson {
   client: PortalClient;
@@ -29,7 +29,7 @@ const rolesIn = async (accountId: number) =>
     (await knex('memberships').where({ account_id: accountId })).map(({ user_id, role }) => [user_id, role]),
   );
 const changesOf = async (accountId: number) =>
-  (await listAudit(knex, { accountId, limit: 100 }))
+  (await listAudit(db, { accountId, limit: 100 }))
     .filter(({ action }) => !action.startsWith('signed_'))
     .map(({ actor, action, subject, details }) => ({ actor, action, subject, details }))
     .reverse();
@@ -101,7 +101,7 @@ describe('an owner', () => {
     const first = tokenOf(await owner.client.post(`${owner.at}/users`, { email, role: 'developer' }));
     // The link of a member sets a new password; it is no invitation.
     const link = { email: owner.email, role: 'account_holder', accountId, memberRole: 'owner' } as const;
-    await createInvitation(knex, link, 'operator@example.test', 60_000);
+    await createInvitation(db, link, 'operator@example.test', 60_000);
     const pendingOf = async () => (await owner.client.get(at)).body.invitations;
     expect(await pendingOf()).toEqual([
       {
@@ -122,13 +122,13 @@ describe('an owner', () => {
     const again = await owner.client.post(`${at}/${firstId}/again`);
     expect([again.status, again.body]).toMatchObject([201, { email, sets_new_password: false }]);
     const second = tokenOf(again);
-    expect(await findInvitation(knex, first)).toBeNull();
-    expect(await findInvitation(knex, second)).toMatchObject({ email, memberRole: 'developer' });
+    expect(await findInvitation(db, first)).toBeNull();
+    expect(await findInvitation(db, second)).toMatchObject({ email, memberRole: 'developer' });
     const [{ invitation_id: secondId }] = await pendingOf();
     expect((await owner.client.post(`${at}/${firstId}/again`)).body.code).toBe('invitation_not_found');
 
     expect((await owner.client.delete(`${at}/${secondId}`)).status).toBe(204);
-    expect(await findInvitation(knex, second)).toBeNull();
+    expect(await findInvitation(db, second)).toBeNull();
     expect(await pendingOf()).toEqual([]);
     expect((await owner.client.delete(`${at}/${secondId}`)).body.code).toBe('invitation_not_found');
     const [invited, withdrawn] = ['user_invited', 'invitation_withdrawn'];
@@ -395,7 +395,7 @@ describe('a person with two accounts', () => {
     await openPortalClient(portal).post('/session', { email, password: 'not this one' });
     expect((await operator.delete(`/operator/users/${person.userId}/sessions`)).status).toBe(204);
     const actions = async (accountId: number) =>
-      (await listAudit(knex, { accountId, subject: `user:${email}`, limit: 4 })).map(({ action }) => action).reverse();
+      (await listAudit(db, { accountId, subject: `user:${email}`, limit: 4 })).map(({ action }) => action).reverse();
     const all = ['signed_in', 'signed_out', 'sign_in_failed', 'sessions_ended'];
     expect([await actions(first), await actions(second)]).toEqual([all, all]);
   });

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, portal, mailServer } = useStack({ portal: true, mailServer: true });
+const { stack, knex, db, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
 const newPerson = () => createPerson(stack);
 
@@ -73,7 +73,7 @@ describe('a sign-in from an unknown device', () => {
     const { id: accountId } = await stack.account();
     const person = { email: `${accountId}@example.test`, name: 'New', password: 'long enough to be good', accountId };
     const invitation = { ...person, role: 'account_holder' as const };
-    const token = await createInvitation(knex, invitation, 'test', 3_600_000);
+    const token = await createInvitation(db, invitation, 'test', 3_600_000);
     const browser = openPortalClient(portal);
     const { name, password } = person;
     expect((await browser.post('/invitations/accept', { token, name, password })).status).toBe(204);
@@ -93,9 +93,9 @@ describe('a sign-in from an unknown device', () => {
     await knex('unconfirmed_sign_ins')
       .where(oldest)
       .update({ at: knex.raw("now() - interval '31 days'") });
-    await removeOldSignIns(knex);
+    await removeOldSignIns(db);
     expect(await stored()).toHaveLength(19);
-    await removeUser(knex, person.email, 'test');
+    await removeUser(db, person.email, 'test');
     expect(await stored()).toEqual([]);
   });
 });

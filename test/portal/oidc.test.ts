@@ -8,7 +8,7 @@ import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp } from '../harness/second-factors.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal, provider } = useStack({ portal: true, provider: true });
+const { stack, knex, db, portal, provider } = useStack({ portal: true, provider: true });
 
 beforeEach(async () => {
   Object.assign(provider, { account: null, forge: undefined, fault: undefined, requests: [] });
@@ -34,13 +34,13 @@ async function callbackOf(visit: IdentityVisit, email: string): Promise<string> 
 }
 
 async function sessionOf({ email }: TestPerson) {
-  const user = await findUser(knex, email);
+  const user = await findUser(db, email);
   return knex('user_sessions').where({ user_id: user?.user_id }).orderBy('created_at', 'desc').first();
 }
 const bindingsOf = async ({ email }: { email: string }) =>
   knex('user_credentials')
     .whereNot({ provider_id: 'credential' })
-    .where({ user_id: (await findUser(knex, email))?.user_id });
+    .where({ user_id: (await findUser(db, email))?.user_id });
 
 const auditOf = async ({ email }: TestPerson) =>
   (
@@ -167,9 +167,9 @@ describe('signing in by the identity provider', () => {
 describe('nobody signs in who', () => {
   test('is no user, even with an open invitation', async () => {
     const email = `${newSub()}@example.test`;
-    await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+    await createInvitation(db, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
     expect(await whereTo({ email })).toBe('/?identity_provider=unknown');
-    expect(await findUser(knex, email)).toBeNull();
+    expect(await findUser(db, email)).toBeNull();
     const [event] = await knex('audit_events').where({ action: 'sign_in_failed' }).orderBy('event_id', 'desc');
     expect([event.subject, event.details]).toEqual([
       expect.stringMatching(/^email:[0-9a-f]{16}$/),
@@ -189,8 +189,8 @@ describe('nobody signs in who', () => {
 
   test('has an address whose letters become those of another one in lower case', async () => {
     const user = { email: `mark-${newSub()}@example.test`, role: 'operator' as const, accountId: null };
-    const token = await createInvitation(knex, user, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Mark', 'no hash');
+    const token = await createInvitation(db, user, 'test', 3_600_000);
+    await acceptInvitation(db, token, 'Mark', 'no hash');
     const email = user.email.replace('k', '\u212A');
     expect(email.toLowerCase()).toBe(user.email);
     expect(await whereTo({ email })).toBe('/?identity_provider=unverified');
@@ -201,8 +201,8 @@ describe('nobody signs in who', () => {
 
   test('has an address at a domain for which the provider does not vouch', async () => {
     const email = `${newSub()}@elsewhere.test`;
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Other', 'no hash');
+    const token = await createInvitation(db, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+    await acceptInvitation(db, token, 'Other', 'no hash');
     expect(await whereTo({ email })).toBe('/?identity_provider=domain');
     expect(await whereTo({ email: email.replace('elsewhere', 'sub.example') })).toBe('/?identity_provider=domain');
   });
@@ -210,9 +210,9 @@ describe('nobody signs in who', () => {
   test('was bound while the provider still vouched for their domain', async () => {
     const email = `${newSub()}@elsewhere.test`;
     const sub = newSub();
-    const token = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
-    await acceptInvitation(knex, token, 'Other', 'no hash');
-    const user = await findUser(knex, email);
+    const token = await createInvitation(db, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+    await acceptInvitation(db, token, 'Other', 'no hash');
+    const user = await findUser(db, email);
     await knex('user_credentials').insert({
       id: sub,
       user_id: user?.user_id,
@@ -226,12 +226,12 @@ describe('nobody signs in who', () => {
     const person = await newPerson();
     await signInAs({ email: person.email });
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
-    await unbindUser(knex, person.email, 'test');
+    await unbindUser(db, person.email, 'test');
     expect(await sessionOf(person)).toBeUndefined();
     expect(await whereTo({ email: person.email })).toBe('/');
     expect(await whereTo({ email: person.email })).toBe('/?identity_provider=bound_otherwise');
     const invitation = { email: person.email, role: 'account_holder', accountId: person.accountId } as const;
-    await acceptInvitation(knex, await createInvitation(knex, invitation, 'test', 3_600_000), 'Same', 'no hash');
+    await acceptInvitation(db, await createInvitation(db, invitation, 'test', 3_600_000), 'Same', 'no hash');
     expect(await whereTo({ email: person.email })).toBe('/');
   });
 

@@ -3,7 +3,7 @@ import { createInvitation } from '@orders/database/users/invitations.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal } = useStack({ stack: 'each test', portal: true });
+const { stack, knex, db, portal } = useStack({ stack: 'each test', portal: true });
 let requester: Operator;
 
 interface Operator extends TestPerson {
@@ -105,7 +105,7 @@ describe('a new operator', () => {
     const approver = await newOperator();
     const { body } = await invite(requester, 'third@example.test');
     const invited = { email: 'third@example.test', role: 'operator', accountId: null } as const;
-    const token = await createInvitation(knex, invited, 'operator:command line', 3_600_000);
+    const token = await createInvitation(db, invited, 'operator:command line', 3_600_000);
     expect((await accept(token)).status).toBe(204);
     expect((await approve(approver, body.change_id)).body.code).toBe('user_elsewhere');
   });

@@ -17,7 +17,7 @@ import { useStack } from '../harness/use-stack.ts';
 let operator: TestPerson;
 let client: PortalClient;
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 beforeAll(async () => {
   operator = await createPerson(stack, null);
@@ -439,7 +439,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('a link for an existing user shows their name and sets a new password', async () => {
     const person = await createPerson(stack);
-    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
     const page = await openPage();
     await page.goto(`${portal.url}/invitation#${token}`);
     await page.getByLabel(/^A password/).fill('another one that is long');

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
@@ -9,6 +8,7 @@ import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { type Activity, readActivity } from '@orders/portal/overview/read-activity.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { rollUpActivity } from '@orders/worker/maintenance/roll-up-activity.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
@@ -28,7 +28,7 @@ const HOUR_VIEW = { rangeMs: 60 * MINUTE, stepMs: 5 * MINUTE };
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, portal, database } = useStack({ portal: true, database: true });
+const { stack, knex, db, portal, database } = useStack({ portal: true, database: true });
 
 /** Inserts a received receipt whose id has the given time. */
 async function receiveAt(time: number, accountId: number, sourceOrderId: string = randomUUID()): Promise<string> {
@@ -60,7 +60,7 @@ async function fail(receiptId: string, maxAttempts: number): Promise<void> {
 /** A run without its limit of time, after which it leaves buckets to the next one. */
 async function rollUp(notWithin?: number): Promise<number> {
   const goOn = stopClock();
-  return rollUpActivity(knex, notWithin).finally(goOn);
+  return rollUpActivity(db, notWithin).finally(goOn);
 }
 
 const bucketAt = async (accountId: number, time: number) =>
@@ -100,7 +100,7 @@ describe('the rollup', () => {
     await stopPoisoning(knex);
     const dead = await knex('dead_letters').where({ account_id: accounts[0].id }).pluck('receipt_id');
     expect(dead.length).toBeGreaterThan(2);
-    for (const receiptId of dead.slice(1)) expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
+    for (const receiptId of dead.slice(1)) expect(await redriveReceipts(db, [receiptId])).toEqual([receiptId]);
     for (const receiptId of dead.slice(1)) await intake.api.final(accounts[0], receiptId);
     await worker.close();
     await knex.raw(
@@ -130,7 +130,7 @@ describe('the rollup', () => {
     await fail(failing, 2);
     await rollUp();
     expect(await bucketAt(id, then)).toMatchObject({ accepted: 2, written: 1, failed: 0, dead: 1, settled: true });
-    await redriveReceipts(knex, [failing]);
+    await redriveReceipts(db, [failing]);
     expect(await bucketAt(id, then)).toMatchObject({ settled: false });
     await rollUp();
     expect(await bucketAt(id, then)).toMatchObject({ dead: 0, settled: false });
@@ -152,7 +152,7 @@ describe('the rollup', () => {
       bucket_start: new Date(Math.floor(then / (5 * MINUTE)) * 5 * MINUTE),
     });
     const redrive = await knex.transaction();
-    expect(await redriveReceipts(redrive, [dead])).toEqual([dead]);
+    expect(await redriveReceipts(connectionOf(redrive), [dead])).toEqual([dead]);
     const rolling = rollUp();
     await whoWait(knex, 1, 'transactionid');
     await redrive.commit();
@@ -165,7 +165,7 @@ describe('the rollup', () => {
   test('runs in one worker at a time and not again right afterwards', async () => {
     const other = openKnex({ url: stack.database.url, applicationName: 'another worker' });
     const lock = await lockTables(knex, 'activity');
-    const first = rollUpActivity(other);
+    const first = rollUpActivity(connectionOf(other));
     await whoWait(knex, 1, 'relation');
     expect(await rollUp()).toBe(0);
     await lock.release();
@@ -178,7 +178,7 @@ describe('the rollup', () => {
   test('is dropped with the week of its receipts, and so are the dead letters of that week', async () => {
     const { id } = await stack.account();
     const then = Date.now() - 200 * DAY;
-    await createPartitions(knex, then);
+    await createPartitions(db, then);
     const dead = await receiveAt(then, id);
     await fail(dead, 1);
     await knex('activity').insert({
@@ -188,8 +188,8 @@ describe('the rollup', () => {
     expect(await knex('dead_letters').where({ receipt_id: dead })).toHaveLength(1);
     // The worker does this when none of its receipts is pending.
     await knex('outbox').whereRaw('? = any(receipt_ids)', [dead]).delete();
-    await dropOldPartitions(knex, 190 * DAY);
-    await removeLeftovers(knex);
+    await dropOldPartitions(db, 190 * DAY);
+    await removeLeftovers(db);
     expect(await knex('dead_letters').where({ receipt_id: dead })).toEqual([]);
     expect(await bucketAt(id, then)).toBeUndefined();
   });
@@ -198,7 +198,7 @@ describe('the rollup', () => {
 /** Compares the overview of the last hour with a plain count of the receipts. */
 async function expectPlainCount(accountId: number): Promise<void> {
   const receipts = await knex('receipts').where({ account_id: accountId });
-  const activity = await readActivity(knex, accountId, HOUR_VIEW);
+  const activity = await readActivity(db, accountId, HOUR_VIEW);
   const count = (state: string) => receipts.filter((receipt) => receipt.state === state).length;
   const plain = {
     accepted: receipts.length,

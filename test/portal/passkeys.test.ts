@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { createAuthenticator, type Deviation } from '../harness/authenticator.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addPasskey, ageSessions, startSignIn } from '../harness/second-factors.ts';
@@ -220,7 +221,7 @@ describe('a sign-in by passkey', () => {
     expect([reply.status, reply.body.code]).toEqual([429, 'too_many_attempts']);
     await knex('sign_in_attempts').delete();
     await knex('user_verifications').update({ expires_at: new Date(0) });
-    await removeOldSignIns(knex);
+    await removeOldSignIns(connectionOf(knex));
     expect(await knex('user_verifications')).toEqual([]);
   });
 

@@ -11,7 +11,7 @@ import { addTotp, startSignIn } from '../harness/second-factors.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal, mailServer } = useStack({ portal: true, mailServer: true });
+const { stack, knex, db, portal, mailServer } = useStack({ portal: true, mailServer: true });
 
 beforeEach(async () => {
   await knex('sign_in_attempts').delete();
@@ -151,7 +151,7 @@ describe('a link for a new password', () => {
     await knex('password_resets').update({ expires_at: knex.fn.now() });
     expect((await look(token)).body.code).toBe('reset_not_found');
     expect((await use(token)).body.code).toBe('reset_not_found');
-    await removeOldSignIns(knex);
+    await removeOldSignIns(db);
     expect(await ofPerson()).toEqual([]);
   });
 
@@ -168,7 +168,7 @@ describe('a link for a new password', () => {
       'a link of an operator that is used',
       async (person: TestPerson) => {
         const invitation = { ...person, role: 'account_holder' as const };
-        const token = await createInvitation(knex, invitation, 'test', 3_600_000);
+        const token = await createInvitation(db, invitation, 'test', 3_600_000);
         const body = { token, name: 'New Name', password: NEW_PASSWORD };
         expect((await client().post('/invitations/accept', body)).status).toBe(204);
       },
@@ -176,7 +176,7 @@ describe('a link for a new password', () => {
     [
       'the removal of the user',
       async ({ email }: TestPerson) => {
-        expect(await removeUser(knex, email, 'test')).toMatchObject({ email });
+        expect(await removeUser(db, email, 'test')).toMatchObject({ email });
       },
     ],
   ])('ends with %s', async (_, change) => {
@@ -225,7 +225,7 @@ describe('a link for a new password', () => {
   test('is taken from pages of the portal only', async () => {
     const person = await newPerson();
     const token = await createPasswordReset(
-      knex,
+      db,
       (await knex('users').where({ email: person.email }).first('id')).id,
       3_600_000,
     );
@@ -408,7 +408,7 @@ describe('a mail about the change', () => {
     await mailServer.mailTo(person.email, 2);
     const accept = async (email: string) => {
       const invitation = { email, role: 'account_holder' as const, accountId: person.accountId };
-      const token = await createInvitation(knex, invitation, 'test', 3_600_000);
+      const token = await createInvitation(db, invitation, 'test', 3_600_000);
       const reply = await client().post('/invitations/accept', { token, name: 'A', password: NEW_PASSWORD });
       expect(reply.status).toBe(204);
     };
@@ -426,7 +426,7 @@ describe('a mail about the change', () => {
     await session.delete('/second-factors/totp');
     await addTotp(stack, session);
     const operator = await signIn(portal, await createPerson(stack, null));
-    const user = await findUser(knex, person.email);
+    const user = await findUser(db, person.email);
     expect((await operator.delete(`/operator/users/${user?.user_id}/second-factors`)).status).toBe(204);
     await mailServer.mailTo(person.email, 5);
     const of = (what: string) =>

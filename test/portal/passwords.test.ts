@@ -10,7 +10,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, portal, person } = useStack({ portal: true, person: true });
+const { stack, knex, db, portal, person } = useStack({ portal: true, person: true });
 
 const credentials = ({ email } = person) =>
   knex('user_credentials').whereIn('user_id', knex('users').where({ email }).select('id'));
@@ -70,7 +70,7 @@ test.each([
     'invalid_request',
     [{ pointer: '/new_password', code }],
   ]);
-  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const accepted = await client.post('/invitations/accept', { token, name: person.name, password });
   expect([accepted.status, accepted.body.errors]).toMatchObject([422, [{ pointer: '/password', code }]]);
   expect(await credentials().pluck('password')).toEqual(before);
@@ -81,8 +81,8 @@ test.each([
 test('only 20 new passwords are estimated in a quarter of an hour, with a link or with the current password', async () => {
   await knex('sign_in_attempts').delete();
   const client = await signIn(portal, person);
-  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
-  const reset = await createPasswordReset(knex, (await findUser(knex, person.email))?.user_id ?? '', 3_600_000);
+  const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const reset = await createPasswordReset(db, (await findUser(db, person.email))?.user_id ?? '', 3_600_000);
   const weak = '123456789012345';
   const change = (current: string) => client.post('/password', { current_password: current, new_password: weak });
   const accept = (password: string) => client.post('/invitations/accept', { token, name: person.name, password });
@@ -114,7 +114,7 @@ testInBrowser('the form says in both languages what is wrong with a new password
   expect(await next.getAttribute('aria-invalid')).toBe('true');
   expect(await current.getAttribute('aria-invalid')).toBeNull();
   await expectAccessible(page);
-  const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+  const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
   const arabic = await openPage({ locale: 'ar-AE' });
   await arabic.goto(`${portal.url}/invitation#${token}`);
   const password = arabic.locator('input[autocomplete="new-password"]');

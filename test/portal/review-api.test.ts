@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import type { Reply } from '../harness/api.ts';
 import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
@@ -324,7 +325,7 @@ describe('filters and search', () => {
       .update({ written_at: new Date(0) });
     // The worker would create them later.
     await worker.close();
-    while ((await fillSearchTerms(knex)) > 0);
+    while ((await fillSearchTerms(connectionOf(knex))) > 0);
     expect((await knex('order_words').where({ account_id: shop.account.id })).length).toBeGreaterThan(2500);
     await searchForEach();
     // A one-letter search with a cursor returns the newest matches below the cursor.

@@ -2,12 +2,13 @@ import { describe, expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { knex, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
+const { knex, db, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
 
 const insert = (columns?: Record<string, unknown>) => insertOrder(knex, shop.account.id, columns);
 const confirm = (order_ids: number[]) => shop.post('/orders/review', { order_ids, to: 'confirmed' });
@@ -116,8 +117,8 @@ describe('races', () => {
     const ids = [await insert(), await insert()];
     const held = await hold(knex, `select from orders where order_id = ${ids[0]} for update`);
     const both = Promise.all([
-      reviewOrders(knex, { ...request(ids, 'one'), to: 'confirmed' }),
-      reviewOrders(knex, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
+      reviewOrders(db, { ...request(ids, 'one'), to: 'confirmed' }),
+      reviewOrders(db, { ...request(ids.toReversed(), 'two'), to: 'confirmed' }),
     ]);
     await whoWait(knex, 1, 'transactionid');
     await held.release();
@@ -129,8 +130,8 @@ describe('races', () => {
   test('an edit that waited for a confirmation changes nothing', async () => {
     const id = await insert();
     const trx = await knex.transaction();
-    await reviewOrders(trx, { ...request([id], 'one'), to: 'confirmed' });
-    const edited = editStoredOrder(knex, { ...request([id], 'two'), orderId: id, edits: { '/area': 'Marina' } });
+    await reviewOrders(connectionOf(trx), { ...request([id], 'one'), to: 'confirmed' });
+    const edited = editStoredOrder(db, { ...request([id], 'two'), orderId: id, edits: { '/area': 'Marina' } });
     await whoWait(knex, 1, 'transactionid');
     await trx.commit();
     expect(await edited).toBe('conflict');
@@ -185,7 +186,7 @@ describe('undo', () => {
     await extendUndo(knex, [id]);
     const trx = await knex.transaction();
     await trx('orders').where({ order_id: id }).forUpdate().select('order_id');
-    const waiting = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
+    const waiting = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
     const [pid = 0] = await whoWait(knex, 1, 'transactionid');
     // The undo time was not over when the transaction of the undo began, and is now.
     await trx.raw(
@@ -203,7 +204,7 @@ describe('undo', () => {
     await confirm([id]);
     await extendUndo(knex, [id]);
     const held = await hold(knex, `select from orders where order_id = ${id} for update`);
-    const late = undoReview(knex, { accountId: shop.account.id, orderIds: [id], by: 'late' });
+    const late = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' });
     await expect(late).rejects.toMatchObject({ code: '57014' });
     await held.release();
     expect((await show(id)).order.review_state).toBe('confirmed');

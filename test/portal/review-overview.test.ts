@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { useDatabase } from '../harness/database.ts';
 import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
 import { apart, extendUndo, insertOrder, insertOrders, rowsRead } from '../harness/review-list.ts';
@@ -266,8 +267,12 @@ describe('with many orders', () => {
     await db.knex.raw('analyze audit_events');
     const rows = await rowsRead(db, () =>
       apart(db, async (knex) => {
-        const events = await listAudit(knex, { accountId: ACCOUNT, limit: 51 });
-        const rest = await listAudit(knex, { accountId: ACCOUNT, before: events[49]?.event_id, limit: 51 });
+        const events = await listAudit(connectionOf(knex), { accountId: ACCOUNT, limit: 51 });
+        const rest = await listAudit(connectionOf(knex), {
+          accountId: ACCOUNT,
+          before: events[49]?.event_id,
+          limit: 51,
+        });
         expect([events.length, rest[0]]).toEqual([51, events[50]]);
       }),
     );

@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
 import { findResends, markResent } from '@orders/portal/review/find-resends.ts';
@@ -10,6 +9,8 @@ import { findCancellationRequest, listOpenRequests } from '@orders/portal/review
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
+import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { useDatabase } from '../harness/database.ts';
 import { apart, insertOrders, NO_FILTER, rowsRead } from '../harness/review-list.ts';
@@ -122,7 +123,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
   await fillResends(20_000);
   await fillRequests();
   await apart(db, async (knex) => {
-    while ((await fillSearchTerms(knex)) > 0);
+    while ((await fillSearchTerms(connectionOf(knex))) > 0);
   });
   // The second time with statistics of a full list.
   for (const statistics of ['none', 'analyzed']) {
@@ -141,7 +142,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
 test('filling search terms reads each account once and no orders of other accounts', async () => {
   // Each second one more of these reaches the age of a minute.
   await apart(db, (knex) => knex('orders').where('order_id', '>', 59_900).delete());
-  const fillOnce = () => apart(db, (knex) => fillSearchTerms(knex));
+  const fillOnce = () => apart(db, (knex) => fillSearchTerms(connectionOf(knex)));
   const idleReads = await rowsRead(db, async () => {
     expect(await fillOnce()).toBe(0);
   });

@@ -3,6 +3,7 @@ import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import fc from 'fast-check';
 import { useDatabase } from '../harness/database.ts';
@@ -44,7 +45,7 @@ test.each([
   [`${'x'.repeat(30)}:gid-1/Order`, 'gid-1/Order'],
 ])('an order of a source, %s, is found by %s', async (source_order_id, searchTerms) => {
   const id = await insertOrder(db.knex, ACCOUNT, { source_order_id });
-  await fillSearchTerms(db.knex);
+  await fillSearchTerms(db.db);
   for (const searched of [searchTerms, source_order_id])
     expect((await search(searched)).orders.map(({ order_id }) => order_id)).toEqual([id]);
 });
@@ -80,7 +81,7 @@ test('a search finds every matching order once, however many search terms exist 
       }),
       async ({ unfilled, rare, before, after, fillsBetween }) => {
         const { knex } = db;
-        const { account_id: accountId } = await createAccount(knex, 'words');
+        const { account_id: accountId } = await createAccount(connectionOf(knex), 'words');
         const ids = await insertOrders(knex, accountId, SIZE);
         const idsAt = (places: readonly number[]) => places.map((at) => ids[at] as number);
         const waiting = new Set(idsAt(rare));
@@ -91,16 +92,16 @@ test('a search finds every matching order once, however many search terms exist 
         /** Confirms one half of the orders and renames the other half. */
         const change = async (places: readonly number[]) => {
           const gone = idsAt(places.filter((_, index) => index % 2 === 0)).filter((id) => waiting.has(id));
-          await reviewOrders(knex, { accountId, orderIds: gone, to: 'confirmed', by: 'x' });
+          await reviewOrders(connectionOf(knex), { accountId, orderIds: gone, to: 'confirmed', by: 'x' });
           for (const id of gone) waiting.delete(id);
           const edits = { '/customer/name': 'Rare' };
           for (const orderId of idsAt(places.filter((_, index) => index % 2 === 1))) {
-            const edited = await editStoredOrder(knex, { accountId, orderId, edits, by: 'x' });
+            const edited = await editStoredOrder(connectionOf(knex), { accountId, orderId, edits, by: 'x' });
             if (edited !== null && edited !== 'conflict') waiting.add(orderId);
           }
         };
         const fill = async () => {
-          while ((await fillSearchTerms(knex)) > 0);
+          while ((await fillSearchTerms(connectionOf(knex))) > 0);
         };
         await change([...before, ...rare.slice(0, 6)]);
         await fill();

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { SEVERITIES, severityOf } from '@orders/domain/severity.ts';
 import { markListed } from '@orders/portal/review/find-notes.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted, type Sort, type SortedPlace } from '@orders/portal/review/list-sorted.ts';
+import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { useDatabase } from '../harness/database.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 

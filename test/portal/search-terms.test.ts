@@ -17,9 +17,9 @@ const MINUTE = 60_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
 const BY = 'someone@example.com';
 
-const openAccount = async () => (await createAccount(db.knex, 'words')).account_id;
+const openAccount = async () => (await createAccount(db.db, 'words')).account_id;
 const fillAll = async () => {
-  while ((await fillSearchTerms(db.knex)) > 0);
+  while ((await fillSearchTerms(db.db)) > 0);
 };
 const filledOf = (accountId: number): Promise<number[]> =>
   db.knex('order_words').where({ account_id: accountId }).orderBy('order_id').pluck('order_id');
@@ -39,14 +39,14 @@ test('creates the search terms of orders written more than a minute ago, up to t
   for (let n = 0; n < 3; n += 1) old.push(await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) }));
   const young = await insertOrder(db.knex, accountId, { written_at: ago(-60 * MINUTE) });
   const behind = await insertOrder(db.knex, accountId, { written_at: ago(2 * MINUTE) });
-  expect(await fillSearchTerms(db.knex)).toBe(3);
+  expect(await fillSearchTerms(db.db)).toBe(3);
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([old, old.at(-1)]);
-  expect(await fillSearchTerms(db.knex)).toBe(0);
+  expect(await fillSearchTerms(db.db)).toBe(0);
   await db
     .knex('orders')
     .where({ order_id: young })
     .update({ written_at: ago(2 * MINUTE) });
-  expect(await fillSearchTerms(db.knex)).toBe(2);
+  expect(await fillSearchTerms(db.db)).toBe(2);
   expect([await filledOf(accountId), await markOf(accountId)]).toEqual([[...old, young, behind], behind]);
 });
 
@@ -54,10 +54,10 @@ test('search terms are created in batches, and the caller can stop after each ba
   const [few, many] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, few, 3);
   await insertOrders(db.knex, many, 1200);
-  expect(await fillSearchTerms(db.knex, async () => false)).toBeLessThanOrEqual(500);
+  expect(await fillSearchTerms(db.db, async () => false)).toBeLessThanOrEqual(500);
   await fillAll();
   const took: number[] = [];
-  expect(await fillSearchTerms(db.knex, async (ms) => took.push(ms) > 0)).toBe(0);
+  expect(await fillSearchTerms(db.db, async (ms) => took.push(ms) > 0)).toBe(0);
   expect(took).toEqual([]);
   expect([(await filledOf(few)).length, (await filledOf(many)).length]).toEqual([3, 1200]);
 });
@@ -66,7 +66,7 @@ test('an account with endless orders does not delay the others', async () => {
   const [many, few] = [await openAccount(), await openAccount()];
   await insertOrders(db.knex, many, 6000);
   await insertOrders(db.knex, few, 3);
-  expect(await fillSearchTerms(db.knex)).toBe(5003);
+  expect(await fillSearchTerms(db.db)).toBe(5003);
   expect((await filledOf(few)).length).toBe(3);
   await fillAll();
 });
@@ -76,12 +76,12 @@ test('only one of two simultaneous runs does the work', async () => {
   await insertOrders(db.knex, accountId, 1200);
   const inBatch = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<boolean>();
-  const first = fillSearchTerms(db.knex, () => {
+  const first = fillSearchTerms(db.db, () => {
     inBatch.resolve();
     return goOn.promise;
   });
   await inBatch.promise;
-  expect(await fillSearchTerms(db.knex)).toBe(0);
+  expect(await fillSearchTerms(db.db)).toBe(0);
   goOn.resolve(true);
   expect(await first).toBe(1200);
 });
@@ -92,7 +92,7 @@ test('a run locks no account and no order, and does not wait for locked ones', a
   const trx = await db.knex.transaction();
   await trx.raw('select from accounts where account_id = ? for update', [accountId]);
   await trx.raw('select from orders where account_id = ? for update', [accountId]);
-  expect(await fillSearchTerms(db.knex)).toBe(1);
+  expect(await fillSearchTerms(db.db)).toBe(1);
   await trx.rollback();
   expect(await filledOf(accountId)).toEqual([id]);
 });
@@ -105,14 +105,14 @@ test('search terms are removed when an order leaves the list, and created again 
   await insertOrders(db.knex, accountId, 600);
   await fillAll();
   expect(await search(accountId, name)).toEqual([orderIds.toReversed(), false]);
-  await reviewOrders(db.knex, { accountId, orderIds: [a as number], to: 'confirmed', by: BY });
-  await reviewOrders(db.knex, { accountId, orderIds: [b as number], to: 'rejected', by: BY, reason: 'twice' });
+  await reviewOrders(db.db, { accountId, orderIds: [a as number], to: 'confirmed', by: BY });
+  await reviewOrders(db.db, { accountId, orderIds: [b as number], to: 'rejected', by: BY, reason: 'twice' });
   expect((await filledOf(accountId)).filter((id) => orderIds.includes(id))).toEqual([c]);
   expect(await search(accountId, name)).toEqual([[c], false]);
-  await undoReview(db.knex, { accountId, orderIds: [a as number], by: BY });
-  await reviewOrders(db.knex, { accountId, orderIds: [b as number], to: 'needs_review', by: BY });
+  await undoReview(db.db, { accountId, orderIds: [a as number], by: BY });
+  await reviewOrders(db.db, { accountId, orderIds: [b as number], to: 'needs_review', by: BY });
   expect(await search(accountId, name)).toEqual([orderIds.toReversed(), false]);
-  await editStoredOrder(db.knex, {
+  await editStoredOrder(db.db, {
     accountId,
     orderId: c as number,
     edits: { '/customer/name': 'After' },
@@ -130,13 +130,13 @@ test('an order that changes while search terms are created keeps its current ter
   // The run has read all orders when it waits for the one whose terms this transaction inserts.
   const blocker = await db.knex.transaction();
   await blocker('order_words').insert({ account_id: accountId, order_id: blocked, words: '' });
-  const filling = fillSearchTerms(db.knex);
+  const filling = fillSearchTerms(db.db);
   await whoWait(db.knex, 1, 'transactionid');
   const edits = { '/customer/name': 'After' };
-  await editStoredOrder(db.knex, { accountId, orderId: edited, edits, by: BY });
-  await editStoredOrder(db.knex, { accountId, orderId: undone, edits, by: BY });
-  await reviewOrders(db.knex, { accountId, orderIds: [confirmed, undone], to: 'confirmed', by: BY });
-  await undoReview(db.knex, { accountId, orderIds: [undone], by: BY });
+  await editStoredOrder(db.db, { accountId, orderId: edited, edits, by: BY });
+  await editStoredOrder(db.db, { accountId, orderId: undone, edits, by: BY });
+  await reviewOrders(db.db, { accountId, orderIds: [confirmed, undone], to: 'confirmed', by: BY });
+  await undoReview(db.db, { accountId, orderIds: [undone], by: BY });
   await blocker.rollback();
   expect(await filling).toBe(604);
   expect(await search(accountId, 'before')).toEqual([[blocked], false]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashRecoveryCode } from '@orders/database/users/second-factors.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import {
   addTotp,
@@ -320,7 +321,7 @@ describe('adding and removing', () => {
     expect(user_agent).not.toBeNull();
     expect((await startSignIn(portal, { ...person, password })).steps).toEqual(['code', 'recovery_code']);
     const invitation = { email: person.email, accountId: person.accountId, role: 'account_holder' } as const;
-    const token = await createInvitation(knex, { ...invitation, memberRole: 'owner' }, 'test', 3_600_000);
+    const token = await createInvitation(connectionOf(knex), { ...invitation, memberRole: 'owner' }, 'test', 3_600_000);
     const invited = openPortalClient(portal);
     const accepted = await invited.post('/invitations/accept', { token, name: 'Same', password: 'another long one' });
     expect([accepted.status, accepted.body]).toEqual([200, { second_step: ['code', 'recovery_code'] }]);

@@ -4,6 +4,7 @@ import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser } from '@orders/database/users/users.ts';
 import { createPasswordReset, usePasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
@@ -15,7 +16,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 let newHash: string;
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 beforeAll(async () => {
   newHash = await hashPassword(NEW_PASSWORD, Number(TEST_HASH_COST));
@@ -28,13 +29,17 @@ const NEW_PASSWORD = 'a new one that is long';
 const ANOTHER_PASSWORD = 'another marble vortex 88';
 
 const newPerson = () => createPerson(stack);
-const idOf = async ({ email }: TestPerson) => (await findUser(knex, email))?.user_id as string;
+const idOf = async ({ email }: TestPerson) => (await findUser(db, email))?.user_id as string;
 
 type Change = (trx: Knex, person: TestPerson) => Promise<unknown>;
 
 const setByLink: Change = async (trx, person) =>
-  usePasswordReset(trx, await createPasswordReset(trx, await idOf(person), 3_600_000), newHash);
-const resetFactors: Change = (trx, { email }) => resetSecondFactors(trx, email, 'test');
+  usePasswordReset(
+    connectionOf(trx),
+    await createPasswordReset(connectionOf(trx), await idOf(person), 3_600_000),
+    newHash,
+  );
+const resetFactors: Change = (trx, { email }) => resetSecondFactors(connectionOf(trx), email, 'test');
 
 /** Sends a request that reaches its change while another change of the user is made, and is committed first. */
 async function overtake(person: TestPerson, change: Change, send: () => Promise<Reply>): Promise<Reply> {
@@ -146,7 +151,7 @@ test('ending all sessions of a user ends new recovery codes that are being made'
   const person = await newPerson();
   const client = await signIn(portal, person);
   const { app } = await addTotp(stack, client);
-  const change: Change = async (trx) => endSessions(trx, await idOf(person));
+  const change: Change = async (trx) => endSessions(connectionOf(trx), await idOf(person));
   const reply = await overtake(person, change, () => client.post('/second-factors/recovery-codes'));
   expect([reply.status, reply.body.code]).toEqual([401, 'not_signed_in']);
   await signInWithCode(portal, person, app);

@@ -12,7 +12,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const testInBrowser = testWith('chromium');
 
-const { stack, knex, portal } = useStack({ portal: true });
+const { stack, knex, db, portal } = useStack({ portal: true });
 
 const newPerson = () => createPerson(stack);
 
@@ -211,11 +211,11 @@ describe('guessing passwords', () => {
   test('leaves no records after their time', async () => {
     await knex('sign_in_attempts').update({ window_to: new Date(0) });
     const client = await signIn(portal, await newPerson());
-    await removeOldSignIns(knex);
+    await removeOldSignIns(db);
     expect(await knex('sign_in_attempts').where('window_to', '<', new Date(1))).toEqual([]);
     expect((await client.get('/session')).status).toBe(200);
     await knex('user_sessions').update({ expires_at: knex.fn.now() });
-    await removeOldSignIns(knex);
+    await removeOldSignIns(db);
     expect(await knex('user_sessions')).toEqual([]);
   });
 });
@@ -250,15 +250,15 @@ describe('a session', () => {
     expect(days).toBeCloseTo(7, 3);
     await knex('user_sessions').update({ ends_at: knex.fn.now() });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
-    await removeOldSignIns(knex);
+    await removeOldSignIns(db);
     expect(await sessionsOf(person)).toEqual([]);
   });
 
   test('ends with the next request after its user is removed, and so do invitations', async () => {
     const person = await newPerson();
     const client = await signIn(portal, person);
-    const token = await createInvitation(knex, { ...person, role: 'account_holder' }, 'test', 3_600_000);
-    expect(await removeUser(knex, person.email, 'test')).toMatchObject({ email: person.email });
+    const token = await createInvitation(db, { ...person, role: 'account_holder' }, 'test', 3_600_000);
+    expect(await removeUser(db, person.email, 'test')).toMatchObject({ email: person.email });
     expect((await client.get('/session')).body.code).toBe('not_signed_in');
     expect((await client.get(`/accounts/${person.accountId}`)).body.code).toBe('not_signed_in');
     expect((await client.post('/invitations/lookup', { token })).body.code).toBe('invitation_not_found');
@@ -307,7 +307,7 @@ describe('a session', () => {
 describe('an invitation', () => {
   const invite = (email: string, accountId: number | null, lastsMs = 3_600_000) =>
     createInvitation(
-      knex,
+      db,
       { email, accountId, role: accountId === null ? 'operator' : 'account_holder' },
       'test',
       lastsMs,

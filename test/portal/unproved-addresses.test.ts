@@ -10,7 +10,7 @@ import { addPasskey, addTotp } from '../harness/second-factors.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
+const { stack, knex, db, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });
 
 beforeEach(async () => {
   await knex('sign_in_attempts').delete();
@@ -151,12 +151,12 @@ test("of two links that are opened at once, an owner's does not replace the pass
 
 test('a link for an operator does not make an operator of a member, nor the reverse', async () => {
   const [accountId, email] = [await newAccount(), newAddress()];
-  const link = await createInvitation(knex, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
+  const link = await createInvitation(db, { email, role: 'operator', accountId: null }, 'test', 3_600_000);
   await openForeignLink(accountId, email);
   expect((await accept(openPortalClient(portal), link, OTHER)).body.code).toBe('user_elsewhere');
   const operator = await createPerson(stack, null);
   const invited = { email: operator.email, role: 'account_holder', accountId } as const;
-  const reverse = await createInvitation(knex, invited, 'test', 3_600_000);
+  const reverse = await createInvitation(db, invited, 'test', 3_600_000);
   expect((await accept(openPortalClient(portal), reverse, OTHER)).body.code).toBe('user_elsewhere');
   expect(await knex('users').whereIn('email', [email, operator.email]).orderBy('role').pluck('role')).toEqual([
     'account_holder',

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
@@ -185,15 +186,18 @@ test('bodies that never end hold at most one connection for each attempt of a ro
     socket.once('data', () => socket.write('HTTP/1.1 200 OK\r\n\r\nx'));
   });
   const { id: accountId } = await stack.account();
-  await setEvents(knex, accountId, true);
+  await setEvents(connectionOf(knex), accountId, true);
   const url = `http://127.0.0.1:${await open(server)}/`;
-  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId, url, types: null });
+  const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, { accountId, url, types: null });
   await knex.raw(
     `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)
      select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'x', '{}' from generate_series(1, 30) as n`,
     [accountId],
   );
-  await until('each is delivered', async () => (await listAttempts(knex, endpoint, { limit: 100 })).length === 30);
+  await until(
+    'each is delivered',
+    async () => (await listAttempts(connectionOf(knex), endpoint, { limit: 100 })).length === 30,
+  );
   expect(most).toBeLessThanOrEqual(11);
 });
 

@@ -3,6 +3,7 @@ import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
@@ -41,7 +42,7 @@ async function beginSlowBodies(count: number, path: string, key: string): Promis
 
 test('500 slow bodies on each of two keys of one account', async () => {
   const { stack, hostile } = isolation;
-  const { key: second } = await createKey(stack.database.knex, hostile.id, 'second');
+  const { key: second } = await createKey(stack.database.db, hostile.id, 'second');
   await Promise.all([hostile.key, second].map((key) => beginSlowBodies(500, 'orders', key)));
   await isolation.expectUnharmed(hold);
 });
@@ -129,7 +130,7 @@ test('1,000 waiters of one account end no wait of another', async () => {
 test('as many status requests as possible', async () => {
   const { stack, intakeUrl } = isolation;
   const limited = await stack.account();
-  await setRateLimit(stack.database.knex, limited.id, { requests: 2, seconds: 60 });
+  await setRateLimit(stack.database.db, limited.id, { requests: 2, seconds: 60 });
   const { replies } = await isolation.expectUnharmed((signal) =>
     attack(() => attackRequest(intakeUrl, 'status/019be0e0-0000-7000-8000-000000000000', limited.key), {
       connections: 100,
@@ -146,7 +147,7 @@ test('pages of events that nobody reads', async () => {
   // A page of 1 MiB.
   const warnings = Array.from({ length: 100 }, () => ({ pointer: '/items', code: 'x'.repeat(100) }));
   for (const { id } of [hostile, accomplice, polite]) {
-    await setEvents(knex, id, true);
+    await setEvents(connectionOf(knex), id, true);
     await knex.raw(
       `insert into events (account_id, sequence, event_id, type, happened_at, receipt_id, source_order_id, details)
        select ?, n, gen_random_uuid(), 'receipt.written', now(), gen_random_uuid(), 'x', ?::jsonb from generate_series(1, 100) as n`,

@@ -20,7 +20,7 @@ const MAX_MEMORY_MIB = 300;
 let notifier: Child;
 let quiet: { account: TestAccount; receiver: EventReceiver };
 
-const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
+const { stack, knex, db, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 beforeAll(async () => {
   const adminPort = await freePort();
@@ -37,10 +37,10 @@ beforeAll(async () => {
 
 /** Enables events and registers endpoints at one new receiver. */
 async function subscribe({ id: accountId }: TestAccount, endpoints: number): Promise<EventReceiver> {
-  await setEvents(knex, accountId, true);
+  await setEvents(db, accountId, true);
   const receiver = await startEventReceiver();
   for (let count = 0; count < endpoints; count += 1)
-    await createEndpoint(knex, stack.secretsKey, { accountId, url: receiver.url, types: null });
+    await createEndpoint(db, stack.secretsKey, { accountId, url: receiver.url, types: null });
   return receiver;
 }
 

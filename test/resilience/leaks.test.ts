@@ -17,6 +17,7 @@ import { PROBLEMS } from '@orders/domain/problems.ts';
 import { REJECTIONS } from '@orders/domain/rejections.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { Redis } from 'ioredis';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { makeDirectory } from '../harness/directory.ts';
@@ -202,7 +203,7 @@ async function readEvents(intake: App, account: TestAccount): Promise<void> {
     .knex('events')
     .where({ sequence: oldest.sequence })
     .update({ happened_at: new Date(0) });
-  expect(await pruneEvents(postgres.knex, 3_600_000, new AbortController().signal)).toBe(1);
+  expect(await pruneEvents(postgres.db, 3_600_000, new AbortController().signal)).toBe(1);
   expect(await read('0')).toMatchObject({ status: 410, body: { code: 'cursor_expired' } });
 }
 
@@ -454,24 +455,31 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   }
   await knex.raw(VERBOSE_REJECTIONS);
   const account = await stack.account({ signing: true });
-  await setEvents(knex, account.id, true);
+  await setEvents(connectionOf(knex), account.id, true);
   const plain = await stack.account();
   const others = {
     suspended: await stack.account(),
     revoked: await stack.account(),
     plain,
-    reader: { ...plain, key: (await createKey(knex, plain.id, 'reader', { scopes: ['read'] })).key },
-    elsewhere: { ...plain, key: (await createKey(knex, plain.id, 'elsewhere', { addresses: ['203.0.113.7'] })).key },
+    reader: { ...plain, key: (await createKey(connectionOf(knex), plain.id, 'reader', { scopes: ['read'] })).key },
+    elsewhere: {
+      ...plain,
+      key: (await createKey(connectionOf(knex), plain.id, 'elsewhere', { addresses: ['203.0.113.7'] })).key,
+    },
     signedOnly: await stack.account({ signing: true }),
   };
-  await setSignedOnly(knex, others.signedOnly.id, true);
-  await setSuspended(knex, others.suspended.id, true);
-  await revokeKey(knex, (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
-  const newer = await rotateSigning(knex, stack.secretsKey, account.id, 60_000);
+  await setSignedOnly(connectionOf(knex), others.signedOnly.id, true);
+  await setSuspended(connectionOf(knex), others.suspended.id, true);
+  await revokeKey(connectionOf(knex), (await knex('api_keys').where({ account_id: others.revoked.id }).first()).key_id);
+  const newer = await rotateSigning(connectionOf(knex), stack.secretsKey, account.id, 60_000);
   const source = await createTestSource(stack, account, 'custom', { secret: SECRET['the secret of a source'] });
   const receiver = await startEventReceiver();
   const url = `${receiver.url}?token=${SECRET['the URL of an endpoint']}`;
-  const endpoint = await createEndpoint(knex, stack.secretsKey, { accountId: account.id, url, types: null });
+  const endpoint = await createEndpoint(connectionOf(knex), stack.secretsKey, {
+    accountId: account.id,
+    url,
+    types: null,
+  });
   collected.sent += JSON.stringify(endpoint);
   const body = markedOrder();
   const markers: Markers = {

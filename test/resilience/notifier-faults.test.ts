@@ -11,7 +11,7 @@ import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
+const { stack, knex, db, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });
 
 async function startNotifier(): Promise<Child> {
   const adminPort = await freePort();
@@ -42,7 +42,7 @@ type Subscription = Awaited<ReturnType<typeof subscribe>>;
 const untilSettled = ({ account, endpoint, receiver }: Subscription, count: number) =>
   until('everything is delivered', async () => {
     if (new Set(receiver.received.map(({ event }) => event.id)).size < count) return false;
-    const found = await findEndpoint(knex, account.id, endpoint.endpoint_id);
+    const found = await findEndpoint(db, account.id, endpoint.endpoint_id);
     return found?.pending === 0 && found.waiting === 0;
   });
 
@@ -114,7 +114,7 @@ test('a frozen notifier changes nothing when it runs again after its lease', asy
   await Promise.all([frozen.stop(), other.stop()]);
   const [after] = await knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
   expect(after).toMatchObject({ delivered_to: before.delivered_to + 20, failing_since: null });
-  const attempts = await listAttempts(knex, subscription.endpoint, { limit: 1000 });
+  const attempts = await listAttempts(db, subscription.endpoint, { limit: 1000 });
   expect(attempts.filter(({ error }) => error !== null)).toEqual([]);
   expect(new Set(deliveredIds(subscription))).toEqual(new Set([...ids, ...late]));
   expect(await knex('waiting_deliveries').where({ account_id: subscription.account.id })).toEqual([]);
@@ -131,6 +131,6 @@ test('a notifier that is stopped ends its attempts first', async () => {
   replies.release();
   expect(await exit).toEqual([0, null]);
   expect(deliveredIds(subscription)).toEqual(['stopped-0']);
-  const { pending } = (await findEndpoint(knex, subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
+  const { pending } = (await findEndpoint(db, subscription.account.id, subscription.endpoint.endpoint_id)) ?? {};
   expect(pending).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
-import { openKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startPgBouncer, type TestPooler } from '../harness/pgbouncer.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -30,7 +30,9 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
       await pooler.close();
       await direct.close();
     };
-    stack = await startStack(KIND, { database: { url, directUrl: direct.directUrl, knex, close } });
+    stack = await startStack(KIND, {
+      database: { url, directUrl: direct.directUrl, knex, db: connectionOf(knex), close },
+    });
     stack.env.PG_PREPARED = 'off';
     intakes = await Promise.all(Array.from({ length: 3 }, () => stack.intake({ PG_POOL_SIZE: '10' })));
   });
@@ -40,9 +42,9 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     await ensureDatabase(empty);
     const knex = openKnex({ url: pooler.through(empty) });
     try {
-      const ran = await Promise.all([migrate(knex), migrate(knex)]);
+      const ran = await Promise.all([migrate(connectionOf(knex)), migrate(connectionOf(knex))]);
       expect(ran.filter((names) => names.includes('001-schema'))).toHaveLength(1);
-      expect(await migrate(knex)).toEqual([]);
+      expect(await migrate(connectionOf(knex))).toEqual([]);
     } finally {
       await knex.destroy();
       await dropDatabase(empty);

@@ -97,7 +97,7 @@ describe('status requests with a read replica', () => {
     await replica.catchUp();
     await replica.fallBehind();
     await stopPoisoning(primary.knex);
-    await redriveReceipts(primary.knex, [receiptId]);
+    await redriveReceipts(primary.db, [receiptId]);
     expect(await poll(receiptId)).not.toBe('dead');
     expect((await intake.api.final(account, receiptId)).body.status).toBe('written');
     await replica.catchUp();

@@ -65,7 +65,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
 
   async function limitedAccount(): Promise<TestAccount> {
     const sender = await stack.account();
-    await setRateLimit(stack.database.knex, sender.id, LIMIT);
+    await setRateLimit(stack.database.db, sender.id, LIMIT);
     return sender;
   }
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { MAX_REASON } from '@orders/domain/interface-limits.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startReply } from '../harness/api.ts';
 import { useDirectory } from '../harness/directory.ts';
@@ -27,7 +28,13 @@ async function write(id: string): Promise<number> {
 /** Confirms an order so long ago that dispatching can have seen it. */
 async function dispatch(orderId: number): Promise<void> {
   const { id: accountId } = account;
-  await reviewOrders(knex, { accountId, orderIds: [orderId], to: 'confirmed', by: 'a reviewer', reason: null });
+  await reviewOrders(connectionOf(knex), {
+    accountId,
+    orderIds: [orderId],
+    to: 'confirmed',
+    by: 'a reviewer',
+    reason: null,
+  });
   await knex('orders')
     .where({ order_id: orderId })
     .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });

@@ -4,7 +4,7 @@ import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import { sign } from '../harness/hashes.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { knex, api, account } = useStack({ intake: true, worker: true, account: true });
+const { knex, db, api, account } = useStack({ intake: true, worker: true, account: true });
 
 const WAIT = { Prefer: 'wait=10' };
 const REVIEWER = 'reviewer@shop.example';
@@ -33,7 +33,7 @@ test('a captured webhook that is sent again creates no second order, and shows a
   const correction = await sendAgain(corrected);
   expect(correction).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '10', to: '20' }] });
   const decided = { accountId: account.id, orderId: first.order_id, receiptId: correction.receipt_id, by: REVIEWER };
-  expect(await decideResend(knex, { ...decided, decision: 'accepted' })).toBe('done');
+  expect(await decideResend(db, { ...decided, decision: 'accepted' })).toBe('done');
 
   expect(await sendAgain(old)).toMatchObject({
     status: 'duplicate',
@@ -49,6 +49,6 @@ test('a captured cancellation that is sent again cancels an order that a reviewe
   const reopening = { accountId: account.id, orderIds: [order_id], to: 'needs_review' as const, by: REVIEWER };
   for (const _time of ['first', 'again']) {
     expect(await replay('/ingest/webhook/cancel', body, {})).toMatchObject({ outcome: 'cancelled' });
-    expect(await reviewOrders(knex, reopening)).toMatchObject({ changed: [order_id] });
+    expect(await reviewOrders(db, reopening)).toMatchObject({ changed: [order_id] });
   }
 });

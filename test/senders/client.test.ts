@@ -237,7 +237,7 @@ describe('the client and the service', () => {
 
   test('events are followed through a restart of the program, each once and in order', async () => {
     const sender = await stack.account();
-    await setEvents(stack.database.knex, sender.id, true);
+    await setEvents(stack.database.db, sender.id, true);
     const reader = clientOf(api.url, sender);
     await reader.submitBatch(ordersNamed('event', 3));
     const seen: OrdersEvent[] = [];
@@ -260,17 +260,17 @@ describe('the client and the service', () => {
   test('each code of the service becomes the error class of its status', async () => {
     const other = await stack.account();
     const suspended = await stack.account();
-    await setSuspended(stack.database.knex, suspended.id, true);
+    await setSuspended(stack.database.db, suspended.id, true);
     const withKey = async (access: KeyAccess) => ({
       ...other,
-      key: (await createKey(stack.database.knex, other.id, 'limited', access)).key,
+      key: (await createKey(stack.database.db, other.id, 'limited', access)).key,
     });
     const reader = await withKey({ scopes: ['read'] });
     const elsewhere = await withKey({ addresses: ['203.0.113.7'] });
     const signedOnly = await stack.account({ signing: true });
-    await setSignedOnly(stack.database.knex, signedOnly.id, true);
+    await setSignedOnly(stack.database.db, signedOnly.id, true);
     const withEvents = await stack.account();
-    await setEvents(stack.database.knex, withEvents.id, true);
+    await setEvents(stack.database.db, withEvents.id, true);
     const { url } = api;
     const order = { source_order_id: 'refused' };
     const by = (options: Options) => clientOf(url, account, { maxRetries: 0, ...options });

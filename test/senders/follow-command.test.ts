@@ -15,11 +15,11 @@ import { useStack } from '../harness/use-stack.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 
-const { stack, knex, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
+const { stack, knex, db, api } = useStack({ intake: { BASE_PATH: '/api' }, worker: true });
 
 async function accountWithEvents(): Promise<TestAccount> {
   const account = await stack.account();
-  await setEvents(knex, account.id, true);
+  await setEvents(db, account.id, true);
   return account;
 }
 
@@ -105,7 +105,7 @@ test('--json prints the events of the API, and --after continues after one', asy
     by: 'a reviewer',
     reason: 'ü',
   } as const;
-  await reviewOrders(knex, reviewed);
+  await reviewOrders(db, reviewed);
   const { events } = await until('three events', async () => {
     const { body } = await api.events(account);
     return body.events.length === 3 && body;

@@ -23,7 +23,7 @@ let otherIntake: RunningIntake;
 let holds: Hold[] = [];
 let workers: RunningWorker[] = [];
 
-const { stack, knex, intake, api, account } = useStack({ intake: true, account: 'each test' });
+const { stack, knex, db, intake, api, account } = useStack({ intake: true, account: 'each test' });
 
 beforeAll(async () => {
   otherIntake = await stack.intake();
@@ -87,7 +87,7 @@ async function write(order: object = {}): Promise<Written> {
 }
 
 const review = ({ orderId }: Written, to: 'confirmed' | 'rejected' | 'needs_review') =>
-  reviewOrders(knex, { accountId: account.id, orderIds: [orderId], to, by: BY });
+  reviewOrders(db, { accountId: account.id, orderIds: [orderId], to, by: BY });
 
 const reviewedAt = ({ orderId }: Written, time: string) =>
   knex('orders')
@@ -172,7 +172,7 @@ describe('against the write of its order', () => {
     expect((await api.final(account, receiptId)).body.status).toBe('dead');
     expect(outcomeOf(await cancel(id))).toBe('held');
     await stopPoisoning(knex);
-    await redriveReceipts(knex, [receiptId]);
+    await redriveReceipts(db, [receiptId]);
     const { body } = await api.final(account, receiptId);
     expect(body).toMatchObject({ status: 'written', order_state: 'cancelled' });
   });
@@ -247,7 +247,7 @@ describe('against a decision', () => {
   };
   // It waits while the test sends the other request.
   const undo = ({ orderId }: Written) =>
-    undoReview(knex, { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
+    undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
 
   test('undone first: the order is cancelled', async () => {
     const { order, first, second } = await race(confirmUndoable, undo, cancelOrder);
@@ -319,7 +319,7 @@ describe('against a decision', () => {
 
 describe('against another change', () => {
   const edit = ({ orderId }: Written) =>
-    editStoredOrder(knex, { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
+    editStoredOrder(db, { accountId: account.id, orderId, edits: { '/total': '7' }, by: BY });
 
   test('edited first: the order is cancelled with its edit', async () => {
     const { order, first, second } = await race(write, edit, cancelOrder);
@@ -353,7 +353,7 @@ describe('against another change', () => {
   });
 
   test('by two keys at once: one of them is recorded', async () => {
-    const { key } = await createKey(knex, account.id, 'second');
+    const { key } = await createKey(db, account.id, 'second');
     const other = { ...account, key };
     const { order, first, second } = await race(write, cancelOrder, ({ id }) =>
       otherIntake.api.cancel(other, { source_order_id: id }),

@@ -5,6 +5,7 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -60,7 +61,7 @@ const untilGauge = (name: string, least: number) =>
 async function confirmed(source_order_id: string): Promise<number> {
   const { order_id } = await api.process(account, { source_order_id });
   const review = { accountId: account.id, orderIds: [order_id], to: 'confirmed' as const, by: 'me@shop.example' };
-  expect(await reviewOrders(knex, review)).toMatchObject({ changed: [order_id] });
+  expect(await reviewOrders(connectionOf(knex), review)).toMatchObject({ changed: [order_id] });
   await knex('orders')
     .where({ order_id })
     .update({ reviewed_at: knex.raw("now() - interval '100 s'") });
@@ -101,7 +102,7 @@ test('the age of the oldest due event is reported until it is published', async 
   const move = (seconds: number) =>
     knex('unpublished_events').update({ due_at: knex.raw('now() + ?::interval', [`${seconds} s`]) });
   const ofEvents = await stack.account();
-  await setEvents(knex, ofEvents.id, true);
+  await setEvents(connectionOf(knex), ofEvents.id, true);
   await begin(`select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
   await api.process(ofEvents, { source_order_id: 'not told' });
   await move(3600);
@@ -116,7 +117,7 @@ test('the age of the oldest due event is reported until it is published', async 
 test('the age of the oldest audit event without a position in the chain is reported', async () => {
   const oldest = async () => (await readStalls(database)).oldestUnchainedAuditEventSeconds;
   await begin('select from audit_chain_lock for update');
-  await recordAudit(knex, { accountId: null, actor: 'x', action: 'x', subject: 'x' });
+  await recordAudit(connectionOf(knex), { accountId: null, actor: 'x', action: 'x', subject: 'x' });
   await knex('unchained_audit_events').update({ queued_at: knex.raw("now() - interval '100 s'") });
   expect(await oldest()).toBeGreaterThanOrEqual(100);
   await untilGauge('orders_oldest_unchained_audit_event_seconds', 100);

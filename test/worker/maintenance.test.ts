@@ -8,6 +8,7 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { readActivity } from '@orders/portal/overview/read-activity.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
@@ -67,7 +68,7 @@ const keptSince = (time: number) => Date.now() - time - 60_000;
 
 async function makeOldWeeks(weeks: number): Promise<void> {
   const then = Date.now() - 300 * DAY;
-  for (let week = 0; week < weeks; week += 5) await createPartitions(stack.database.knex, then + week * WEEK);
+  for (let week = 0; week < weeks; week += 5) await createPartitions(stack.database.db, then + week * WEEK);
 }
 
 describeAlone('dropping a partition', () => {
@@ -82,7 +83,7 @@ describeAlone('dropping a partition', () => {
       { restMs: 0 },
     );
     await load.untilAccepted(50);
-    const { dropped, kept } = await dropOldPartitions(stack.database.knex, 100 * DAY);
+    const { dropped, kept } = await dropOldPartitions(stack.database.db, 100 * DAY);
     await load.untilAccepted(50);
     await load.stop();
     expect(kept).toEqual([]);
@@ -95,7 +96,7 @@ describeAlone('dropping a partition', () => {
     await makeOldWeeks(1);
     const [receipts] = await names('receipts\\_2%');
     await knex.raw('drop table ??', [receipts as string]);
-    expect((await dropOldPartitions(knex, 100 * DAY)).dropped).toContain(
+    expect((await dropOldPartitions(connectionOf(knex), 100 * DAY)).dropped).toContain(
       receipts?.replace('receipts', 'receipt_payloads'),
     );
     expect(await names('receipt%')).toHaveLength((await names('receipts\\_%')).length * 2);
@@ -108,7 +109,7 @@ describeAlone('dropping a partition', () => {
     const account = await stack.account();
     const reader = await hold(knex, 'select from receipts limit 1');
     const stopping = new AbortController();
-    const dropping = dropOldPartitions(knex, 100 * DAY, stopping.signal).catch((error) => error);
+    const dropping = dropOldPartitions(connectionOf(knex), 100 * DAY, stopping.signal).catch((error) => error);
     try {
       for (const attempt of ['first', 'second']) {
         await whoWait(knex, 1, 'relation');
@@ -124,20 +125,20 @@ describeAlone('dropping a partition', () => {
 
   test('counts from the newest receipt, so that a clock far ahead drops nothing', async () => {
     const { knex } = stack.database;
-    for (const daysAgo of [200, 150]) await createPartitions(knex, startOfWeek(daysAgo));
+    for (const daysAgo of [200, 150]) await createPartitions(connectionOf(knex), startOfWeek(daysAgo));
     await storeFinal(10, startOfWeek(200), 1000);
     await storeFinal(10, startOfWeek(150), 1000);
     // The clock seems to be 150 days ahead of the newest receipt.
-    expect((await dropOldPartitions(knex, 100 * DAY)).dropped).toEqual([]);
+    expect((await dropOldPartitions(connectionOf(knex), 100 * DAY)).dropped).toEqual([]);
     await storeFinal(1, Date.now(), 1);
-    await dropOldPartitions(knex, 100 * DAY);
+    await dropOldPartitions(connectionOf(knex), 100 * DAY);
     expect(await knex('receipts').pluck('receipt_id')).toHaveLength(1);
   });
 
   test('does not read the dropped week', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
-    await createPartitions(knex, then);
+    await createPartitions(connectionOf(knex), then);
     await storeFinal(50_000, then, WEEK / 2);
     await storeFinal(1, Date.now(), 1);
     const rowsRead = async () => {
@@ -148,18 +149,18 @@ describeAlone('dropping a partition', () => {
       return Number(rows[0].read);
     };
     const before = await rowsRead();
-    expect((await dropOldPartitions(knex, keptSince(then + WEEK))).dropped).toHaveLength(2);
+    expect((await dropOldPartitions(connectionOf(knex), keptSince(then + WEEK))).dropped).toHaveLength(2);
     expect((await rowsRead()) - before).toBeLessThan(25_000);
   });
 
   test('never happens while one of its receipts is pending: recorded, failed, redriven, or being recorded', async () => {
     const { knex } = stack.database;
     const then = startOfWeek(200);
-    await createPartitions(knex, then);
+    await createPartitions(connectionOf(knex), then);
     const database = stack.openDatabase();
     const receiptId = randomUUIDv7().replace(/^.{14}/, `${firstUuidAt(then).slice(0, 14)}`);
     const receipt = { receiptId, accountId: 1, channel: 'rest' as const, sourceOrderId: 'x', idempotencyKey: null };
-    const drop = () => dropOldPartitions(knex, keptSince(then + WEEK));
+    const drop = () => dropOldPartitions(connectionOf(knex), keptSince(then + WEEK));
     await storeFinal(1, Date.now(), 1);
     // The id of its batch is later than that of the receipt, as after a long pause of the intake process.
     await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from('{}') }]);
@@ -169,7 +170,7 @@ describeAlone('dropping a partition', () => {
     }
     await knex('receipts').update({ state: 'dead' });
     await knex('outbox').delete();
-    expect(await redriveReceipts(knex, [receiptId])).toEqual([receiptId]);
+    expect(await redriveReceipts(connectionOf(knex), [receiptId])).toEqual([receiptId]);
     expect((await drop()).kept).toHaveLength(1);
     await knex('receipts').update({ state: 'written' });
     await knex('outbox').delete();
@@ -199,10 +200,10 @@ describeAlone('the default partition', () => {
     await storeFinal(10, Date.now() - 120 * DAY, 20 * DAY);
     await storeFinal(10, Date.now() + 60 * DAY, 1000);
     expect(await knex('receipts_default').pluck('account_id')).toHaveLength(20);
-    await createPartitions(knex);
+    await createPartitions(connectionOf(knex));
     expect(await knex('receipts_default')).toEqual([]);
     expect(await knex('receipt_payloads_default')).toEqual([]);
-    await dropOldPartitions(knex, 90 * DAY);
+    await dropOldPartitions(connectionOf(knex), 90 * DAY);
     expect(await knex('receipts').pluck('account_id')).toHaveLength(10);
     expect(await knex('receipt_payloads').pluck('account_id')).toHaveLength(10);
   });
@@ -215,7 +216,7 @@ describeAlone('the default partition', () => {
     await storeFinal(1, Date.now(), 1);
     const before = await names('receipts\\_2%');
     let isOver = false;
-    const making = createPartitions(knex).finally(() => (isOver = true));
+    const making = createPartitions(connectionOf(knex)).finally(() => (isOver = true));
     const counts = new Set<number>();
     while (!isOver) {
       const found = await knex('receipts')
@@ -228,8 +229,8 @@ describeAlone('the default partition', () => {
     const made = (await names('receipts\\_2%')).filter((name) => !before.includes(name));
     expect(made).toHaveLength(2);
     for (const name of made) expect((await knex(name).pluck('account_id')).length).toBeLessThanOrEqual(50_001);
-    expect(await createPartitions(knex)).toEqual([]);
-    expect((await dropOldPartitions(knex, 30 * DAY)).dropped).toHaveLength(4);
+    expect(await createPartitions(connectionOf(knex))).toEqual([]);
+    expect((await dropOldPartitions(connectionOf(knex), 30 * DAY)).dropped).toHaveLength(4);
   });
 
   test('is emptied later if orders arrive in it, and none is rejected', async () => {
@@ -244,13 +245,13 @@ describeAlone('the default partition', () => {
       { restMs: 0 },
     );
     await load.untilAccepted(20);
-    await createPartitions(knex);
+    await createPartitions(connectionOf(knex));
     await load.untilAccepted(20);
     await load.stop();
     expect(Object.fromEntries(load.ledger.failed)).toEqual({});
     const left = await knex('receipts_default').count();
     expect(Number(left[0]?.count)).toBeGreaterThan(0);
-    await createPartitions(knex, Date.now() + 3_600_000);
+    await createPartitions(connectionOf(knex), Date.now() + 3_600_000);
     expect(await knex('receipts_default')).toEqual([]);
   });
 
@@ -309,12 +310,12 @@ describe('expired idempotency keys', () => {
     const { knex } = stack.database;
     for (let cycle = 0; cycle < 3; cycle += 1) {
       await addKeys(20_000, `i % 2 * ${2 * DAY}`);
-      await removeOldIdempotencyKeys(knex, DAY);
+      await removeOldIdempotencyKeys(connectionOf(knex), DAY);
       await knex.raw('vacuum idempotency_keys');
     }
     const { rows } = await knex.raw("select relpages from pg_class where relname = 'idempotency_keys'");
     expect(rows[0].relpages).toBeGreaterThan(200);
-    const pages = await pagesRead(() => removeOldIdempotencyKeys(knex, DAY));
+    const pages = await pagesRead(() => removeOldIdempotencyKeys(connectionOf(knex), DAY));
     expect(pages).toBeLessThan(rows[0].relpages / 20);
   });
 
@@ -334,7 +335,7 @@ describe('expired idempotency keys', () => {
     await knex('idempotency_keys').delete();
     await addKeys(6000, String(2 * DAY));
     const held = await holdRemovals();
-    const removing = removeOldIdempotencyKeys(knex, DAY);
+    const removing = removeOldIdempotencyKeys(connectionOf(knex), DAY);
     await whoWait(knex, 1, 'advisory');
     await addKeys(10, String(DAY));
     await held.release();
@@ -402,8 +403,10 @@ test('activity sums above the integer range are correct', async () => {
       latency_counts: [most],
       warnings: JSON.stringify({ 'missing /total': most }),
     });
-  const { totals, warnings } = await readActivity(knex, account.id, { rangeMs: DAY, stepMs: DAY / 24 });
+  const { totals, warnings } = await readActivity(connectionOf(knex), account.id, { rangeMs: DAY, stepMs: DAY / 24 });
   expect(totals).toMatchObject({ accepted: 3 * most, written: 3 * most });
   expect(warnings).toEqual([{ code: 'missing', pointer: '/total', count: 3 * most }]);
-  expect(await listBusyAccounts(knex, { withinMs: DAY, limit: 1 })).toMatchObject([{ accepted: 3 * most }]);
+  expect(await listBusyAccounts(connectionOf(knex), { withinMs: DAY, limit: 1 })).toMatchObject([
+    { accepted: 3 * most },
+  ]);
 });

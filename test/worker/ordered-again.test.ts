@@ -12,10 +12,10 @@ const MARK = { pointer: '', code: 'ordered_again' };
 const BY = 'reviewer@example.com';
 let source: Source;
 
-const { stack, knex, api, worker, account } = useStack({ intake: true, worker: true, account: 'each test' });
+const { stack, knex, db, api, worker, account } = useStack({ intake: true, worker: true, account: 'each test' });
 
 beforeEach(async () => {
-  await setEvents(knex, account.id, true);
+  await setEvents(db, account.id, true);
   source = await createTestSource(stack, account, 'woocommerce');
 });
 
@@ -29,7 +29,7 @@ async function send(status: string, minute: number | null, more: object = {}) {
 const readOrder = () => knex('orders').where({ account_id: account.id }).first();
 const readRequest = () => knex('cancellation_requests').where({ account_id: account.id }).first();
 const review = async (to: 'confirmed' | 'rejected') =>
-  reviewOrders(knex, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
+  reviewOrders(db, { accountId: account.id, orderIds: [(await readOrder()).order_id], to, by: BY });
 /** Moves a confirmation into the past, so that dispatching can have seen the order. */
 const confirmLongAgo = async () => {
   await review('confirmed');

@@ -58,9 +58,9 @@ beforeAll(async () => {
     end $$`);
   intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
   worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
-  const { account_id } = await createAccount(db.knex, 'plans');
-  await createKey(db.knex, account_id, 'test');
-  await setEvents(db.knex, account_id, true);
+  const { account_id } = await createAccount(db.db, 'plans');
+  await createKey(db.db, account_id, 'test');
+  await setEvents(db.db, account_id, true);
 });
 afterAll(async () => {
   await Promise.all([closeDatabase(intake), closeDatabase(worker)]);
@@ -183,7 +183,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('store again', await storeTwice());
   await measure('publish events', () => publishEvents(worker, { perAccount: 1, total: 10 }, 2));
   while ((await chainAuditEvents(worker, 500)) > 0);
-  await recordAudit(db.knex, { accountId, actor: 'x', action: 'x', subject: 'x' });
+  await recordAudit(db.db, { accountId, actor: 'x', action: 'x', subject: 'x' });
   await measure('chain audit events', async () => expect(await chainAuditEvents(worker, 500)).toBe(1));
   await measure('read events', () => readEvents(intake, accountId, published, 10));
   await measure('find an event log', () => findEventLog(intake, accountId));

@@ -23,7 +23,7 @@ create trigger refuse_poison before insert on orders for each row execute functi
 const THREE_ATTEMPTS = { RETRY_ATTEMPTS: '3' };
 
 describeQueues('processing, the queue on %s', (kind) => {
-  const { stack, knex, api, account } = useStack({ queue: kind, intake: true, account: true });
+  const { stack, knex, db, api, account } = useStack({ queue: kind, intake: true, account: true });
   let worker: RunningWorker;
   let serial = 0;
 
@@ -116,7 +116,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     const receiptId = await send(order('dead', { order_number: 'poison' }));
     expect((await final(receiptId)).status).toBe('dead');
     await knex.raw('alter table orders disable trigger refuse_poison');
-    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(knex, [receiptId])));
+    const outcomes = await Promise.all([1, 2, 3].map(() => redriveReceipts(db, [receiptId])));
     expect(outcomes.flat()).toEqual([receiptId]);
     const redriven = await until('written', async () => {
       const { body } = await api.status(account, receiptId);
@@ -131,7 +131,7 @@ describeQueues('processing, the queue on %s', (kind) => {
     expect((await final(poisoned)).status).toBe('dead');
     const writtenOrder = await final(await send(order('twice')));
     expect(writtenOrder.status).toBe('written');
-    await redriveReceipts(knex, [poisoned]);
+    await redriveReceipts(db, [poisoned]);
     const duplicate = await until('duplicate', async () => {
       const { body } = await api.status(account, poisoned);
       return body.status === 'duplicate' && body;

@@ -3,6 +3,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { run } from '../cli/run.ts';
 import {
@@ -286,7 +287,7 @@ describe('forced races between operators', () => {
       await knex('receipts').where({ receipt_id }).update({ state: 'dead', attempts: 8, error_code: 'write_refused' });
       await knex('outbox').delete();
       const first = await knex.transaction();
-      expect(await redriveReceipts(first, [receipt_id])).toEqual([receipt_id]);
+      expect(await redriveReceipts(connectionOf(first), [receipt_id])).toEqual([receipt_id]);
       const second = run(['receipts', 'redrive', receipt_id], { DATABASE_URL: stack.database.url });
       await whoWait(knex, 1, 'transactionid');
       await first[end]();

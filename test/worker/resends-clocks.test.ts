@@ -15,7 +15,7 @@ const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };
 const APART_MS = 20_000;
 let account: TestAccount;
 
-const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
+const { stack, knex, db, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Records a receipt like an intake with this clock error, and waits for its outcome. */
 async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: string; orderId: number | null }> {
@@ -38,9 +38,9 @@ async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: stri
   return { receiptId, orderId: status === 'written' ? order_id : null };
 }
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+  decideResend(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
 const confirm = (orderId: number) =>
-  reviewOrders(knex, {
+  reviewOrders(db, {
     accountId: account.id,
     orderIds: [orderId],
     to: 'confirmed',
@@ -50,7 +50,7 @@ const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId })
 
 test('the newest resend is the one received last, whatever the clocks of the intakes say', async () => {
   account = await stack.account();
-  await setHoldResends(knex, account.id, true);
+  await setHoldResends(db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const earlier = await sendBy(APART_MS, '0502222222');
   const later = await sendBy(0, '0503333333');
@@ -68,7 +68,7 @@ test('the newest resend is the one received last, whatever the clocks of the int
 
 test('a resend received after an accepted one holds the order and is compared with the accepted values', async () => {
   account = await stack.account();
-  await setHoldResends(knex, account.id, true);
+  await setHoldResends(db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const first = await sendBy(APART_MS, '0502222222');
   expect(await decide(orderId, first.receiptId, 'accepted')).toBe('done');

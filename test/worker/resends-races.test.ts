@@ -5,6 +5,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { decideResend } from '@orders/portal/review/decide-resend.ts';
 import type { Child } from '@orders/test-services/child.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import type { Knex } from 'knex';
@@ -23,7 +24,7 @@ let trx: Knex.Transaction;
 let held: Hold | undefined;
 let killedWorker: Child | undefined;
 
-const { stack, knex, api, account } = useStack({ stack: 'each test', intake: true, account: true });
+const { stack, knex, db, api, account } = useStack({ stack: 'each test', intake: true, account: true });
 
 beforeEach(async () => {
   trx = await knex.transaction();
@@ -91,7 +92,7 @@ test('a resend that arrives while the same content is being refused is put off a
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
-  expect(await decideResend(trx as Knex, refusal)).toBe('done');
+  expect(await decideResend(connectionOf(trx), refusal)).toBe('done');
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
@@ -101,10 +102,10 @@ test('a resend that arrives while the same content is being refused is put off a
 
 test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   const worker = await stack.worker();
-  await setHoldResends(knex, account.id, true);
+  await setHoldResends(db, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
-  expect(await reviewOrders(trx as Knex, confirmation)).toMatchObject({ changed: [orderId] });
+  expect(await reviewOrders(connectionOf(trx), confirmation)).toMatchObject({ changed: [orderId] });
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
@@ -118,7 +119,7 @@ test('a resend that was compared before another was accepted is compared again w
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
-  expect(await decideResend(trx as Knex, acceptance)).toBe('done');
+  expect(await decideResend(connectionOf(trx), acceptance)).toBe('done');
   const again = await post({ ...FIRST, order_number: '7' });
   await untilPostponed(worker);
   await trx.commit();

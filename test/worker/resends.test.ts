@@ -26,7 +26,7 @@ const OTHER_PHONE = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4
 const PHONE_CHANGED = { pointer: '/customer/phone', from: '+971501234567', to: '+971507654321' };
 let account: TestAccount;
 
-const { stack, knex, api, database } = useStack({ intake: true, worker: true, database: true });
+const { stack, knex, db, api, database } = useStack({ intake: true, worker: true, database: true });
 
 /** Sends the first order. @returns the written order. */
 async function begin(order: object = FIRST): Promise<{ orderId: number; receiptId: string }> {
@@ -45,12 +45,12 @@ async function again(order: object) {
 const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
 const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
 const edit = (orderId: number, edits: OrderEdits) =>
-  editStoredOrder(knex, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
+  editStoredOrder(db, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
 const review = (orderIds: number[], to: ReviewDecision) =>
-  reviewOrders(knex, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
+  reviewOrders(db, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(knex, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
-const hold = () => setHoldResends(knex, account.id, true);
+  decideResend(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const hold = () => setHoldResends(db, account.id, true);
 
 describe('the receipt of a resent order lists', () => {
   test('nothing if it has the same content in any spelling', async () => {

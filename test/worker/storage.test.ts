@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { enableSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { closeDatabase, openDatabase, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { faultOf } from '@orders/database/database-errors.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { MIGRATIONS } from '@orders/database/migrations/index.ts';
@@ -16,6 +16,7 @@ import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { type Connection, inRolledBackTransaction, inTransaction, run } from '@orders/database/run.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { readNewReceipts } from '@orders/worker/process-batch.ts';
@@ -76,7 +77,7 @@ describe('migrations', () => {
     const both = [openKnex({ url: url.href }), openKnex({ url: url.href })];
     // The advisory lock of migrations.
     const guard = await hold(knex, 'select pg_advisory_xact_lock(7310441)');
-    const running = both.map((one) => migrate(one));
+    const running = both.map((one) => migrate(connectionOf(one)));
     await until('both wait for the lock', async () => {
       const { rows } = await knex.raw(
         `select from pg_stat_activity where datname = current_database() and query like '%pg_try_advisory_xact_lock%' and pid <> pg_backend_pid()`,
@@ -153,18 +154,18 @@ describe('partitions', () => {
     const early = receiptAt(farAhead);
     await record(early);
     expect(await tableOf(early.receiptId)).toBe('receipts_default');
-    expect((await createPartitions(db.knex, farAhead)).length).toBeGreaterThan(0);
+    expect((await createPartitions(db.db, farAhead)).length).toBeGreaterThan(0);
     expect(await tableOf(early.receiptId)).toMatch(/^receipts_\d{8}$/);
     expect(await findReceipt(database, 1, early.receiptId)).toMatchObject({ state: 'received' });
-    expect(await createPartitions(db.knex, farAhead)).toEqual([]);
+    expect(await createPartitions(db.db, farAhead)).toEqual([]);
   });
 
   test('a partition is dropped when all its receipts are final and older than the retention, and not before', async () => {
     const then = Date.now() - 200 * DAY;
-    await createPartitions(db.knex, then);
+    await createPartitions(db.db, then);
     const [old, kept] = [receiptAt(then), receiptAt(then + 14 * DAY)];
     await record(old, kept);
-    const retain = (days: number) => dropOldPartitions(db.knex, days * DAY);
+    const retain = (days: number) => dropOldPartitions(db.db, days * DAY);
     expect((await retain(90)).kept).toEqual(
       expect.arrayContaining([await tableOf(old.receiptId), await tableOf(kept.receiptId)]),
     );
@@ -173,7 +174,7 @@ describe('partitions', () => {
       await db.knex('resends').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
     const [pastItsTime, inItsTime] = [await tableOf(old.receiptId), await tableOf(kept.receiptId)];
     expect((await retain(190)).dropped).toContain(pastItsTime);
-    await removeLeftovers(db.knex);
+    await removeLeftovers(db.db);
     expect(await findReceipt(database, 1, old.receiptId)).toBeNull();
     expect(await tableOf(kept.receiptId)).toBe(inItsTime);
     const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
@@ -185,10 +186,10 @@ describe('partitions', () => {
 
 test('a week is kept while the week before it is kept, because it may contain bodies of that week', async () => {
   const then = Date.now() - 400 * DAY;
-  await createPartitions(db.knex, then);
+  await createPartitions(db.db, then);
   const pending = receiptAt(then);
   await record(pending);
-  const weeks = async () => (await dropOldPartitions(db.knex, 365 * DAY)).kept;
+  const weeks = async () => (await dropOldPartitions(db.db, 365 * DAY)).kept;
   expect((await weeks()).length).toBeGreaterThan(1);
   await settle(pending);
   expect(await weeks()).toEqual([]);
@@ -196,14 +197,14 @@ test('a week is kept while the week before it is kept, because it may contain bo
 
 test('a week is not dropped while a receipt of it is being redriven', async () => {
   const then = Date.now() - 300 * DAY;
-  await createPartitions(db.knex, then);
+  await createPartitions(db.db, then);
   const dead = receiptAt(then);
   await record(dead);
   await settle(dead);
   await db.knex('receipts').where({ receipt_id: dead.receiptId }).update({ state: 'dead' });
   const redrive = await db.knex.transaction();
-  expect(await redriveReceipts(redrive, [dead.receiptId])).toEqual([dead.receiptId]);
-  const dropping = dropOldPartitions(db.knex, 290 * DAY);
+  expect(await redriveReceipts(connectionOf(redrive), [dead.receiptId])).toEqual([dead.receiptId]);
+  const dropping = dropOldPartitions(db.db, 290 * DAY);
   await whoWait(db.knex, 1, 'advisory');
   await redrive.commit();
   expect((await dropping).dropped).toEqual([]);
@@ -359,7 +360,7 @@ describe('leases and outbox rows', () => {
     expect(new Map(claimed.map(({ receiptId, body }) => [receiptId, String(body)]))).toEqual(
       new Map(fresh.map(({ receiptId, body }) => [receiptId, String(body)])),
     );
-    for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.knex, receiptId))?.body).toEqual(body);
+    for (const { receiptId, body } of fresh) expect((await findReceiptRecord(db.db, receiptId))?.body).toEqual(body);
     // An erasure could not find these bodies, because no receipt refers to them.
     const batches = await db.knex('receipt_payloads').where({ batch_id: a.receiptId }).pluck('bodies');
     expect(batches).toHaveLength(3);
@@ -446,12 +447,12 @@ test('idempotency keys are removed after their retention, and then the key can b
   await record(first);
   const second = receiptAt(Date.now(), { idempotencyKey: 'old' });
   expect(await record(second)).toEqual([]);
-  expect(await removeOldIdempotencyKeys(db.knex, DAY)).toBe(0);
+  expect(await removeOldIdempotencyKeys(db.db, DAY)).toBe(0);
   await db
     .knex('idempotency_keys')
     .where({ idempotency_key: 'old' })
     .update({ created_at: new Date(Date.now() - 2 * DAY) });
-  expect(await removeOldIdempotencyKeys(db.knex, DAY)).toBe(1);
+  expect(await removeOldIdempotencyKeys(db.db, DAY)).toBe(1);
   expect(await record(second)).toEqual([second.receiptId]);
 });
 
@@ -463,23 +464,23 @@ describe('signing secrets', () => {
     const [a, b] = await knex('accounts')
       .insert([{ name: 'a' }, { name: 'b' }])
       .returning('account_id');
-    const { secret } = await enableSigning(knex, key, a.account_id);
+    const { secret } = await enableSigning(connectionOf(knex), key, a.account_id);
     const { sealed } = await knex('signing_secrets').where({ account_id: a.account_id }).first();
     expect(sealed.toString('latin1')).not.toContain(secret);
-    await expect(showSigning(knex, randomBytes(32), a.account_id)).rejects.toThrow();
+    await expect(showSigning(connectionOf(knex), randomBytes(32), a.account_id)).rejects.toThrow();
     await knex('signing_secrets').insert({ account_id: b.account_id, sealed });
-    await expect(showSigning(knex, key, b.account_id)).rejects.toThrow();
+    await expect(showSigning(connectionOf(knex), key, b.account_id)).rejects.toThrow();
   });
 
   test('are both valid on the webhook route during the overlap of a rotation', () =>
     withStack('postgres', async (stack) => {
       const { api } = await stack.intake();
       const account = await stack.account({ signing: true });
-      const rotated = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 3_600_000);
+      const rotated = await rotateSigning(stack.database.db, stack.secretsKey, account.id, 3_600_000);
       for (const secret of [account.secret, rotated?.secret as string]) {
         expect((await api.webhook({ ...account, secret }, { source_order_id: 'r' })).status).toBe(202);
       }
-      const again = await rotateSigning(stack.database.knex, stack.secretsKey, account.id, 0);
+      const again = await rotateSigning(stack.database.db, stack.secretsKey, account.id, 0);
       const other = await stack.intake();
       expect((await other.api.webhook({ ...account, secret: rotated?.secret as string }, {})).body.code).toBe(
         'invalid_signature',
@@ -509,7 +510,7 @@ describe('dispatchable_orders', () => {
     return inserted.order_id as number;
   };
   const reviewOne = (knex: Knex, id: number, to: ReviewDecision, by: string) =>
-    reviewOrders(knex, { accountId: 1, orderIds: [id], to, by });
+    reviewOrders(connectionOf(knex), { accountId: 1, orderIds: [id], to, by });
   const visible = async (): Promise<number[]> =>
     db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
   // A transaction in any database of the cluster holds the view back, so the test waits for orders to appear.

@@ -1,8 +1,9 @@
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type CliConfig, readConfig } from './config.ts';
-import type { Knex } from './with-database.ts';
 
 /** What a call of the command line reads from and writes to. */
 export interface CliContext {
@@ -34,11 +35,11 @@ export interface Context {
   /** Writes a line about the progress of long work to stderr. */
   report(line: string): void;
   config(): Promise<CliConfig>;
-  withDatabase<Result>(work: (knex: Knex) => Promise<Result>): Promise<Result>;
+  withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result>;
   /** Like `withDatabase`, in a transaction. */
-  inTransaction<Result>(work: (trx: Knex) => Promise<Result>): Promise<Result>;
+  inTransaction<Result>(work: (transaction: Connection) => Promise<Result>): Promise<Result>;
   /** Like `withDatabase`, for work with signing secrets. */
-  withSecrets<Result>(work: (knex: Knex, keys: SecretsKeys) => Promise<Result>): Promise<Result>;
+  withSecrets<Result>(work: (database: Database, keys: SecretsKeys) => Promise<Result>): Promise<Result>;
 }
 
 /** Creates the context. Reads the environment only when a command needs it, so that `--help` works without settings. */
@@ -69,14 +70,17 @@ export function createContext(cliContext: CliContext): Context {
     report: (line) => void stderr.write(`${line}\n`),
     config,
     withDatabase,
-    inTransaction: (work) => withDatabase((knex) => knex.transaction(work)),
+    async inTransaction(work) {
+      const { inTransaction } = await import('@orders/database/run.ts');
+      return withDatabase((database) => inTransaction(database, work));
+    },
     async withSecrets(work) {
       const settings = await config();
       const { SECRETS_KEY, SECRETS_KEY_PREVIOUS } = settings;
       if (!SECRETS_KEY)
         throw new ConfigurationError('Configuration: set SECRETS_KEY to the key that intake runs with.');
       const keys = secretsKeysOf({ SECRETS_KEY, ...(SECRETS_KEY_PREVIOUS && { SECRETS_KEY_PREVIOUS }) });
-      return (await load()).withDatabase(settings, (knex) => work(knex, keys));
+      return (await load()).withDatabase(settings, (database) => work(database, keys));
     },
   };
 }

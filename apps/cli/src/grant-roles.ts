@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { retryUntilLocked } from '@orders/database/migrate.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from '@orders/database/run.ts';
 
 // Postgres' default.
 const ITERATIONS = 4096;
@@ -26,13 +26,14 @@ export type AppRole = (typeof APP_ROLES)[number];
 const FILE = resolve(import.meta.dirname, '../../../deploy/postgres/roles.sql');
 
 /** Whether the apps' roles exist and are granted in this database. */
-export async function hasAppRoles(knex: Knex): Promise<boolean> {
-  const { rows } = await knex.raw(
+export async function hasAppRoles(connection: Connection): Promise<boolean> {
+  const [row] = await run<{ granted: boolean }>(
+    connection,
     `select coalesce(bool_or(has_table_privilege(oid, 'schema_migrations', 'select')), false) as granted
-     from pg_roles where rolname = ?`,
+     from pg_roles where rolname = $1`,
     [APP_ROLES[0]],
   );
-  return rows[0].granted;
+  return row?.granted === true;
 }
 
 /**
@@ -40,15 +41,15 @@ export async function hasAppRoles(knex: Knex): Promise<boolean> {
  *
  * @throws {pg.DatabaseError} 42501 when this role lacks the privilege, 55P03 when a lock was not available for five minutes.
  */
-export async function grantAppRoles(knex: Knex): Promise<void> {
+export async function grantAppRoles(connection: Connection): Promise<void> {
   const file = await readFile(FILE, 'utf8');
   // One block per query: one of them commits, which is not possible in a multi-statement query.
   for (const block of file.split(/(?<=^\$\$;$)/m))
-    if (block.includes('$$')) await retryUntilLocked(() => knex.raw(block));
+    if (block.includes('$$')) await retryUntilLocked(() => execute(connection, block));
 }
 
 /** Sets the password of an app's role. */
-export async function setRolePassword(knex: Knex, role: AppRole, password: string): Promise<void> {
+export async function setRolePassword(connection: Connection, role: AppRole, password: string): Promise<void> {
   // `alter role` takes no parameters. The verifier is base64 and punctuation without quotes.
-  await knex.raw(`alter role ${role} password '${scramVerifier(password)}'`);
+  await execute(connection, `alter role ${role} password '${scramVerifier(password)}'`);
 }

@@ -1,9 +1,21 @@
 import { IS_ORDER, type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import type { Knex } from 'knex';
 
 /** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
 const CHUNK = { count: 500, length: 4_194_304 };
+
+const LENGTH = 'octet_length(items::text) + octet_length(warnings::text)';
+
+const NEXT = `
+select * from (
+  select *, sum(${LENGTH}) over (order by order_id) - (${LENGTH}) as length_before from (
+    select * from orders
+    where order_id > $1 and ${IS_ORDER} and ($2::int is null or account_id = $2) and ($3::text is null or review_state = $3)
+    order by order_id limit $4
+  ) as next
+) as measured
+where length_before < ${CHUNK.length} order by order_id`;
 
 export interface OrderFilter {
   accountId?: number | undefined;
@@ -12,25 +24,16 @@ export interface OrderFilter {
 }
 
 /** Yields orders, oldest first, in chunks that fit into memory. */
-export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
+export async function* readOrders(connection: Connection, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
   let remaining = filter.limit ?? Number.POSITIVE_INFINITY;
   let after = 0;
   while (remaining > 0) {
-    const next = db('orders')
-      .where('order_id', '>', after)
-      .whereRaw(IS_ORDER)
-      .orderBy('order_id')
-      .limit(Math.min(remaining, CHUNK.count));
-    if (filter.accountId !== undefined) next.where({ account_id: filter.accountId });
-    if (filter.reviewState !== undefined) next.where({ review_state: filter.reviewState });
-    const length = 'octet_length(items::text) + octet_length(warnings::text)';
-    const measured = db
-      .from(next.as('next'))
-      .select('*', db.raw(`sum(${length}) over (order by order_id) - (${length}) as length_before`));
-    const rows: OrderRow[] = await db
-      .from(measured.as('measured'))
-      .where('length_before', '<', CHUNK.length)
-      .orderBy('order_id');
+    const rows = await run<OrderRow>(connection, NEXT, [
+      after,
+      filter.accountId,
+      filter.reviewState,
+      Math.min(remaining, CHUNK.count),
+    ]);
     if (rows.length === 0) return;
     yield rows.map(toJson);
     remaining -= rows.length;
@@ -39,16 +42,17 @@ export async function* readOrders(db: Knex, filter: OrderFilter): AsyncGenerator
 }
 
 /** Like `readOrders`, in one array. */
-export async function listOrders(db: Knex, filter: OrderFilter): Promise<OrderJson[]> {
+export async function listOrders(connection: Connection, filter: OrderFilter): Promise<OrderJson[]> {
   const orders: OrderJson[] = [];
-  for await (const chunk of readOrders(db, filter)) orders.push(...chunk);
+  for await (const chunk of readOrders(connection, filter)) orders.push(...chunk);
   return orders;
 }
 
 /** The order with this id of any account, or null. */
-export async function findOrder(db: Knex, orderId: number): Promise<OrderJson | null> {
-  const [row] = await db<OrderRow>('orders').where({ order_id: orderId }).whereRaw(IS_ORDER);
-  return row ? toJson(row as OrderRow) : null;
+export async function findOrder(connection: Connection, orderId: number): Promise<OrderJson | null> {
+  const find = `select * from orders where order_id = $1 and ${IS_ORDER}`;
+  const [row] = await run<OrderRow>(connection, find, [orderId]);
+  return row ? toJson(row) : null;
 }
 
 /** Who last confirmed, rejected or reopened an order, and when; null if nobody did. It is not part of `OrderJson`. */
@@ -60,9 +64,8 @@ export interface Review {
 }
 
 /** The review of an order of any account. */
-export async function findReview(db: Knex, orderId: number): Promise<Review> {
-  const [review] = await db('orders')
-    .where({ order_id: orderId })
-    .select('reviewed_by', 'reviewed_at', 'review_reason');
+export async function findReview(connection: Connection, orderId: number): Promise<Review> {
+  const find = 'select reviewed_by, reviewed_at, review_reason from orders where order_id = $1';
+  const [review] = await run<Review>(connection, find, [orderId]);
   return review ?? { reviewed_by: null, reviewed_at: null, review_reason: null };
 }

@@ -1,23 +1,24 @@
 import { type Account, findAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
-import { type Endpoint, findAnyEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { type Endpoint, findEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 import { listSources, type Source } from '@orders/database/sources/sources.ts';
 import { isSourceId } from '@orders/domain/api-key.ts';
 import { MAX_INT4 } from './arguments.ts';
 import { Failure } from './errors.ts';
-import type { Knex } from './with-database.ts';
 
 /**
  * Finds an account by id or exact name. Digits are always an id: a shop called "12" must not be suspended instead of account 12.
  *
  * @throws {Failure} if there is none, or more than one.
  */
-export async function requireAccount(knex: Knex, reference: string): Promise<Account> {
+export async function requireAccount(database: Connection, reference: string): Promise<Account> {
   if (/^\d+$/.test(reference)) {
-    const account = Number(reference) <= MAX_INT4 ? await findAccount(knex, Number(reference)) : null;
+    const account = Number(reference) <= MAX_INT4 ? await findAccount(database, Number(reference)) : null;
     if (account) return account;
     throw new Failure(`No account has the id ${reference}; orders accounts list shows all.`);
   }
-  const accounts = await findAccountsByName(knex, reference);
+  const accounts = await findAccountsByName(database, reference);
   const [account] = accounts;
   if (!account) throw new Failure(`No account has the name "${reference}"; orders accounts list shows all.`);
   if (accounts.length === 1) return account;
@@ -30,8 +31,10 @@ export async function requireAccount(knex: Knex, reference: string): Promise<Acc
  *
  * @throws {Failure} if there is none.
  */
-export async function requireEndpoint(knex: Knex, endpointId: string): Promise<Endpoint> {
-  const endpoint = await findAnyEndpoint(knex, endpointId);
+export async function requireEndpoint(database: Connection, endpointId: string): Promise<Endpoint> {
+  const find = 'select account_id from endpoints where endpoint_id = $1';
+  const [found] = await run<{ account_id: number }>(database, find, [endpointId]);
+  const endpoint = found ? await findEndpoint(database, found.account_id, endpointId) : null;
   if (endpoint) return endpoint;
   throw new Failure('No endpoint has this id; orders endpoints list <account> shows those of an account.');
 }
@@ -41,9 +44,9 @@ export async function requireEndpoint(knex: Knex, endpointId: string): Promise<E
  *
  * @throws {Failure} if there is none, or more than one.
  */
-export async function requireSource(knex: Knex, account: string, reference: string): Promise<Source> {
-  const { account_id } = await requireAccount(knex, account);
-  const sources = await listSources(knex, account_id);
+export async function requireSource(database: Connection, account: string, reference: string): Promise<Source> {
+  const { account_id } = await requireAccount(database, account);
+  const sources = await listSources(database, account_id);
   const found = sources.filter(matcherOf(reference));
   const [source] = found;
   // The id in a URL is not printed, because a reader of the output could send to that URL.

@@ -1,7 +1,7 @@
 import { isSealedWithCurrentKey, type SecretsKeys, seal, tryToUnseal } from '@orders/database/accounts/seal.ts';
+import { type Connection, execute, run } from '@orders/database/run.ts';
 import { authSecretsOf } from '@orders/database/users/auth-secrets.ts';
 import { parseEnvelope, symmetricDecrypt, symmetricEncrypt } from 'better-auth/crypto';
-import type { Knex } from 'knex';
 
 /** Counts of all secrets of accounts, sources and endpoints, including those that were rotated out. */
 interface Resealed {
@@ -28,15 +28,18 @@ const SECRETS = [
 ] as const;
 
 /**
- * Seals every secret of the previous key with the current key; secrets that no key decrypts stay as they are. `trx` must be a
+ * Seals every secret of the previous key with the current key; secrets that no key decrypts stay as they are. It must be called in a
  * transaction: until it ends, new secrets wait for its lock, as one sealed with the previous key would be missed.
  */
-export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resealed> {
+export async function resealSecrets(connection: Connection, keys: SecretsKeys): Promise<Resealed> {
   const outcome = { resealed: 0, unchanged: 0 };
   const unreadable = new Set<number>();
   for (const { table, id, column } of SECRETS) {
-    await trx.raw('lock table ?? in share row exclusive mode', [table]);
-    const rows: SealedRow[] = await trx(table).whereNotNull(column).select('account_id', { id, sealed: column });
+    await execute(connection, `lock table ${table} in share row exclusive mode`);
+    const rows = await run<SealedRow>(
+      connection,
+      `select account_id, ${id} as id, ${column} as sealed from ${table} where ${column} is not null`,
+    );
     for (const { account_id, id: value, sealed } of rows) {
       if (isSealedWithCurrentKey(keys, account_id, sealed)) {
         outcome.unchanged += 1;
@@ -45,9 +48,11 @@ export async function resealSecrets(trx: Knex, keys: SecretsKeys): Promise<Resea
       const secret = tryToUnseal(keys, account_id, sealed);
       if (secret === null) unreadable.add(account_id);
       else
-        outcome.resealed += await trx(table)
-          .where({ account_id, [id]: value })
-          .update({ [column]: seal(keys, account_id, secret) });
+        outcome.resealed += await execute(
+          connection,
+          `update ${table} set ${column} = $3 where account_id = $1 and ${id} = $2`,
+          [account_id, value, seal(keys, account_id, secret)],
+        );
     }
   }
   return { ...outcome, unreadable: [...unreadable].toSorted((a, b) => a - b) };
@@ -62,19 +67,18 @@ interface ResealedTotp {
 }
 
 /**
- * Encrypts the secret of each authenticator app again. `trx` must be a transaction: until it ends, new secrets wait for its lock, as one
+ * Encrypts the secret of each authenticator app again. It must be called in a transaction: until it ends, new secrets wait for its lock, as one
  * encrypted with the previous key would be missed.
  */
-export async function resealTotpSecrets(trx: Knex, keys: SecretsKeys): Promise<ResealedTotp> {
+export async function resealTotpSecrets(connection: Connection, keys: SecretsKeys): Promise<ResealedTotp> {
   const reseal = createTotpResealer(keys);
   const outcome: ResealedTotp = { resealed: 0, unchanged: 0, unreadable: [] };
-  await trx.raw('lock table user_second_factors in share row exclusive mode');
-  const rows: { id: string; email: string; secret: string; pending_secret: string | null }[] = await trx(
-    'user_second_factors as f',
-  )
-    .join('users as u', 'u.id', 'f.user_id')
-    .orderBy('u.email')
-    .select('f.id', 'u.email', 'f.secret', 'f.pending_secret');
+  await execute(connection, 'lock table user_second_factors in share row exclusive mode');
+  const rows = await run<{ id: string; email: string; secret: string; pending_secret: string | null }>(
+    connection,
+    `select f.id, u.email, f.secret, f.pending_secret from user_second_factors f join users u on u.id = f.user_id
+     order by u.email`,
+  );
   for (const row of rows) {
     for (const column of ['secret', 'pending_secret'] as const) {
       const sealed = row[column];
@@ -83,9 +87,10 @@ export async function resealTotpSecrets(trx: Knex, keys: SecretsKeys): Promise<R
       if (next === null) outcome.unreadable.push(row.email);
       else if (next === sealed) outcome.unchanged += 1;
       else
-        outcome.resealed += await trx('user_second_factors')
-          .where({ id: row.id })
-          .update({ [column]: next });
+        outcome.resealed += await execute(connection, `update user_second_factors set ${column} = $2 where id = $1`, [
+          row.id,
+          next,
+        ]);
     }
   }
   return { ...outcome, unreadable: [...new Set(outcome.unreadable)] };

@@ -1,10 +1,11 @@
-import { connect, openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { isStorageUnavailable, SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
+import { execute } from '@orders/database/run.ts';
 import type { CliConfig } from './config.ts';
 import { Failure } from './errors.ts';
 
-/** Knex, as the functions of @orders/database expect it. */
-export type Knex = ReturnType<typeof openKnex>;
+/** Max connections: `orders migrate` holds its lock with one of them. */
+const POOL_SIZE = 4;
 
 // What to do if Postgres rejects the connection.
 const ADVICE: Record<string, string> = {
@@ -28,15 +29,24 @@ const NO_SCHEMA = new Set<string>([
  *
  * @throws {Failure} with one line about the database's error, without its message: that may contain data.
  */
-export async function withDatabase<Result>(config: CliConfig, work: (knex: Knex) => Promise<Result>): Promise<Result> {
-  const knex = openKnex({ url: config.DATABASE_URL, applicationName: 'orders cli' });
+export async function withDatabase<Result>(
+  config: CliConfig,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = openDatabase({
+    url: config.DATABASE_URL,
+    poolSize: POOL_SIZE,
+    prepared: false,
+    applicationName: 'orders cli',
+  });
   try {
-    await connect(knex).catch((error: unknown) => Promise.reject(connectFailure(error, config)));
-    return await work(knex);
+    // So that errors of the connection are told apart from those of statements.
+    await execute(database, 'select 1').catch((error: unknown) => Promise.reject(connectFailure(error, config)));
+    return await work(database);
   } catch (error) {
     throw statementFailure(error);
   } finally {
-    await knex.destroy();
+    await closeDatabase(database);
   }
 }
 

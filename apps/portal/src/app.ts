@@ -166,11 +166,11 @@ function securityHeaders(isHttps: boolean, more: Record<string, string[]> = {}) 
 }
 
 /** The account, and what the person may do in it. */
-function accountRoute({ knex, runShort }: PortalDeps): Router {
+function accountRoute({ database, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.get('/', async (request, response) => {
-    const account = await runShort(request, () => findAccountState(knex, accountIdOf(request)));
+    const account = await runShort(request, () => findAccountState(database, accountIdOf(request)));
     if (!account) throw new Problem('account_not_found');
     const { accountId, name, isSuspended, isSecondFactorRequired } = account;
     const permissions = permissionsIn(personOf(request), account);

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '@orders/database/accounts/seal.ts';
-import { closeDatabase, knexPoolState, openDatabase, openKnex, poolState } from '@orders/database/connect.ts';
+import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { createBoundedServer } from '@orders/http/create-bounded-server.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
@@ -30,18 +30,16 @@ const MAIL_DRAIN_MS = 5000;
 /** Composes the portal; nothing connects or listens before `start`. */
 export function createPortal(config: PortalConfig, { logger }: { logger: Logger }): Service {
   const metrics = createMetrics();
-  const connect = {
+  const database = openDatabase({
     url: config.DATABASE_URL,
     poolSize: config.PG_POOL_SIZE,
     prepared: config.PG_PREPARED,
     queryTimeout: config.PG_QUERY_TIMEOUT,
     applicationName: 'orders portal',
-  };
-  const database = openDatabase(connect);
-  const knex = openKnex(connect);
-  exposePools(metrics.registry, { hot: () => poolState(database), knex: () => knexPoolState(knex) });
+  });
+  exposePools(metrics.registry, { hot: () => poolState(database) });
   const hasher = createPasswordHasher(config.PASSWORD_HASH_COST);
-  const devices = createKnownDevices({ knex, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
+  const devices = createKnownDevices({ database, secretsKey: config.SECRETS_KEY, portalUrl: config.PORTAL_URL });
   const auth = createAuth({
     pool: database.pool,
     secretsKeys: secretsKeysOf(config),
@@ -57,7 +55,7 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
   const server = createBoundedServer(config, { maxPipelined: MAX_PIPELINED });
   const runLong = createFairLimiter(MAX_CONCURRENT_READS);
   const runShort = createFairLimiter(MAX_CONCURRENT_SHORT);
-  const deps = { config, logger, knex, database, auth, devices, hasher, queues, mails, runLong, runShort };
+  const deps = { config, logger, database, auth, devices, hasher, queues, mails, runLong, runShort };
   const secretsKey = fingerprintOf(secretsKeysOf(config));
 
   return createService({
@@ -74,7 +72,6 @@ export function createPortal(config: PortalConfig, { logger }: { logger: Logger 
     async end() {
       await mails.close(Math.min(MAIL_DRAIN_MS, config.DRAIN_TIMEOUT * 0.15));
       await queues.close();
-      await knex.destroy();
       await closeDatabase(database);
     },
   });

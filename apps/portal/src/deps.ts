@@ -1,7 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import type { QueueStats } from '@orders/queue/queue-stats.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import type { Knex } from 'knex';
 import type { PortalConfig } from './config.ts';
 import type { FairLimiter } from './fair-limiter.ts';
 import type { MailQueue } from './mail/mail-queue.ts';
@@ -13,8 +12,6 @@ import type { PasswordHasher } from './sign-in/password-hasher.ts';
 export interface PortalDeps {
   config: PortalConfig;
   logger: Logger;
-  knex: Knex;
-  /** Runs the prepared statements that intake and worker share. */
   database: Database;
   auth: Auth;
   devices: KnownDevices;

@@ -1,7 +1,7 @@
+import type { Connection } from '@orders/database/run.ts';
 import { type AccountState, findAccountState } from '@orders/database/users/memberships.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, type Response, Router } from 'express';
-import type { Knex } from 'knex';
 import { contextOf, type Person, personOf } from './context.ts';
 import type { PortalDeps } from './deps.ts';
 import { permissionsIn, ROUTES, type RouteRule } from './permissions.ts';
@@ -41,7 +41,7 @@ async function enforce(deps: PortalDeps, rule: RouteRule, request: Request, resp
   const person = personOf(request);
   const ofAccount = rule.path.startsWith('/accounts/:accountId');
   if (Array.isArray(rule.who) && !ofAccount && person.role !== 'operator') throw new Problem('not_found');
-  const account = ofAccount ? await accountOf(deps.knex, person, request.params.accountId) : null;
+  const account = ofAccount ? await accountOf(deps.database, person, request.params.accountId) : null;
   if (!rule.withoutSecondFactor && lacksSecondFactor(person, account, deps.config))
     throw new Problem('second_factor_required');
   if (account) requirePermission(rule, person, account);
@@ -54,11 +54,11 @@ async function enforce(deps: PortalDeps, rule: RouteRule, request: Request, resp
 }
 
 /** Another account gives the same response as one that does not exist. */
-async function accountOf(knex: Knex, person: Person, param: unknown): Promise<AccountState> {
+async function accountOf(database: Connection, person: Person, param: unknown): Promise<AccountState> {
   const id = idOf(param as string | undefined, MAX_SMALL_ID);
   const account =
     person.role === 'operator'
-      ? id !== null && (await findAccountState(knex, id))
+      ? id !== null && (await findAccountState(database, id))
       : person.memberships.find(({ accountId }) => accountId === id);
   if (!account) throw new Problem('account_not_found');
   return account;

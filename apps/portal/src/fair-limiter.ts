@@ -1,7 +1,7 @@
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { contextOf, NO_ACCOUNT_ID } from './context.ts';
 
 const BUSY = {
@@ -51,9 +51,9 @@ export function createFairLimiter(maxConcurrent: number): FairLimiter {
 }
 
 /** Runs a transaction under the limit for short work. */
-export function transactFairly({ knex, runShort }: { knex: Knex; runShort: FairLimiter }) {
-  return <Result>(request: Request, work: (trx: Knex.Transaction) => Promise<Result>): Promise<Result> =>
-    runShort(request, () => knex.transaction(work));
+export function transactFairly({ database, runShort }: { database: Connection; runShort: FairLimiter }) {
+  return <Result>(request: Request, work: (transaction: Connection) => Promise<Result>): Promise<Result> =>
+    runShort(request, () => inTransaction(database, work));
 }
 
 export class ClientDisconnectedError extends Error {

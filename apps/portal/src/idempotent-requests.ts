@@ -39,7 +39,7 @@ const STILL_RUNNING = 'This request is still being carried out. Send it again in
  * too old or too long to be kept; `outcome_unknown`; `overloaded` while the first one is still carried out.
  */
 export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; fail: ErrorRequestHandler } {
-  const { knex, config, logger, runShort } = deps;
+  const { database, config, logger, runShort } = deps;
   const keys = secretsKeysOf(config);
 
   /** @returns whether the request is to be carried out. */
@@ -53,7 +53,7 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
     const content = contentOf(request, config.SECRETS_KEY);
     const giveUpAt = performance.now() + WAIT_MS;
     for (;;) {
-      const earlier = await runShort(request, () => claimRequest(knex, claim, content));
+      const earlier = await runShort(request, () => claimRequest(database, claim, content));
       if (!earlier) break;
       if (!earlier.content.equals(content))
         throw new Problem('invalid_idempotency_key', {
@@ -84,7 +84,7 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
       if (!claim) return;
       const isKept = body !== null && Buffer.byteLength(body) <= MAX_REPLY_BYTES;
       const reply = isKept ? seal(keys, ownerOf(claim), body) : null;
-      await store(settleRequest(knex, claim, { status: response.statusCode, reply }));
+      await store(settleRequest(database, claim, { status: response.statusCode, reply }));
     };
     response.json = (value) => {
       settle(JSON.stringify(value))
@@ -129,7 +129,9 @@ export function idempotentRequests(deps: PortalDeps): { begin: RequestHandler; f
       if (claim) {
         // A client that has left while it waited changed nothing, and neither did a transaction that Postgres ended.
         const isUnchanged = status < 500 || error instanceof ClientDisconnectedError || isRolledBack(error);
-        await store(isUnchanged ? releaseRequest(knex, claim) : settleRequest(knex, claim, { status, reply: null }));
+        await store(
+          isUnchanged ? releaseRequest(database, claim) : settleRequest(database, claim, { status, reply: null }),
+        );
       }
       next(error);
     },

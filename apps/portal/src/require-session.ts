@@ -11,7 +11,7 @@ import type { PortalDeps } from './deps.ts';
 import { lacksSecondFactor } from './second-factor-policy.ts';
 import type { Auth } from './sign-in/create-auth.ts';
 
-type SessionDeps = Pick<PortalDeps, 'auth' | 'knex'>;
+type SessionDeps = Pick<PortalDeps, 'auth' | 'database'>;
 
 /** As `loadSession`, for pages: redirects to the sign-in page without a session. */
 export function redirectToSignIn(deps: SessionDeps, signInPage: string): RequestHandler {
@@ -32,7 +32,11 @@ export function redirectToSignIn(deps: SessionDeps, signInPage: string): Request
  *
  * @throws {Problem} `not_signed_in`, or `storage_unavailable`.
  */
-export async function loadSession({ auth, knex }: SessionDeps, request: Request, response: Response): Promise<void> {
+export async function loadSession(
+  { auth, database }: SessionDeps,
+  request: Request,
+  response: Response,
+): Promise<void> {
   const found = await findSession(auth, request);
   forwardCookies(found.headers, response);
   if (!found.response) throw new Problem('not_signed_in');
@@ -44,12 +48,12 @@ export async function loadSession({ auth, knex }: SessionDeps, request: Request,
     email: user.email,
     name: user.name,
     role: user.role as Role,
-    memberships: user.role === 'operator' ? [] : await listMemberships(knex, user.id),
+    memberships: user.role === 'operator' ? [] : await listMemberships(database, user.id),
     sessionId: session.id,
     authenticatedAt: session.authenticatedAt ?? null,
     hasProvedSecondFactor,
     // The library's `twoFactorEnabled` is stored after a passkey, in another transaction.
-    hasUnprovedSecondFactor: !hasProvedSecondFactor && (await ownsSecondFactor(knex, user.id)),
+    hasUnprovedSecondFactor: !hasProvedSecondFactor && (await ownsSecondFactor(database, user.id)),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import { type Connection, execute, matching, run } from './run.ts';
 
 export interface AuditEntry {
   /** Null when it concerns no account. */
@@ -24,18 +24,21 @@ export interface AuditEvent {
 }
 
 /** Must be called in the transaction of the audited change, so that both commit or neither does. */
-export async function recordAudit(db: Knex, ...entries: AuditEntry[]): Promise<void> {
+export async function recordAudit(connection: Connection, ...entries: AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  await db('audit_events').insert(
-    entries.map(({ accountId, actor, action, subject, details }) => ({
-      account_id: accountId,
-      actor,
-      action,
-      subject,
-      details: details ? JSON.stringify(details) : null,
-      // Not now(), as the transaction may have waited for locks; lists of updates ask for the last seconds.
-      at: db.raw('clock_timestamp()'),
-    })),
+  await execute(
+    connection,
+    // Not now(), as the transaction may have waited for locks; lists of updates ask for the last seconds.
+    `insert into audit_events (account_id, actor, action, subject, details, at)
+     select account_id, actor, action, subject, details, clock_timestamp()
+     from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::jsonb[]) as entry(account_id, actor, action, subject, details)`,
+    [
+      entries.map(({ accountId }) => accountId),
+      entries.map(({ actor }) => actor),
+      entries.map(({ action }) => action),
+      entries.map(({ subject }) => subject),
+      entries.map(({ details }) => (details ? JSON.stringify(details) : null)),
+    ],
   );
 }
 
@@ -55,7 +58,7 @@ case when not ${HAS_LONG_CHANGES} then details
  * Audit events, newest first, by the given filters. Changes longer than 64 KiB are replaced by `changes_omitted`.
  */
 export async function listAudit(
-  db: Knex,
+  connection: Connection,
   filter: {
     accountId?: number | undefined;
     actor?: string | undefined;
@@ -64,19 +67,19 @@ export async function listAudit(
     limit: number;
   },
 ): Promise<AuditEvent[]> {
-  const query: Knex.QueryBuilder<AuditEvent, AuditEvent[]> = db('audit_events')
-    .select('event_id', 'account_id', 'at', 'actor', 'action', 'subject', db.raw(DETAILS))
-    .limit(filter.limit);
-  if (filter.accountId !== undefined) {
+  const { accountId, actor, subject, before, limit } = filter;
+  const values: unknown[] = [];
+  const matches = matching(values, {
     // Row comparisons, for the reason of `eventsOfAccount`.
-    const ends = { account: filter.accountId, last: Number.MAX_SAFE_INTEGER };
-    query
-      .whereRaw('(account_id, event_id) between (:account::int, 0) and (:account::int, :last)', ends)
-      .orderBy('account_id', 'desc');
-  }
-  query.orderBy('event_id', 'desc');
-  if (filter.actor !== undefined) query.where({ actor: filter.actor });
-  if (filter.subject !== undefined) query.where({ subject: filter.subject });
-  if (filter.before !== undefined) query.where('event_id', '<', filter.before);
-  return query;
+    [`(account_id, event_id) between (?::int, 0) and (?::int, ${Number.MAX_SAFE_INTEGER})`]: accountId,
+    'actor = ?': actor,
+    'subject = ?': subject,
+    'event_id < ?': before,
+  });
+  return run<AuditEvent>(
+    connection,
+    `select event_id, account_id, at, actor, action, subject, ${DETAILS} from audit_events where ${matches}
+     order by ${accountId === undefined ? '' : 'account_id desc, '}event_id desc limit ${limit}`,
+    values,
+  );
 }

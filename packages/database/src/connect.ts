@@ -1,4 +1,3 @@
-import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
 /** Times in milliseconds. */
@@ -13,12 +12,16 @@ export interface ConnectOptions {
    * no backend waits for a lock that nobody needs; not behind a pooler, which accepts no such setting.
    */
   queryTimeout?: number;
+  /** Until a connection is made, or one of the pool is free; by default 5 seconds. */
+  connectTimeout?: number;
   applicationName?: string;
   /** Whether statements join many rows with many. */
   bulk?: boolean;
+  /** Whether each statement is planned anew, for the current sizes of its tables. */
+  replans?: boolean;
 }
 
-/** A pool for the prepared statements of `run`. It connects on first use, so creating it never fails. */
+/** A pool, which connects on first use, so creating it never fails. */
 export interface Database {
   pool: pg.Pool;
   prepared: boolean;
@@ -48,14 +51,16 @@ function limits(queryTimeout: number | undefined) {
   return { statement_timeout: Math.ceil(queryTimeout * 0.9), idle_in_transaction_session_timeout: queryTimeout };
 }
 
-function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
+/** How `pg` connects. */
+export function connectionConfig(options: Omit<ConnectOptions, 'poolSize'>) {
   return {
     connectionString: options.url,
     application_name: options.applicationName ?? 'orders',
-    connectionTimeoutMillis: Math.min(options.queryTimeout ?? 5000, 5000),
+    connectionTimeoutMillis: options.connectTimeout ?? Math.min(options.queryTimeout ?? 5000, 5000),
     query_timeout: options.queryTimeout,
     ...(options.prepared && limits(options.queryTimeout)),
-    ...(options.prepared && { options: options.bulk ? `${STABLE_PLANS} ${BULK_JOINS}` : STABLE_PLANS }),
+    ...(options.prepared &&
+      !options.replans && { options: options.bulk ? `${STABLE_PLANS} ${BULK_JOINS}` : STABLE_PLANS }),
     keepAlive: true,
     types,
   };
@@ -66,7 +71,7 @@ export function openDatabase(options: ConnectOptions): Database {
   const pool = new pg.Pool({ ...connectionConfig(options), max: options.poolSize, idleTimeoutMillis: 30_000 });
   // A closed idle connection is replaced at the next query, which reports errors.
   pool.on('error', () => {});
-  return { pool, prepared: options.prepared };
+  return { pool, prepared: options.prepared && !options.replans };
 }
 
 export async function closeDatabase(database: Database): Promise<void> {
@@ -79,47 +84,15 @@ export function poolState({ pool }: Database): { busy: number; idle: number; wai
   return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount, size: options.max };
 }
 
-/** The same for knex's pool. */
-export function knexPoolState(knex: Knex): ReturnType<typeof poolState> {
-  const { pool } = knex.client;
-  return {
-    busy: pool.numUsed(),
-    idle: pool.numFree(),
-    waiting: pool.numPendingAcquires(),
-    size: pool.max,
-  };
-}
-
-/** Opens knex, for everything that is not a prepared statement. The caller calls `destroy`. */
-export function openKnex(
-  options: Pick<ConnectOptions, 'url' | 'applicationName' | 'queryTimeout'> &
-    Partial<Pick<ConnectOptions, 'prepared' | 'poolSize'>>,
-): Knex {
-  // Unprepared: each statement is planned for the current table sizes.
-  const connection = {
-    ...connectionConfig({ ...options, prepared: false }),
-    ...(options.prepared && limits(options.queryTimeout)),
-  } as Knex.PgConnectionConfig;
-  // knex logs errors that it also throws.
-  const silent = () => {};
-  const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
-  return knex({ client: 'pg', connection, pool: { min: 0, max: options.poolSize ?? 4 }, log });
-}
-
-/** Opens knex for some work, and destroys it afterwards. */
-export async function withKnex<Result>(
-  options: Parameters<typeof openKnex>[0],
-  work: (knex: Knex) => Promise<Result>,
+/** Opens a small pool for some work, and closes it afterwards. */
+export async function withDatabase<Result>(
+  options: Pick<ConnectOptions, 'url' | 'applicationName'>,
+  work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const knex = openKnex(options);
-  return work(knex).finally(() => knex.destroy());
-}
-
-/**
- * Connects, so that connection errors are told apart from statement errors.
- *
- * @throws the connection's error, or {pg.DatabaseError} when Postgres refuses the connection.
- */
-export async function connect(db: Knex): Promise<void> {
-  await db.raw('select 1');
+  const database = openDatabase({ ...options, poolSize: 2, prepared: false });
+  try {
+    return await work(database);
+  } finally {
+    await closeDatabase(database);
+  }
 }

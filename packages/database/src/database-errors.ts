@@ -112,8 +112,9 @@ export function isPoolBusy(error: unknown): boolean {
 // System errors such as ECONNREFUSED, and Node's socket errors; other ERR_… codes are programming errors.
 const SYSTEM_ERROR = /^(E(?!RR_)[A-Z]+|ERR_(SSL|TLS|SOCKET)_\w+)$/;
 
-function isConnectionError(error: unknown): boolean {
-  if (!Error.isError(error)) return false;
+/** Whether the connection was lost, could not be made, or did not reply in time. */
+export function isConnectionError(error: unknown): boolean {
+  if (!Error.isError(error) || sqlstateOf(error) !== null) return false;
   const { code } = error as NodeJS.ErrnoException;
   if (typeof code === 'string' && SYSTEM_ERROR.test(code)) return true;
   if ('errors' in error && Array.isArray(error.errors)) return error.errors.some(isConnectionError);

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Knex } from 'knex';
 import type { Migration } from './migrations/index.ts';
+import { hasTable } from './partitions/list-partitions.ts';
+import { type Connection, execute, run } from './run.ts';
 
-const RAN = 'schema_migrations';
-// A separate table, as knex owns schema_migrations.
-const CHECKSUMS = 'schema_migrations_checksums';
+/** The checksum is null for a migration that was recorded by hand. */
+const CREATE = `
+create table if not exists schema_migrations (name text primary key, checksum text, ran_at timestamptz not null default now())`;
 
 /** Compares the migrations of this version with those that ran in a database. */
 export interface MigrationPlan {
@@ -32,8 +33,8 @@ export function checksumOf({ up }: Pick<Migration, 'up'>): string {
 }
 
 /** Changes nothing; in an empty database all migrations are pending. */
-export async function readPlan(knex: Knex, migrations: readonly Migration[]): Promise<MigrationPlan> {
-  const record = await readRecord(knex);
+export async function readPlan(connection: Connection, migrations: readonly Migration[]): Promise<MigrationPlan> {
+  const record = await readRecord(connection);
   const known = new Set(migrations.map(({ name }) => name));
   return {
     pending: migrations
@@ -49,37 +50,26 @@ function hasDrifted(checksum: string | null | undefined, migration: Migration): 
 }
 
 /** @returns checksums of the migrations that ran, by name and in order. */
-async function readRecord(knex: Knex): Promise<Map<string, string | null>> {
-  if (!(await knex.schema.hasTable(RAN))) return new Map();
-  const rows: { name: string; checksum: string | null }[] = await knex(RAN)
-    .leftJoin(CHECKSUMS, `${CHECKSUMS}.name`, `${RAN}.name`)
-    .orderBy(`${RAN}.id`)
-    .select(`${RAN}.name`, 'checksum');
+async function readRecord(connection: Connection): Promise<Map<string, string | null>> {
+  if (!(await hasTable(connection, 'schema_migrations'))) return new Map();
+  const rows = await run<{ name: string; checksum: string | null }>(
+    connection,
+    'select name, checksum from schema_migrations order by name',
+  );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/**
- * Creates the table of checksums, before knex creates its own.
- *
- * @param accepted names of migrations whose checksums are replaced by those of this version.
- */
-export async function prepareRecord(
-  knex: Knex,
-  migrations: readonly Migration[],
-  accepted: readonly string[],
-): Promise<void> {
-  await knex.transaction(async (trx) => {
-    await trx.raw(`create table if not exists ${CHECKSUMS} (name text primary key, checksum text not null)`);
-    const { drift } = await readPlan(trx, migrations);
-    for (const migration of migrations)
-      if (drift.includes(migration.name) && accepted.includes(migration.name)) await recordChecksum(trx, migration);
-  });
+/** Creates the table of migrations that ran. */
+export async function prepareRecord(connection: Connection): Promise<void> {
+  await execute(connection, CREATE);
 }
 
-/** Stores the checksum of a migration; called in its transaction if it has one. */
-export async function recordChecksum(knex: Knex, migration: Migration): Promise<void> {
-  await knex(CHECKSUMS)
-    .insert({ name: migration.name, checksum: checksumOf(migration) })
-    .onConflict('name')
-    .merge();
+/** Stores that a migration ran, with its checksum; called in its transaction if it has one. */
+export async function recordMigration(connection: Connection, migration: Migration): Promise<void> {
+  await execute(
+    connection,
+    `insert into schema_migrations (name, checksum) values ($1, $2)
+     on conflict (name) do update set checksum = excluded.checksum`,
+    [migration.name, checksumOf(migration)],
+  );
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from './run.ts';
 
 /** A rejected delivery as its account sees it, with the key's name and last four characters. */
 export interface RejectedDelivery {
@@ -20,15 +20,21 @@ export interface RejectedDelivery {
 }
 
 /** The last rejections of an account, newest first. */
-export async function listRejected(db: Knex, accountId: number, limit: number): Promise<RejectedDelivery[]> {
-  return db('rejected_deliveries as d')
-    .leftJoin('api_keys as k', (on) => on.on('k.account_id', 'd.account_id').on('k.key_id', 'd.key_id'))
-    .leftJoin('sources as s', (on) => on.on('s.account_id', 'd.account_id').on('s.source_number', 'd.source_number'))
-    .where('d.account_id', accountId)
-    .orderBy('d.rejection_id', 'desc')
-    .limit(limit)
-    .select('d.rejection_id', 'd.at', 'd.channel', 'd.code', 'd.diagnosis', 'd.request_id', 'd.body_bytes')
-    .select('d.errors', 'd.more', 'k.name as key_name', 'k.last_four as key_last_four', 's.name as source_name');
+export async function listRejected(
+  connection: Connection,
+  accountId: number,
+  limit: number,
+): Promise<RejectedDelivery[]> {
+  return run<RejectedDelivery>(
+    connection,
+    `select d.rejection_id, d.at, d.channel, d.code, d.diagnosis, d.request_id, d.body_bytes, d.errors, d.more,
+            k.name as key_name, k.last_four as key_last_four, s.name as source_name
+     from rejected_deliveries d
+     left join api_keys k on k.account_id = d.account_id and k.key_id = d.key_id
+     left join sources s on s.account_id = d.account_id and s.source_number = d.source_number
+     where d.account_id = $1 order by d.rejection_id desc limit $2`,
+    [accountId, limit],
+  );
 }
 
 /**
@@ -36,16 +42,16 @@ export async function listRejected(db: Knex, accountId: number, limit: number): 
  *
  * @returns the number of removed rows.
  */
-export async function pruneRejected(db: Knex, keptMs: number, kept: number): Promise<number> {
-  const { rowCount } = await db.raw(
+export async function pruneRejected(connection: Connection, keptMs: number, kept: number): Promise<number> {
+  return execute(
+    connection,
     `with surplus as materialized (
        select a.account_id, (select o.rejection_id from rejected_deliveries o where o.account_id = a.account_id
-                             order by o.rejection_id desc offset :kept limit 1) as newest
+                             order by o.rejection_id desc offset $2 limit 1) as newest
        from accounts a
      )
      delete from rejected_deliveries d using surplus s
-     where d.account_id = s.account_id and (d.at < now() - :keptMs * interval '1 ms' or d.rejection_id <= s.newest)`,
-    { keptMs, kept },
+     where d.account_id = s.account_id and (d.at < now() - $1 * interval '1 ms' or d.rejection_id <= s.newest)`,
+    [keptMs, kept],
   );
-  return rowCount;
 }

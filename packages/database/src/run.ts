@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Database } from './connect.ts';
-import { sqlstateOf } from './database-errors.ts';
+import { isConnectionError, sqlstateOf } from './database-errors.ts';
 
 /** The advisory locks of this service. A number must be unique in the database. */
 
@@ -32,16 +32,37 @@ export interface Statement {
 /**
  * Runs a statement; on a pool, in its own transaction.
  *
+ * @param statement a text is planned each time.
+ * @returns the rows that it selects or returns.
  * @throws {pg.DatabaseError} with a SQLSTATE, or a connection error without one.
  */
 export async function run<Row extends object>(
   database: Connection,
-  statement: Statement,
-  values: unknown[],
+  statement: Statement | string,
+  values: unknown[] = [],
 ): Promise<Row[]> {
-  const named = database.prepared ? { name: statement.name } : {};
-  const { rows } = await database.pool.query<Row>({ ...named, text: statement.text, values });
+  const { text, ...named } = typeof statement === 'string' ? { text: statement } : statement;
+  const { rows } = await database.pool.query<Row>({ ...(database.prepared && named), text, values });
   return rows;
+}
+
+/**
+ * SQL: the conditions of a filter whose values are given, joined by `and`. A condition that holds for a null parameter would have a plan
+ * that fits all parameters, which reads the whole table.
+ *
+ * @param values of the statement; those of the conditions are added.
+ * @param filter by condition, with `?` for its value; undefined for a condition that is left out.
+ */
+export function matching(values: unknown[], filter: Record<string, unknown>): string {
+  const conditions = Object.entries(filter).flatMap(([condition, value]) =>
+    value === undefined ? [] : condition.replaceAll('?', `$${values.push(value)}`),
+  );
+  return conditions.length > 0 ? conditions.join(' and ') : 'true';
+}
+
+/** As `run`, for a statement without rows. @returns how many rows it inserted, changed or deleted. */
+export async function execute(database: Connection, text: string, values: unknown[] = []): Promise<number> {
+  return (await database.pool.query({ text, values })).rowCount ?? 0;
 }
 
 /** The next query reports a broken connection. Without a listener, the error event would end the process. */
@@ -88,23 +109,51 @@ function beginUnder(settings: LocalSettings): string {
   return ['begin', ...Object.entries(settings).map(([name, value]) => `set local ${name} = ${value}`)].join('; ');
 }
 
-/** Runs work in a transaction. If it fails, the transaction is rolled back by closing the connection. */
+/** @returns whether the connection is lost. */
+function rollBack(client: pg.PoolClient): Promise<boolean> {
+  return client.query('rollback').then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Takes the place of a connection whose transaction has ended, as another one may use that already. */
+const ENDED: Connection['pool'] = {
+  query() {
+    throw new Error('the transaction has ended');
+  },
+};
+
+/**
+ * Runs work in a transaction. In the connection of a transaction it becomes a part of that one. If it fails, the whole transaction is rolled
+ * back; after a connection error by closing the connection, which may hang.
+ */
 export async function inTransaction<T>(
-  database: Database,
+  connection: Connection,
   work: (connection: Connection) => Promise<T>,
   settings: LocalSettings = {},
 ): Promise<T> {
-  const client = await checkOut(database);
-  let isCommitted = false;
+  if (!isDatabase(connection)) return work(connection);
+  const client = await checkOut(connection);
+  const transaction: Connection = { pool: client, prepared: connection.prepared };
+  let isLost = false;
   try {
     await client.query(beginUnder(settings));
-    const result = await work({ pool: client, prepared: database.prepared });
+    const result = await work(transaction);
     await client.query('commit');
-    isCommitted = true;
     return result;
+  } catch (error) {
+    transaction.pool = ENDED;
+    isLost = isConnectionError(error) || (await rollBack(client));
+    throw error;
   } finally {
-    checkIn(client, !isCommitted);
+    transaction.pool = ENDED;
+    checkIn(client, isLost);
   }
+}
+
+function isDatabase(connection: Connection): connection is Database {
+  return connection.pool instanceof pg.Pool;
 }
 
 /** Runs work in a transaction that is always rolled back, with the given settings. Its statements are not prepared. */
@@ -114,15 +163,11 @@ export async function inRolledBackTransaction<T>(
   work: (connection: Connection) => Promise<T>,
 ): Promise<T> {
   const client = await checkOut(database);
-  let isLost = false;
   try {
     await client.query(beginUnder(settings));
     return await work({ pool: client, prepared: false });
   } finally {
-    await client.query('rollback').catch(() => {
-      isLost = true;
-    });
-    checkIn(client, isLost);
+    checkIn(client, await rollBack(client));
   }
 }
 

@@ -1,6 +1,5 @@
-import type { Knex } from 'knex';
 import type { Database } from './connect.ts';
-import { run } from './run.ts';
+import { type Connection, run } from './run.ts';
 
 /** A worker process as it last reported. */
 export interface WorkerState {
@@ -44,10 +43,10 @@ export async function removeHeartbeat(database: Database, workerId: string): Pro
 }
 
 /** The workers of the last hour that did not stop in an orderly way, oldest first. */
-export async function listWorkers(db: Knex): Promise<WorkerState[]> {
-  return db('workers')
-    .select('worker_id', 'host', 'pid', 'has_queue', 'started_at', 'seen_at')
-    .select(db.raw(`seen_at > now() - interval '${SILENT_AFTER}' as is_alive`))
-    .whereRaw(`seen_at > now() - interval '${FORGOTTEN_AFTER}'`)
-    .orderBy(['started_at', 'worker_id']);
+export async function listWorkers(connection: Connection): Promise<WorkerState[]> {
+  return run<WorkerState>(
+    connection,
+    `select worker_id, host, pid, has_queue, started_at, seen_at, seen_at > now() - interval '${SILENT_AFTER}' as is_alive
+     from workers where seen_at > now() - interval '${FORGOTTEN_AFTER}' order by started_at, worker_id`,
+  );
 }

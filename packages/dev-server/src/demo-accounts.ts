@@ -1,7 +1,7 @@
 import { createAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
 import { createKey, listKeys } from '@orders/database/accounts/api-keys.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { withKnex } from '@orders/database/connect.ts';
+import { withDatabase } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 
 /** An account for trying out the service; `signingSecret` is null without signing. */
@@ -27,21 +27,23 @@ export async function ensureDemoAccounts(
   secretsKey: Buffer,
   known: readonly DemoAccount[],
 ): Promise<DemoAccount[]> {
-  return withKnex({ url: databaseUrl, applicationName: 'orders demo accounts' }, async (db) => {
+  return withDatabase({ url: databaseUrl, applicationName: 'orders demo accounts' }, async (database) => {
     const accounts: DemoAccount[] = [];
     for (const { name, signing, events } of DEMO_ACCOUNTS) {
-      const account = (await findAccountsByName(db, name))[0] ?? (await createAccount(db, name));
+      const account = (await findAccountsByName(database, name))[0] ?? (await createAccount(database, name));
       const id = account.account_id;
-      if (events) await setEvents(db, id, true);
+      if (events) await setEvents(database, id, true);
       const knownAccount = known.find((candidate) => candidate.id === id && candidate.name === name);
       const isUsable =
         knownAccount !== undefined &&
-        (await listKeys(db, id)).some((key) => key.state === 'active' && knownAccount.apiKey.endsWith(key.last_four));
+        (await listKeys(database, id)).some(
+          (key) => key.state === 'active' && knownAccount.apiKey.endsWith(key.last_four),
+        );
       accounts.push({
         id,
         name,
-        apiKey: isUsable ? knownAccount.apiKey : (await createKey(db, id, 'demo')).key,
-        signingSecret: signing ? (await enableSigning(db, secretsKey, id)).secret : null,
+        apiKey: isUsable ? knownAccount.apiKey : (await createKey(database, id, 'demo')).key,
+        signingSecret: signing ? (await enableSigning(database, secretsKey, id)).secret : null,
       });
     }
     return accounts;

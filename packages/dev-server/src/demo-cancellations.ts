@@ -1,5 +1,6 @@
-import { withKnex } from '@orders/database/connect.ts';
+import { withDatabase } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { execute } from '@orders/database/run.ts';
 import type { DemoAccount } from './demo-accounts.ts';
 
 /** Long enough for dispatching to have seen a confirmation. */
@@ -31,11 +32,17 @@ export async function makeDemoCancellations({ intakeUrl, databaseUrl, accounts }
   await send(intakeUrl, first, CANCELLED);
   await cancel(intakeUrl, first, CANCELLED.source_order_id, 'The customer ordered twice');
   const orderId = await send(intakeUrl, second, DISPATCHED);
-  await withKnex({ url: databaseUrl, applicationName: 'orders demo cancellations' }, async (db) => {
-    await reviewOrders(db, { accountId: second.id, orderIds: [orderId], to: 'confirmed', by: 'operator@example.com' });
-    await db('orders')
-      .where({ order_id: orderId })
-      .update({ reviewed_at: db.raw("now() - ? * interval '1 second'", [DISPATCHED_SECONDS]) });
+  await withDatabase({ url: databaseUrl, applicationName: 'orders demo cancellations' }, async (database) => {
+    await reviewOrders(database, {
+      accountId: second.id,
+      orderIds: [orderId],
+      to: 'confirmed',
+      by: 'operator@example.com',
+    });
+    await execute(database, "update orders set reviewed_at = now() - $2 * interval '1 second' where order_id = $1", [
+      orderId,
+      DISPATCHED_SECONDS,
+    ]);
   });
   await cancel(intakeUrl, second, DISPATCHED.source_order_id, 'The customer is not at home this week');
 }

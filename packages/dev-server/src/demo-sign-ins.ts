@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { withKnex } from '@orders/database/connect.ts';
+import { withDatabase } from '@orders/database/connect.ts';
 import { acceptInvitation, createInvitation } from '@orders/database/users/invitations.ts';
 import { hashPassword } from '@orders/database/users/scrypt.ts';
 import { findUser, type Role } from '@orders/database/users/users.ts';
@@ -26,15 +26,15 @@ export async function ensureDemoSignIns(
   accountId: number,
   known: readonly DemoSignIn[],
 ): Promise<DemoSignIn[]> {
-  return withKnex({ url: databaseUrl, applicationName: 'orders demo users' }, async (db) => {
+  return withDatabase({ url: databaseUrl, applicationName: 'orders demo users' }, async (database) => {
     const signIns: DemoSignIn[] = [];
     for (const { email, name, role } of DEMO_USERS) {
       const knownSignIn = known.find((signIn) => signIn.email === email);
       const password = knownSignIn?.password ?? `demo-${randomBytes(8).toString('hex')}`;
-      if (!knownSignIn || !(await findUser(db, email))) {
+      if (!knownSignIn || !(await findUser(database, email))) {
         const invited = { email, role, accountId: role === 'operator' ? null : accountId };
-        const token = await createInvitation(db, invited, 'npm start', 60_000);
-        await acceptInvitation(db, token, name, await hashPassword(password));
+        const token = await createInvitation(database, invited, 'npm start', 60_000);
+        await acceptInvitation(database, token, name, await hashPassword(password));
       }
       signIns.push({ email, password, role });
     }

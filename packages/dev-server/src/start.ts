@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { withKnex } from '@orders/database/connect.ts';
+import { withDatabase } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
@@ -85,7 +85,7 @@ async function start(): Promise<{ failed: Promise<string> }> {
   stops.push(services.stop);
   const { databaseUrl, queueUrl } = services;
   await step('Bringing the schema up to date', async () => {
-    await withKnex({ url: databaseUrl }, migrate);
+    await withDatabase({ url: databaseUrl }, migrate);
     await migrateQueue(queueUrl);
   });
 

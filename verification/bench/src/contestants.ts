@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
-import { withKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf } from '@orders/test-services/apps.ts';
+import { withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 

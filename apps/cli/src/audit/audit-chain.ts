@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AuditEvent } from '@orders/database/audit.ts';
-import type { Knex } from 'knex';
+import { type Connection, run } from '@orders/database/run.ts';
 
 /** The end of the chain, or of a verified part of it. */
 export interface ChainEnd {
@@ -51,7 +51,7 @@ from audit_chain c
 left join lateral (
   select *, ${KEPT_DETAILS} as kept from audit_events where event_id = c.event_id offset 0
 ) as e on true
-where c.position > :after and c.position <= :to
+where c.position > $1 and c.position <= $2
 order by c.position`;
 
 interface VerifiedRow {
@@ -64,15 +64,19 @@ interface VerifiedRow {
 }
 
 /** The end of the chain. */
-export async function findChainEnd(db: Knex): Promise<ChainEnd> {
-  return (await findEnd(db)) ?? START;
+export async function findChainEnd(connection: Connection): Promise<ChainEnd> {
+  return (await findEnd(connection)) ?? START;
 }
 
 /** The given position with its hash, or the last one. */
-async function findEnd(db: Knex, position?: number): Promise<ChainEnd | undefined> {
-  const query = db('audit_chain').select('position', db.raw("encode(hash, 'hex') as hash"));
-  if (position !== undefined) query.where({ position });
-  return query.orderBy('position', 'desc').first();
+async function findEnd(connection: Connection, position?: number): Promise<ChainEnd | undefined> {
+  const [end] = await run<ChainEnd>(
+    connection,
+    `select position, encode(hash, 'hex') as hash from audit_chain where $1::bigint is null or position = $1
+     order by position desc limit 1`,
+    [position],
+  );
+  return end;
 }
 
 /**
@@ -84,19 +88,19 @@ async function findEnd(db: Knex, position?: number): Promise<ChainEnd | undefine
  * @returns the number of verified entries and the end, or the first fault.
  */
 export async function verifyChain(
-  db: Knex,
+  connection: Connection,
   { from, expected, onProgress }: { from: number; expected?: ChainEnd; onProgress: (position: number) => void },
 ): Promise<(ChainEnd & { entries: number }) | ChainFault> {
-  const end = await findChainEnd(db);
+  const end = await findChainEnd(connection);
   if (expected && expected.position > end.position)
     return { fault: `the chain ends at ${end.position}, before the expected position ${expected.position}` };
   if (from > 1 && from > end.position) return { fault: `the chain ends at ${end.position}, before position ${from}` };
-  let last = from === 1 ? START : await findEnd(db, from - 1);
+  let last = from === 1 ? START : await findEnd(connection, from - 1);
   if (!last) return { fault: `position ${from - 1} is missing` };
   while (last.position < end.position) {
     // A range and no limit, so that no plan hashes more than a chunk.
     const to = Math.min(last.position + VERIFY_CHUNK, end.position);
-    const { rows }: { rows: VerifiedRow[] } = await db.raw(VERIFY, { after: last.position, to });
+    const rows: VerifiedRow[] = await run(connection, VERIFY, [last.position, to]);
     if (rows.length === 0) return { fault: `position ${last.position + 1} is missing` };
     for (const row of rows) {
       const fault = faultOf(row, last);
@@ -106,11 +110,11 @@ export async function verifyChain(
     onProgress(last.position);
   }
   if (expected) {
-    const stored = await findEnd(db, expected.position);
+    const stored = await findEnd(connection, expected.position);
     if (stored?.hash !== expected.hash)
       return { fault: `position ${expected.position} has another hash than the expected one` };
   }
-  const fault = await findUnchained(db);
+  const fault = await findUnchained(connection);
   return fault ? { fault } : { entries: end.position - from + 1, ...last };
 }
 
@@ -132,7 +136,7 @@ const UNCHAINED_CHUNK = 20_000;
 // An event and its position, or its wait, become visible together.
 const UNCHAINED = `
 with chunk as materialized (
-  select event_id from audit_events where event_id > :after::bigint order by event_id limit ${UNCHAINED_CHUNK}
+  select event_id from audit_events where event_id > $1::bigint order by event_id limit ${UNCHAINED_CHUNK}
 )
 select max(event_id)::text as last, min(event_id) filter (
   where not exists (select from audit_chain c where c.event_id = chunk.event_id)
@@ -150,28 +154,27 @@ interface Chunk {
   inserted: string | null;
 }
 
-async function findUnchained(db: Knex): Promise<string | null> {
+async function findUnchained(connection: Connection): Promise<string | null> {
   let after: string | null = FIRST_ID;
   while (after !== null) {
-    const chunks: { rows: [Chunk] } = await db.raw(UNCHAINED, { after });
-    const { last, inserted }: Chunk = chunks.rows[0];
+    const [chunk]: Chunk[] = await run<Chunk>(connection, UNCHAINED, [after]);
+    const { last, inserted } = chunk as Chunk;
     if (inserted) return `entry ${inserted} was inserted: it has no position in the chain and waits for none`;
     after = last;
   }
-  const { rows } = await db.raw(REMOVED);
-  return rows[0] ? `entry ${rows[0].removed} is missing: it was removed before it had a position in the chain` : null;
+  const [gone] = await run<{ removed: string }>(connection, REMOVED);
+  return gone ? `entry ${gone.removed} is missing: it was removed before it had a position in the chain` : null;
 }
 
 const READ = `
 select c.position, e.event_id, e.account_id, e.at, e.actor, e.action, e.subject, e.details,
        case when c.erased_at is not null then json_build_object('at', c.erased_at, 'by', (${ERASURE})) end as erased,
        encode(c.hash, 'hex') as hash
-from (select * from audit_chain where position > :after order by position limit ${READ_CHUNK}) as c
+from (select * from audit_chain where position > $1 order by position limit ${READ_CHUNK}) as c
 cross join lateral (select * from audit_events where event_id = c.event_id offset 0) as e
 order by c.position`;
 
 /** Entries in the order of the chain, after a position, at most 50. */
-export async function readChain(db: Knex, after: number): Promise<ChainedEvent[]> {
-  const { rows } = await db.raw(READ, { after });
-  return rows;
+export async function readChain(connection: Connection, after: number): Promise<ChainedEvent[]> {
+  return run<ChainedEvent>(connection, READ, [after]);
 }

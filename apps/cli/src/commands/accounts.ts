@@ -8,6 +8,7 @@ import {
   setSignedOnly,
   setSuspended,
 } from '@orders/database/accounts/accounts.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { setSecondFactorRequired } from '@orders/database/users/second-factors.ts';
 import { type AccountRateLimit, formatAccountRateLimit } from '@orders/domain/rate-limit.ts';
 import { ACCOUNT, limit, name, rateLimit, span } from '../arguments.ts';
@@ -18,18 +19,17 @@ import { Failure, UsageError } from '../errors.ts';
 import { type BusyAccount, listBusyAccounts } from '../list-busy-accounts.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 /** @returns the account after `change`, which runs in a transaction. */
 async function update(
   { inTransaction }: Context,
   reference: string,
-  change: (trx: Knex, id: number) => Promise<void>,
+  change: (transaction: Connection, id: number) => Promise<void>,
 ): Promise<Account> {
-  return inTransaction(async (trx) => {
-    const { account_id } = await requireAccount(trx, reference);
-    await change(trx, account_id);
-    return requireAccount(trx, String(account_id));
+  return inTransaction(async (transaction) => {
+    const { account_id } = await requireAccount(transaction, reference);
+    await change(transaction, account_id);
+    return requireAccount(transaction, String(account_id));
   });
 }
 
@@ -38,11 +38,11 @@ function stateCommand(about: string, suspended: boolean): CommandSpec {
     about,
     arguments: [ACCOUNT],
     async run(context, reference: string) {
-      const account = await update(context, reference, async (trx, id) => {
-        const before = await lockAccount(trx, id);
+      const account = await update(context, reference, async (transaction, id) => {
+        const before = await lockAccount(transaction, id);
         if ((before?.state === 'suspended') === suspended) return;
-        await setSuspended(trx, id, suspended);
-        await recordAccountAction(trx, id, suspended ? 'account_suspended' : 'account_resumed');
+        await setSuspended(transaction, id, suspended);
+        await recordAccountAction(transaction, id, suspended ? 'account_suspended' : 'account_resumed');
       });
       return [account, `Account ${account.account_id} is ${account.state}; intake applies it within 5 seconds.`];
     },
@@ -56,9 +56,9 @@ export const accounts: Group = {
       about: 'make an account; it can send once it has a key (orders keys create)',
       arguments: [argument('<name>', 'its name; need not be unique', accountName)],
       async run({ inTransaction }, newName: string) {
-        const account = await inTransaction(async (trx) => {
-          const created = await createAccount(trx, newName);
-          await recordAccountAction(trx, created.account_id, 'account_created', { name: newName });
+        const account = await inTransaction(async (transaction) => {
+          const created = await createAccount(transaction, newName);
+          await recordAccountAction(transaction, created.account_id, 'account_created', { name: newName });
           return created;
         });
         return [account, describe(account)];
@@ -75,7 +75,7 @@ export const accounts: Group = {
         option('--limit <number>', 'maximum number of rows', limit, 10),
       ],
       async run({ withDatabase }, { within, limit }: { within: number; limit: number }) {
-        const busy = await withDatabase((knex) => listBusyAccounts(knex, { withinMs: within, limit }));
+        const busy = await withDatabase((database) => listBusyAccounts(database, { withinMs: within, limit }));
         return rows(busy, tabulateBusy, 'Nobody has sent anything lately.');
       },
     },
@@ -83,7 +83,7 @@ export const accounts: Group = {
       about: 'one account',
       arguments: [ACCOUNT],
       async run({ withDatabase }, reference: string) {
-        const account = await withDatabase((knex) => requireAccount(knex, reference));
+        const account = await withDatabase((database) => requireAccount(database, reference));
         return [account, describe(account)];
       },
     },
@@ -97,9 +97,9 @@ export const accounts: Group = {
       ],
       examples: ['orders accounts limit "Corner Bakery" 6000/1m', 'orders accounts limit 12 none'],
       async run(context, reference: string, limit: AccountRateLimit) {
-        const account = await update(context, reference, async (trx, id) => {
-          await setRateLimit(trx, id, limit);
-          await recordAccountAction(trx, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
+        const account = await update(context, reference, async (transaction, id) => {
+          await setRateLimit(transaction, id, limit);
+          await recordAccountAction(transaction, id, 'rate_limit_set', { rate_limit: formatAccountRateLimit(limit) });
         });
         const what = `The rate limit of account ${account.account_id}`;
         return [account, `${what} is ${limitText(account)}; intake applies it within 5 seconds.`];
@@ -117,11 +117,11 @@ export const accounts: Group = {
       ],
       examples: ['orders accounts resends "Corner Bakery" hold'],
       async run(context, reference: string, resends: Account['resends']) {
-        const account = await update(context, reference, async (trx, id) => {
-          const before = await lockAccount(trx, id);
+        const account = await update(context, reference, async (transaction, id) => {
+          const before = await lockAccount(transaction, id);
           if (before?.resends === resends) return;
-          await setHoldResends(trx, id, resends === 'hold');
-          await recordAccountAction(trx, id, 'resends_hold_changed', { resends });
+          await setHoldResends(transaction, id, resends === 'hold');
+          await recordAccountAction(transaction, id, 'resends_hold_changed', { resends });
         });
         return [account, `Account ${account.account_id}: ${RESENDS[account.resends]}.`];
       },
@@ -135,13 +135,13 @@ export const accounts: Group = {
       examples: ['orders accounts signed-only "Corner Bakery" on'],
       async run(context, reference: string, what: 'on' | 'off') {
         const signedOnly = what === 'on';
-        const account = await update(context, reference, async (trx, id) => {
-          const before = await lockAccount(trx, id);
+        const account = await update(context, reference, async (transaction, id) => {
+          const before = await lockAccount(transaction, id);
           if (before?.signed_only === signedOnly) return;
           if (signedOnly && !before?.signing_enabled)
             throw new Failure(`Signing is not enabled for account ${id}: orders signing enable ${id}`);
-          await setSignedOnly(trx, id, signedOnly);
-          await recordAccountAction(trx, id, 'signed_only_changed', { signed_only: signedOnly });
+          await setSignedOnly(transaction, id, signedOnly);
+          await recordAccountAction(transaction, id, 'signed_only_changed', { signed_only: signedOnly });
         });
         const accepts = signedOnly ? 'signed deliveries only' : 'signed and unsigned deliveries';
         return [account, `Account ${account.account_id} accepts ${accepts}; intake applies it within 5 seconds.`];
@@ -159,9 +159,9 @@ export const accounts: Group = {
       examples: ['orders accounts second-factor "Corner Bakery" required'],
       async run(context, reference: string, what: 'required' | 'optional') {
         const required = what === 'required';
-        const account = await update(context, reference, async (trx, id) => {
-          if (await setSecondFactorRequired(trx, id, required))
-            await recordAccountAction(trx, id, 'second_factor_requirement_changed', { required });
+        const account = await update(context, reference, async (transaction, id) => {
+          if (await setSecondFactorRequired(transaction, id, required))
+            await recordAccountAction(transaction, id, 'second_factor_requirement_changed', { required });
         });
         return [account, `A second factor is ${what} for the members of account ${account.account_id}.`];
       },

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Connection } from '@orders/database/run.ts';
 import { chainEnd, chainPosition } from '../arguments.ts';
 import { type ChainEnd, findChainEnd, readChain, verifyChain } from '../audit/audit-chain.ts';
 import { type Group, option } from '../command.ts';
 import type { CliContext, Context } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { plural } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
@@ -32,9 +32,9 @@ async function exportAudit(context: Context, { after, follow }: ExportOptions): 
   else onInterrupt?.(() => `${advice()}\n`);
   const output = createOutput(cliContext.stdout, stopping);
 
-  async function printNew(knex: Knex): Promise<void> {
+  async function printNew(database: Connection): Promise<void> {
     while (!stopping.signal.aborted) {
-      const entries = await readChain(knex, position);
+      const entries = await readChain(database, position);
       for (const entry of entries) {
         await output(`${JSON.stringify(entry)}\n`);
         if (stopping.signal.aborted) return;
@@ -45,14 +45,14 @@ async function exportAudit(context: Context, { after, follow }: ExportOptions): 
   }
 
   try {
-    await withDatabase(async (knex) => {
-      const end = await findChainEnd(knex);
+    await withDatabase(async (database) => {
+      const end = await findChainEnd(database);
       if (after > end.position)
         throw new Failure(`The chain ends at ${end.position}: was the database restored to an earlier time?`);
-      await printNew(knex);
+      await printNew(database);
       while (follow && !stopping.signal.aborted) {
         await sleep(POLL_INTERVAL_MS, null, { signal: stopping.signal }).catch(() => {});
-        await printNew(knex);
+        await printNew(database);
       }
     });
   } catch (error) {
@@ -118,8 +118,8 @@ export const audit: Group = {
         const onProgress = (position: number) => {
           if (position % PROGRESS_EVERY === 0) report(`Verified to position ${position} …`);
         };
-        const outcome = await withDatabase((knex) =>
-          verifyChain(knex, { from, onProgress, ...(expected && { expected }) }),
+        const outcome = await withDatabase((database) =>
+          verifyChain(database, { from, onProgress, ...(expected && { expected }) }),
         );
         if ('fault' in outcome) throw new Failure(`The audit trail does not hold: ${outcome.fault}.`);
         const { entries, position, hash } = outcome;

@@ -33,7 +33,7 @@ function switchCommand(about: string, isEnabled: boolean): CommandSpec {
     about,
     arguments: [ENDPOINT],
     async run({ withDatabase }, id: string) {
-      const endpoint = await withDatabase((knex) => switchEndpoint(knex, id, isEnabled));
+      const endpoint = await withDatabase((database) => switchEndpoint(database, id, isEnabled));
       return [endpoint, describeEndpoint(endpoint)];
     },
   };
@@ -65,7 +65,9 @@ export const endpoints: Group = {
         const { CALLBACK_ALLOW } = await config();
         const read = readEndpointUrl(address, CALLBACK_ALLOW);
         if ('error' in read) throw new UsageError(`The URL ${read.error}.`);
-        const created = await withSecrets((knex, keys) => addEndpoint(knex, keys, account, { url: read.url, types }));
+        const created = await withSecrets((database, keys) =>
+          addEndpoint(database, keys, account, { url: read.url, types }),
+        );
         return [created, describeNewEndpoint(created)];
       },
     },
@@ -74,8 +76,8 @@ export const endpoints: Group = {
       arguments: [ACCOUNT],
       help: 'Pending events were not tried yet; waiting ones failed, or are sent again; at most 10,000 of each are counted. Events of a disabled endpoint wait while they are stored, 30 days by default.',
       async run({ withDatabase }, reference: string) {
-        const all = await withDatabase(async (knex) =>
-          listEndpoints(knex, (await requireAccount(knex, reference)).account_id),
+        const all = await withDatabase(async (database) =>
+          listEndpoints(database, (await requireAccount(database, reference)).account_id),
         );
         return rows(all, tabulateEndpoints, 'The account has no endpoints.');
       },
@@ -84,7 +86,7 @@ export const endpoints: Group = {
       about: 'deliver a test event, also to a disabled endpoint, and wait up to 20 seconds for the outcome',
       arguments: [ENDPOINT],
       async run({ withDatabase, print }, id: string, options: { json?: boolean }) {
-        const attempt = await withDatabase((knex) => tryEndpoint(knex, id));
+        const attempt = await withDatabase((database) => tryEndpoint(database, id));
         const line = describeTried(attempt);
         if (attempt.error === null) return [attempt, line];
         if (options.json) print(options, attempt, line);
@@ -96,7 +98,9 @@ export const endpoints: Group = {
       arguments: [ENDPOINT],
       options: [overlap('how long deliveries are signed with the old secret too')],
       async run({ withSecrets }, id: string, options: { overlap: number }) {
-        const rotated = await withSecrets((knex, keys) => replaceEndpointSecret(knex, keys, id, options.overlap));
+        const rotated = await withSecrets((database, keys) =>
+          replaceEndpointSecret(database, keys, id, options.overlap),
+        );
         return [rotated, describeNewEndpoint(rotated)];
       },
     },
@@ -116,7 +120,7 @@ export const endpoints: Group = {
       examples: ['orders endpoints resend ep_2f9c0d… --from 120 --to 140'],
       async run({ withDatabase }, id: string, { from, to }: { from: number; to?: number }) {
         if (to !== undefined && to < from) throw new UsageError('--to must not be before --from.');
-        const { endpoint, resent } = await withDatabase((knex) => resendRange(knex, id, { from, to }));
+        const { endpoint, resent } = await withDatabase((database) => resendRange(database, id, { from, to }));
         const when = endpoint.disabled ? ' once the endpoint is enabled' : '';
         const more = resent === MAX_RESENT ? ' There may be more: repeat it later with another --from.' : '';
         const text =
@@ -131,8 +135,8 @@ export const endpoints: Group = {
       arguments: [ENDPOINT],
       options: [option('--limit <number>', 'at most this many', numberUpTo('--limit', MAX_ATTEMPTS), DEFAULT_ATTEMPTS)],
       async run({ withDatabase }, id: string, { limit }: { limit: number }) {
-        const found = await withDatabase(async (knex) =>
-          listAttempts(knex, await requireEndpoint(knex, id), { limit }),
+        const found = await withDatabase(async (database) =>
+          listAttempts(database, await requireEndpoint(database, id), { limit }),
         );
         return rows(
           found.map(attemptJson),
@@ -145,7 +149,7 @@ export const endpoints: Group = {
       about: 'remove an endpoint with its attempts and waiting deliveries',
       arguments: [ENDPOINT],
       async run({ withDatabase }, id: string) {
-        const { account_id } = await withDatabase((knex) => deleteEndpoint(knex, id));
+        const { account_id } = await withDatabase((database) => deleteEndpoint(database, id));
         return [{ account_id, endpoint_id: id, removed: true }, `Endpoint ${id} is removed.`];
       },
     },

@@ -1,3 +1,4 @@
+import type { Connection } from '@orders/database/run.ts';
 import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { ACCOUNT, customerIdentity, whoami } from '../arguments.ts';
 import { recordAccountAction } from '../audit.ts';
@@ -7,7 +8,6 @@ import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find
 import { UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { plural } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 /** Orders and receipts between two progress lines; smaller accounts finish in seconds. */
 const REPORT_INTERVAL = 50_000;
@@ -58,16 +58,16 @@ The command can be repeated, and must be if the sender sends such an order again
   async run({ report, withDatabase }, reference: string, options: EraseOptions) {
     const by = (['phone', 'email', 'customerId'] as const).filter((name) => options[name] !== undefined);
     if (by.length === 0) throw new UsageError('Give --phone, --email or --customer-id.');
-    const erasure = await withDatabase(async (knex) => {
-      const { account_id } = await requireAccount(knex, reference);
-      return eraseCustomer(knex, account_id, { ...options, by, report });
+    const erasure = await withDatabase(async (database) => {
+      const { account_id } = await requireAccount(database, reference);
+      return eraseCustomer(database, account_id, { ...options, by, report });
     });
     return [erasure, describe(erasure)];
   },
 };
 
 async function eraseCustomer(
-  knex: Knex,
+  database: Connection,
   accountId: number,
   {
     phone,
@@ -80,7 +80,7 @@ async function eraseCustomer(
 ): Promise<Erasure> {
   const search = searchCustomer({ phone, email, customerId });
   let reported = 0;
-  const { found, examined } = await findCustomer(knex, accountId, search, ({ orders, receipts }) => {
+  const { found, examined } = await findCustomer(database, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_INTERVAL) return;
     reported = orders + receipts;
     report(`Searched ${plural(orders, 'order')} and ${plural(receipts, 'receipt')}.`);
@@ -89,14 +89,14 @@ async function eraseCustomer(
   for (const customerOrder of found) {
     const { order, receipts } = dryRun
       ? { order: customerOrder.reviewState, receipts: customerOrder.receiptIds.length }
-      : await eraseOrder(knex, { ...customerOrder, accountId, search, actor: whoami(), by });
+      : await eraseOrder(database, { ...customerOrder, accountId, search, actor: whoami(), by });
     done.orders += Number(order !== null);
     done.confirmed_orders += Number(order === 'confirmed');
     done.receipts += receipts;
   }
   if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
   // Recorded even if nothing was found.
-  await recordAccountAction(knex, accountId, 'customer_erased', { by, ...done });
+  await recordAccountAction(database, accountId, 'customer_erased', { by, ...done });
   return { account_id: accountId, dry_run: false, ...done, examined };
 }
 

@@ -11,6 +11,7 @@ import {
   revokeKey,
   updateKey,
 } from '@orders/database/accounts/api-keys.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { KEY_SCOPES } from '@orders/domain/api-key.ts';
 import { ACCOUNT, keyAddresses, keyId, keyLifetime, keyScopes, name, span } from '../arguments.ts';
 import { recordAction } from '../audit.ts';
@@ -18,7 +19,6 @@ import { argument, type Group, option, rows } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 const KEY_ID = argument('<key-id>', 'as keys list shows it', keyId);
 
@@ -46,10 +46,10 @@ export const keys: Group = {
         'orders keys create 12 --scopes send,read --expires 90d --addresses 203.0.113.0/24,2001:db8::/32',
       ],
       async run({ inTransaction }, reference: string, options: AccessOptions & { name: string }) {
-        const key = await inTransaction(async (trx) => {
-          const { account_id } = await requireAccount(trx, reference);
-          const created = await createKey(trx, account_id, options.name, accessOf(options));
-          await recordKeyAction(trx, 'key_created', created, describeAccess(created));
+        const key = await inTransaction(async (transaction) => {
+          const { account_id } = await requireAccount(transaction, reference);
+          const created = await createKey(transaction, account_id, options.name, accessOf(options));
+          await recordKeyAction(transaction, 'key_created', created, describeAccess(created));
           return created;
         });
         return [key, describeNew(key)];
@@ -59,8 +59,8 @@ export const keys: Group = {
       about: "an account's keys, without their text",
       arguments: [ACCOUNT],
       async run({ withDatabase }, reference: string) {
-        const all = await withDatabase(async (knex) =>
-          listKeys(knex, (await requireAccount(knex, reference)).account_id),
+        const all = await withDatabase(async (database) =>
+          listKeys(database, (await requireAccount(database, reference)).account_id),
         );
         return rows(all, tabulate, 'The account has no keys.');
       },
@@ -74,7 +74,7 @@ export const keys: Group = {
         const access = accessOf(options);
         if (Object.keys(access).length === 0)
           throw new UsageError('Say what to change: --scopes, --addresses or --expires.');
-        const key = await inTransaction((trx) => update(trx, id, access));
+        const key = await inTransaction((transaction) => update(transaction, id, access));
         return [key, `${describe(key)}\nIntake applies it within 5 seconds.`];
       },
     },
@@ -84,7 +84,7 @@ export const keys: Group = {
       options: [option('--grace <time>', 'how long the old key still works, such as 24h', span('--grace'), 0)],
       examples: ['orders keys replace 12 --grace 24h'],
       async run({ inTransaction }, id: number, { grace }: { grace: number }) {
-        const { old, key } = await inTransaction((trx) => replace(trx, id, grace));
+        const { old, key } = await inTransaction((transaction) => replace(transaction, id, grace));
         const end = grace > 0 ? `works until ${old.expires_at?.toISOString()}` : 'stops working within 5 seconds';
         return [key, `${describeNew(key)}\nThe old key ${id} ${end}.`];
       },
@@ -93,7 +93,7 @@ export const keys: Group = {
       about: 'end a key for good',
       arguments: [KEY_ID],
       async run({ inTransaction }, id: number) {
-        const key = await inTransaction((trx) => revoke(trx, id));
+        const key = await inTransaction((transaction) => revoke(transaction, id));
         return [key, `Key ${id} is revoked; it stops working everywhere within 5 seconds.`];
       },
     },
@@ -108,41 +108,41 @@ function accessOf({ scopes, addresses, expires }: AccessOptions): KeyAccess {
   };
 }
 
-async function update(trx: Knex, id: number, access: KeyAccess): Promise<ApiKey> {
-  const key = await updateKey(trx, id, access);
-  if (!key) throw await notCurrent(trx, id);
+async function update(transaction: Connection, id: number, access: KeyAccess): Promise<ApiKey> {
+  const key = await updateKey(transaction, id, access);
+  if (!key) throw await notCurrent(transaction, id);
   const { scopes, addresses, expires_at } = key;
-  await recordKeyAction(trx, 'key_updated', key, { scopes, addresses, expires_at });
+  await recordKeyAction(transaction, 'key_updated', key, { scopes, addresses, expires_at });
   return key;
 }
 
 /** Why a key can be neither replaced nor changed. */
-async function notCurrent(trx: Knex, id: number): Promise<Failure> {
-  const key = await findKey(trx, id);
+async function notCurrent(transaction: Connection, id: number): Promise<Failure> {
+  const key = await findKey(transaction, id);
   if (!key) return noSuchKey(id);
   const state = key.state === 'active' && isReplaced(key) ? 'replaced' : key.state;
   return new Failure(`Key ${id} is ${state} already; make a new one: orders keys create ${key.account_id}`);
 }
 
-async function replace(trx: Knex, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
-  const key = await replaceKey(trx, id, graceMs);
-  const old = await findKey(trx, id);
-  if (!old || !key) throw await notCurrent(trx, id);
-  await recordKeyAction(trx, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
+async function replace(transaction: Connection, id: number, graceMs: number): Promise<{ old: ApiKey; key: NewApiKey }> {
+  const key = await replaceKey(transaction, id, graceMs);
+  const old = await findKey(transaction, id);
+  if (!old || !key) throw await notCurrent(transaction, id);
+  await recordKeyAction(transaction, 'key_replaced', old, { grace_ms: graceMs, new_key_id: key.key_id });
   return { old, key };
 }
 
-async function revoke(trx: Knex, id: number): Promise<ApiKey> {
-  const before = await findKey(trx, id);
-  const key = await revokeKey(trx, id);
+async function revoke(transaction: Connection, id: number): Promise<ApiKey> {
+  const before = await findKey(transaction, id);
+  const key = await revokeKey(transaction, id);
   if (!before || !key) throw noSuchKey(id);
-  if (before.state !== 'revoked') await recordKeyAction(trx, 'key_revoked', key);
+  if (before.state !== 'revoked') await recordKeyAction(transaction, 'key_revoked', key);
   return key;
 }
 
-function recordKeyAction(trx: Knex, action: string, key: ApiKey, more: object = {}): Promise<void> {
+function recordKeyAction(transaction: Connection, action: string, key: ApiKey, more: object = {}): Promise<void> {
   const details = { name: key.name, last_four: key.last_four, ...more };
-  return recordAction(trx, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
+  return recordAction(transaction, { accountId: key.account_id, action, subject: `key:${key.key_id}`, details });
 }
 
 function noSuchKey(id: number): Failure {

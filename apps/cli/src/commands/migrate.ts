@@ -1,10 +1,11 @@
+import type { Database } from '@orders/database/connect.ts';
 import { migrate as migrateSchema, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { type CommandSpec, option } from '../command.ts';
 import type { CliConfig } from '../config.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { grantAppRoles, hasAppRoles, setRolePassword } from '../grant-roles.ts';
-import type { Knex } from '../with-database.ts';
 
 const QUEUE_LINES = {
   migrated: "The queue's tables are up to date.",
@@ -31,25 +32,25 @@ export const migrate: CommandSpec = {
       return [planned, describePlan(planned)];
     }
     const settings = await config();
-    const migrations = await withDatabase((knex) => runMigrations(knex, acceptDrift));
+    const migrations = await withDatabase((database) => runMigrations(database, acceptDrift));
     const queue = await prepareQueue(settings.QUEUE_URL);
     // Last, as the roles may need privileges on the queue's tables.
-    const roles = await withDatabase((knex) => prepareRoles(knex, settings));
+    const roles = await withDatabase((database) => prepareRoles(database, settings));
     const ran = migrations.length > 0 ? `Migrations run: ${migrations.join(', ')}.` : 'The schema was up to date.';
     return [{ migrations, queue, roles }, `${ran}\n${QUEUE_LINES[queue]}\n${ROLE_LINES[roles]}`];
   },
 };
 
-async function runMigrations(knex: Knex, acceptDrift: readonly string[]): Promise<string[]> {
+async function runMigrations(database: Database, acceptDrift: readonly string[]): Promise<string[]> {
   if (acceptDrift.length > 0) {
-    const { drift } = await planMigrations(knex);
+    const { drift } = await planMigrations(database);
     if (!acceptDrift.every((name) => drift.includes(name)))
       throw new UsageError(
         '--accept-drift takes a migration that ran with different SQL, as orders migrate --plan lists it.',
       );
   }
   try {
-    return await migrateSchema(knex, { acceptDrift });
+    return await migrateSchema(database, { acceptDrift });
   } catch (error) {
     if (!(error instanceof SchemaDriftError)) throw error;
     const names = error.migrations.join(', ');
@@ -89,15 +90,15 @@ async function prepareQueue(url: string | undefined): Promise<keyof typeof QUEUE
 }
 
 /** Grants existing roles their privileges, and creates the roles if a password is given. */
-async function prepareRoles(knex: Knex, config: CliConfig): Promise<keyof typeof ROLE_LINES> {
+async function prepareRoles(database: Connection, config: CliConfig): Promise<keyof typeof ROLE_LINES> {
   const passwords = [
     ['orders_intake', config.INTAKE_DB_PASSWORD],
     ['orders_worker', config.WORKER_DB_PASSWORD],
     ['orders_portal', config.PORTAL_DB_PASSWORD],
     ['orders_notifier', config.NOTIFIER_DB_PASSWORD],
   ] as const;
-  if (passwords.every(([, password]) => password === undefined) && !(await hasAppRoles(knex))) return 'none';
-  await grantAppRoles(knex);
-  for (const [role, password] of passwords) if (password !== undefined) await setRolePassword(knex, role, password);
+  if (passwords.every(([, password]) => password === undefined) && !(await hasAppRoles(database))) return 'none';
+  await grantAppRoles(database);
+  for (const [role, password] of passwords) if (password !== undefined) await setRolePassword(database, role, password);
   return 'granted';
 }

@@ -1,5 +1,6 @@
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Option } from 'commander';
 import { by, limit, name, OF_ACCOUNT, orderId } from '../arguments.ts';
@@ -8,7 +9,6 @@ import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { requireAccount } from '../require.ts';
-import type { Knex } from '../with-database.ts';
 
 const ORDER_ID = argument('<order-id>', 'a whole number', orderId);
 
@@ -19,7 +19,7 @@ function reviewCommand(to: ReviewDecision, about: string, rule: string, ...more:
     arguments: [ORDER_ID],
     options: [by('who decides'), ...more],
     async run({ withDatabase }, id: number, options: { by: string; reason?: string }) {
-      const order = await withDatabase((knex) => review(knex, id, { to, rule, ...options }));
+      const order = await withDatabase((database) => review(database, id, { to, rule, ...options }));
       return [order, `Order ${id} is ${order.review_state}, by ${options.by}.`];
     },
   };
@@ -46,10 +46,10 @@ export const orders: Group = {
       ],
       examples: ['orders orders list --needs-review --account "Corner Bakery" --json'],
       run: ({ withDatabase, printList }, options: ListOptions) =>
-        withDatabase(async (knex) => {
-          const account = options.account === undefined ? undefined : await requireAccount(knex, options.account);
+        withDatabase(async (database) => {
+          const account = options.account === undefined ? undefined : await requireAccount(database, options.account);
           const reviewState = options.needsReview ? 'needs_review' : options.state;
-          const found = readOrders(knex, { accountId: account?.account_id, reviewState, limit: options.limit });
+          const found = readOrders(database, { accountId: account?.account_id, reviewState, limit: options.limit });
           return printList(options, found, { table: tabulateOrders, none: 'There are no such orders.' });
         }),
     },
@@ -58,7 +58,7 @@ export const orders: Group = {
       arguments: [ORDER_ID],
       async run({ withDatabase }, id: number) {
         const [order, review] = await withDatabase(
-          async (knex) => [await findOrder(knex, id), await findReview(knex, id)] as const,
+          async (database) => [await findOrder(database, id), await findReview(database, id)] as const,
         );
         if (!order) throw noSuchOrder(id);
         return [order, describeOrder(order, review)];
@@ -84,18 +84,18 @@ export const orders: Group = {
 };
 
 async function review(
-  knex: Knex,
+  database: Connection,
   id: number,
   { to, by, reason, rule }: { to: ReviewDecision; by: string; reason?: string; rule: string },
 ): Promise<OrderJson> {
-  const accountId = (await findOrder(knex, id))?.account_id;
-  const outcome = accountId && (await reviewOrders(knex, { accountId, orderIds: [id], to, by, reason }));
+  const accountId = (await findOrder(database, id))?.account_id;
+  const outcome = accountId && (await reviewOrders(database, { accountId, orderIds: [id], to, by, reason }));
   if (!outcome) throw noSuchOrder(id);
   const [unchanged] = outcome.unchanged;
   if (unchanged?.held)
     throw new Failure(`Order ${id} was sent again with other content; accept or refuse that in the portal first.`);
   if (unchanged) throw new Failure(`Order ${id} is ${unchanged.review_state}; ${rule}.`);
-  return (await findOrder(knex, id)) as OrderJson;
+  return (await findOrder(database, id)) as OrderJson;
 }
 
 function noSuchOrder(id: number): Failure {

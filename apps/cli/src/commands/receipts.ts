@@ -1,7 +1,8 @@
-import { listDeadIds } from '@orders/database/receipts/dead-letters.ts';
+import type { Database } from '@orders/database/connect.ts';
 import type { ReceiptRow } from '@orders/database/receipts/find-receipt.ts';
 import { findReceiptRecord, type ReceiptRecord, readReceipts } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { run } from '@orders/database/run.ts';
 import { payloadJson, receiptJson as statusReply } from '@orders/domain/receipt-json.ts';
 import { RECEIPT_STATES, type ReceiptState } from '@orders/domain/receipt-states.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
@@ -12,7 +13,6 @@ import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { escapeControls } from '../sanitize.ts';
 import { details, plural, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 interface ListOptions {
   account?: string;
@@ -39,9 +39,13 @@ export const receipts: Group = {
       ],
       examples: ['orders receipts list --state dead --limit 10'],
       run: ({ withDatabase, printList }, options: ListOptions) =>
-        withDatabase(async (knex) => {
+        withDatabase(async (database) => {
           const { state, limit } = options;
-          const found = readReceipts(knex, { accountId: await accountIdOf(knex, options.account), state, limit });
+          const found = readReceipts(database, {
+            accountId: await accountIdOf(database, options.account),
+            state,
+            limit,
+          });
           return printList(options, toJson(found), { table: tabulateReceipts, none: 'There are no such receipts.' });
         }),
     },
@@ -49,7 +53,7 @@ export const receipts: Group = {
       about: 'one receipt with its history and its payload as received (personal data!)',
       arguments: [argument('<receipt-id>', 'a UUID', receiptId)],
       async run({ withDatabase }, id: string) {
-        const receipt = receiptRecordJson(await withDatabase((knex) => requireReceipt(knex, id)));
+        const receipt = receiptRecordJson(await withDatabase((database) => requireReceipt(database, id)));
         return [receipt, describeReceipt(receipt)];
       },
     },
@@ -66,10 +70,10 @@ export const receipts: Group = {
         if ((id !== undefined) === allDead) throw new UsageError('Give either a receipt id or --all-dead.');
         if (account !== undefined && !allDead) throw new UsageError('--account goes with --all-dead.');
         if (id !== undefined) {
-          const receipt = receiptJson(await withDatabase((knex) => redriveOne(knex, id, by)));
+          const receipt = receiptJson(await withDatabase((database) => redriveOne(database, id, by)));
           return [receipt, `Receipt ${id} is ${receipt.status}; the worker takes it from here.`];
         }
-        const ids = await withDatabase((knex) => redriveAll(knex, account, by));
+        const ids = await withDatabase((database) => redriveAll(database, account, by));
         return [{ receipt_ids: ids }, `${plural(ids.length, 'receipt')} redriven; the worker takes over from here.`];
       },
     },
@@ -80,19 +84,19 @@ async function* toJson(chunks: AsyncIterable<ReceiptRow[]>): AsyncGenerator<Rece
   for await (const rows of chunks) yield rows.map(receiptJson);
 }
 
-async function accountIdOf(knex: Knex, reference: string | undefined): Promise<number | undefined> {
-  return reference === undefined ? undefined : (await requireAccount(knex, reference)).account_id;
+async function accountIdOf(database: Database, reference: string | undefined): Promise<number | undefined> {
+  return reference === undefined ? undefined : (await requireAccount(database, reference)).account_id;
 }
 
-async function requireReceipt(knex: Knex, id: string): Promise<ReceiptRecord> {
-  const receipt = await findReceiptRecord(knex, id);
+async function requireReceipt(database: Database, id: string): Promise<ReceiptRecord> {
+  const receipt = await findReceiptRecord(database, id);
   if (!receipt) throw new Failure(`There is no receipt ${id}; orders receipts list shows the latest.`);
   return receipt;
 }
 
-async function redriveOne(knex: Knex, id: string, actor: string): Promise<ReceiptRecord> {
-  const redriven = await redriveReceipts(knex, [id], { actor });
-  const receipt = await requireReceipt(knex, id);
+async function redriveOne(database: Database, id: string, actor: string): Promise<ReceiptRecord> {
+  const redriven = await redriveReceipts(database, [id], { actor });
+  const receipt = await requireReceipt(database, id);
   if (redriven.length === 0)
     throw new Failure(
       receipt.error_code === 'mapping_failed'
@@ -106,11 +110,16 @@ async function redriveOne(knex: Knex, id: string, actor: string): Promise<Receip
 const REDRIVE_BATCH_SIZE = 500;
 
 /** Works in batches; if interrupted, it can be repeated. */
-async function redriveAll(knex: Knex, account: string | undefined, actor: string): Promise<string[]> {
+async function redriveAll(database: Database, account: string | undefined, actor: string): Promise<string[]> {
   const redriven: string[] = [];
-  const dead = await listDeadIds(knex, await accountIdOf(knex, account));
-  for (const batch of chunkBySize(dead, () => 1, { size: REDRIVE_BATCH_SIZE }))
-    redriven.push(...(await redriveReceipts(knex, batch, { actor })));
+  const dead = await run<{ receipt_id: string }>(
+    database,
+    'select receipt_id from dead_letters where $1::int is null or account_id = $1 order by receipt_id',
+    [await accountIdOf(database, account)],
+  );
+  const ids = dead.map(({ receipt_id }) => receipt_id);
+  for (const batch of chunkBySize(ids, () => 1, { size: REDRIVE_BATCH_SIZE }))
+    redriven.push(...(await redriveReceipts(database, batch, { actor })));
   return redriven;
 }
 

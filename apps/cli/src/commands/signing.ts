@@ -7,17 +7,17 @@ import {
   type SigningSecret,
   showSigning,
 } from '@orders/database/accounts/signing-secrets.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { ACCOUNT, overlap } from '../arguments.ts';
 import { recordAccountAction, recordAction } from '../audit.ts';
 import type { CommandSpec, Group } from '../command.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { plural, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 /** @returns the entry for the audit trail. */
 type Work = (
-  trx: Knex,
+  transaction: Connection,
   keys: SecretsKeys,
   accountId: number,
   options: { overlap: number },
@@ -32,12 +32,12 @@ function secretsCommand(spec: Omit<CommandSpec, 'arguments' | 'run'>, work: Work
     ...spec,
     arguments: [ACCOUNT],
     async run({ withSecrets }, reference: string, options: { overlap: number }) {
-      const { account_id, secrets } = await withSecrets(async (knex, keys) => {
-        const { account_id } = await requireAccount(knex, reference);
-        const worked = knex.transaction(async (trx) => {
-          const { action, details } = await work(trx, keys, account_id, options);
-          const secrets = await showSigning(trx, keys, account_id);
-          if (secrets.length > 0) await recordAccountAction(trx, account_id, action, details);
+      const { account_id, secrets } = await withSecrets(async (database, keys) => {
+        const { account_id } = await requireAccount(database, reference);
+        const worked = inTransaction(database, async (transaction) => {
+          const { action, details } = await work(transaction, keys, account_id, options);
+          const secrets = await showSigning(transaction, keys, account_id);
+          if (secrets.length > 0) await recordAccountAction(transaction, account_id, action, details);
           return { account_id, secrets };
         });
         return readable(account_id, worked);
@@ -52,9 +52,9 @@ export const signing: Group = {
   commands: {
     enable: secretsCommand(
       { about: 'give an account its signing secret; one that has a secret keeps it' },
-      async (trx, keys, accountId) => {
-        const before = await lockAccount(trx, accountId);
-        await enableSigning(trx, keys, accountId);
+      async (transaction, keys, accountId) => {
+        const before = await lockAccount(transaction, accountId);
+        await enableSigning(transaction, keys, accountId);
         return { action: before?.signing_enabled ? 'signing_secret_revealed' : 'signing_enabled' };
       },
     ),
@@ -67,8 +67,8 @@ export const signing: Group = {
         options: [overlap('for how long')],
         examples: ['orders signing rotate "Corner Bakery" --overlap 7d'],
       },
-      async (trx, keys, accountId, { overlap: overlapMs }) => {
-        if (!(await rotateSigning(trx, keys, accountId, overlapMs)))
+      async (transaction, keys, accountId, { overlap: overlapMs }) => {
+        if (!(await rotateSigning(transaction, keys, accountId, overlapMs)))
           throw new Failure(`Signing is not enabled for account ${accountId}: orders signing enable ${accountId}`);
         return { action: 'signing_secret_rotated', details: { overlap_ms: overlapMs } };
       },
@@ -78,15 +78,15 @@ export const signing: Group = {
       arguments: [ACCOUNT],
       async run({ inTransaction }, reference: string) {
         // Works without SECRETS_KEY, so it also helps if that was lost.
-        const { account_id } = await inTransaction(async (trx) => {
-          const account = await requireAccount(trx, reference);
-          const before = await lockAccount(trx, account.account_id);
+        const { account_id } = await inTransaction(async (transaction) => {
+          const account = await requireAccount(transaction, reference);
+          const before = await lockAccount(transaction, account.account_id);
           if (before?.signed_only)
             throw new Failure(
               `Account ${account.account_id} accepts signed deliveries only, so without signing it could send nothing. First run: orders accounts signed-only ${account.account_id} off`,
             );
-          await disableSigning(trx, account.account_id);
-          if (before?.signing_enabled) await recordAccountAction(trx, account.account_id, 'signing_disabled');
+          await disableSigning(transaction, account.account_id);
+          if (before?.signing_enabled) await recordAccountAction(transaction, account.account_id, 'signing_disabled');
           return account;
         });
         return [{ account_id, secrets: [] }, describe(account_id, [])];
@@ -95,12 +95,17 @@ export const signing: Group = {
     reseal: {
       about: 'encrypt all secrets of SECRETS_KEY_PREVIOUS with SECRETS_KEY; safe to repeat',
       async run({ withSecrets }) {
-        const { key, ...outcome } = await withSecrets((knex, keys) =>
-          knex.transaction(async (trx) => {
-            const outcome = await resealAll(trx, keys);
+        const { key, ...outcome } = await withSecrets((database, keys) =>
+          inTransaction(database, async (transaction) => {
+            const outcome = await resealAll(transaction, keys);
             const { resealed, unreadable, unreadable_users } = outcome;
             const details = { resealed, unreadable, unreadable_users: unreadable_users.length };
-            await recordAction(trx, { accountId: null, action: 'signing_resealed', subject: 'secrets', details });
+            await recordAction(transaction, {
+              accountId: null,
+              action: 'signing_resealed',
+              subject: 'secrets',
+              details,
+            });
             return { key: fingerprintOf(keys), ...outcome };
           }),
         );
@@ -125,11 +130,11 @@ export const signing: Group = {
 };
 
 /** Encrypts all secrets again: of signing, sources, endpoints and authenticator apps. */
-async function resealAll(trx: Knex, keys: SecretsKeys) {
+async function resealAll(transaction: Connection, keys: SecretsKeys) {
   // Loaded on demand, as only this command needs the authentication library.
   const { resealSecrets, resealTotpSecrets } = await import('../reseal.ts');
-  const secrets = await resealSecrets(trx, keys);
-  const totp = await resealTotpSecrets(trx, keys);
+  const secrets = await resealSecrets(transaction, keys);
+  const totp = await resealTotpSecrets(transaction, keys);
   return {
     resealed: secrets.resealed + totp.resealed,
     unchanged: secrets.unchanged + totp.unchanged,

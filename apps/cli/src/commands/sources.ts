@@ -1,3 +1,4 @@
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { readSourceActivity } from '@orders/database/sources/activity.ts';
 import { createSource, listSources, removeSource, type Source } from '@orders/database/sources/sources.ts';
 import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
@@ -28,7 +29,6 @@ import {
   tabulateSources,
 } from '../sources/describe-source.ts';
 import { inSequence, mapSource } from '../sources/map-source.ts';
-import type { Knex } from '../with-database.ts';
 
 const SOURCE_HELP = 'number, id or exact name';
 const SOURCE = argument('<source>', SOURCE_HELP);
@@ -72,12 +72,12 @@ export const sources: Group = {
           ? readMappingOf('--map', await readJsonFile(options.map, '--map'))
           : PRESETS[preset].mapping;
         const secret = await secretOf(options.secretFile, settings);
-        const source = await context.withSecrets(async (knex, keys) => {
-          const { account_id: accountId } = await requireAccount(knex, reference);
+        const source = await context.withSecrets(async (database, keys) => {
+          const { account_id: accountId } = await requireAccount(database, reference);
           const added = { accountId, name: options.name, preset, settings, mapping, secret, idPrefix: options.prefix };
-          return knex.transaction(async (trx) => {
-            const created = await createSource(trx, keys, added, whoami());
-            await recordSourceAction(trx, 'source_created', created, { preset });
+          return inTransaction(database, async (transaction) => {
+            const created = await createSource(transaction, keys, added, whoami());
+            await recordSourceAction(transaction, 'source_created', created, { preset });
             return created;
           });
         });
@@ -89,9 +89,9 @@ export const sources: Group = {
       arguments: [ACCOUNT],
       async run(context, reference: string) {
         const url = await intakeUrl(context);
-        const all = await context.withDatabase(async (knex) => {
-          const { account_id } = await requireAccount(knex, reference);
-          return withActivity(knex, account_id, await listSources(knex, account_id));
+        const all = await context.withDatabase(async (database) => {
+          const { account_id } = await requireAccount(database, reference);
+          return withActivity(database, account_id, await listSources(database, account_id));
         });
         const [, text] = rows(all, tabulateSources, 'The account has no sources.');
         return [all.map((listed) => listedJson(listed, url)), text];
@@ -102,9 +102,9 @@ export const sources: Group = {
       arguments: [ACCOUNT, SOURCE],
       async run(context, account: string, reference: string) {
         const url = await intakeUrl(context);
-        const [found] = await context.withDatabase(async (knex) => {
-          const source = await requireSource(knex, account, reference);
-          return withActivity(knex, source.account_id, [source]);
+        const [found] = await context.withDatabase(async (database) => {
+          const source = await requireSource(database, account, reference);
+          return withActivity(database, source.account_id, [source]);
         });
         const listed = found as ListedSource;
         const json = { ...listedJson(listed, url), mapping: inSequence(listed.source.mapping) };
@@ -139,7 +139,7 @@ export const sources: Group = {
       examples: ['orders sources prefix "Corner Bakery" "Web shop" bakery'],
       async run(context, account: string, reference: string, prefix: string) {
         const url = await intakeUrl(context);
-        const source = await context.withDatabase((knex) => changePrefix(knex, [account, reference], prefix));
+        const source = await context.withDatabase((database) => changePrefix(database, [account, reference], prefix));
         const text =
           prefix === ''
             ? `Source ${source.source_number} has no prefix now; its order ids are those of the platform.`
@@ -161,8 +161,8 @@ export const sources: Group = {
         if (Boolean(options.url) === Boolean(options.secret || options.secretFile))
           throw new UsageError('Give --url, or --secret or --secret-file.');
         const source = options.url
-          ? await context.withDatabase((knex) => replaceUrl(knex, account, reference))
-          : await context.withSecrets((knex, keys) => replaceSecret(knex, keys, [account, reference], options));
+          ? await context.withDatabase((database) => replaceUrl(database, account, reference))
+          : await context.withSecrets((database, keys) => replaceSecret(database, keys, [account, reference], options));
         return newSource(source, context);
       },
     },
@@ -170,10 +170,10 @@ export const sources: Group = {
       about: 'remove a source; its URL stops working within 5 seconds, its orders stay',
       arguments: [ACCOUNT, SOURCE],
       async run({ inTransaction }, account: string, reference: string) {
-        const { account_id, source_number } = await inTransaction(async (trx) => {
-          const found = await requireSource(trx, account, reference);
-          if (await removeSource(trx, found.account_id, found.source_number))
-            await recordSourceAction(trx, 'source_removed', found);
+        const { account_id, source_number } = await inTransaction(async (transaction) => {
+          const found = await requireSource(transaction, account, reference);
+          if (await removeSource(transaction, found.account_id, found.source_number))
+            await recordSourceAction(transaction, 'source_removed', found);
           return found;
         });
         return [
@@ -198,8 +198,12 @@ async function newSource(source: Source & { secret?: string }, context: Context)
   return [sourceJson(source, url), describeNew(source, url)] as const;
 }
 
-async function withActivity(knex: Knex, accountId: number, sources: readonly Source[]): Promise<ListedSource[]> {
-  const activity = await readSourceActivity(knex, accountId);
+async function withActivity(
+  database: Connection,
+  accountId: number,
+  sources: readonly Source[],
+): Promise<ListedSource[]> {
+  const activity = await readSourceActivity(database, accountId);
   return sources.map((source) => ({
     source,
     activity: activity.find(({ source_number }) => source_number === source.source_number),

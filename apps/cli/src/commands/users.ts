@@ -1,3 +1,4 @@
+import type { Database } from '@orders/database/connect.ts';
 import { unbindUser } from '@orders/database/users/identities.ts';
 import { type CreatedInvitation, inviteUser } from '@orders/database/users/invite-user.ts';
 import {
@@ -16,7 +17,6 @@ import { argument, type Group, option, rows } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { details, table } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 
 const EMAIL = argument('<email>', 'as users list shows it', email);
 const ANY_EMAIL = argument('<email>', 'their e-mail address', email);
@@ -56,7 +56,7 @@ export const users: Group = {
         const { PORTAL_URL } = await config();
         if (!PORTAL_URL)
           throw new ConfigurationError("Configuration: set PORTAL_URL to the portal's address for browsers.");
-        const invitation = await withDatabase((knex) => invite(knex, address, options));
+        const invitation = await withDatabase((database) => invite(database, address, options));
         const link = `${PORTAL_URL}/invitation#${invitation.token}`;
         const expires = new Date(Date.now() + options.expires);
         return [invitationJson(invitation, link, expires), describe(invitation, link, expires)];
@@ -66,9 +66,9 @@ export const users: Group = {
       about: 'users of the portal',
       arguments: [argument('[account]', 'of this account (id or exact name)')],
       async run({ withDatabase }, reference: string | undefined) {
-        const all = await withDatabase(async (knex) => {
-          const account = reference === undefined ? undefined : await requireAccount(knex, reference);
-          return listUsers(knex, { accountId: account?.account_id });
+        const all = await withDatabase(async (database) => {
+          const account = reference === undefined ? undefined : await requireAccount(database, reference);
+          return listUsers(database, { accountId: account?.account_id });
         });
         return rows(all, tabulate, 'There are no users.');
       },
@@ -81,8 +81,8 @@ export const users: Group = {
         argument('<role>', 'the new role', MEMBER_ROLES),
       ],
       async run({ withDatabase }, address: string, reference: string, role: MemberRole) {
-        const changed = await withDatabase((knex) =>
-          withMember(knex, address, reference, (member) => changeMemberRole(knex, { ...member, role })),
+        const changed = await withDatabase((database) =>
+          withMember(database, address, reference, (member) => changeMemberRole(database, { ...member, role })),
         );
         return [changed, `${changed.email} is ${changed.role} now.`];
       },
@@ -91,7 +91,7 @@ export const users: Group = {
       about: 'remove the passkeys, the authenticator app and the recovery codes of somebody who has lost them',
       arguments: [EMAIL],
       async run({ withDatabase }, address: string) {
-        const user = await withDatabase((knex) => resetSecondFactors(knex, address, whoami()));
+        const user = await withDatabase((database) => resetSecondFactors(database, address, whoami()));
         if (!user) throw noSuchUser(address);
         return [
           { email: user.email },
@@ -104,7 +104,7 @@ export const users: Group = {
       arguments: [ANY_EMAIL],
       options: [option('--account <account>', 'only the access to this account (id or exact name)')],
       async run({ withDatabase }, address: string, { account }: { account?: string }) {
-        const removed = await withDatabase((knex) => remove(knex, address, account));
+        const removed = await withDatabase((database) => remove(database, address, account));
         if (removed === 'withdrawn')
           return [
             { email: address, invitation_withdrawn: true },
@@ -119,7 +119,7 @@ export const users: Group = {
       arguments: [EMAIL],
       help: 'The first sign-in by the identity provider links a user to that account there. After this command, the next one does so again.',
       async run({ withDatabase }, address: string) {
-        const found = await withDatabase((knex) => unbindUser(knex, address, whoami()));
+        const found = await withDatabase((database) => unbindUser(database, address, whoami()));
         if (!found) throw noSuchUser(address);
         const { user, wasBound } = found;
         const text = wasBound
@@ -135,15 +135,15 @@ function noSuchUser(address: string): Failure {
   return new Failure(`There is no user ${address}; orders users list shows all.`);
 }
 
-async function invite(knex: Knex, address: string, options: InviteOptions): Promise<CreatedInvitation> {
-  const user = await findUser(knex, address);
-  const account = options.account === undefined ? null : await requireAccount(knex, options.account);
+async function invite(database: Database, address: string, options: InviteOptions): Promise<CreatedInvitation> {
+  const user = await findUser(database, address);
+  const account = options.account === undefined ? null : await requireAccount(database, options.account);
   if (!user && !account && !options.operator)
     throw new UsageError('Give --account <account> or --operator; there is no user with this address yet.');
   const accountId = account?.account_id ?? (options.operator ? null : (user?.memberships[0]?.account_id ?? null));
   const role = accountId === null ? 'operator' : 'account_holder';
   const invited = { email: address, role, accountId, memberRole: options.role } as const;
-  const created = await inviteUser(knex, invited, whoami(), options.expires);
+  const created = await inviteUser(database, invited, whoami(), options.expires);
   if (created === 'other_role')
     throw new Failure(`${address} has another role in account ${accountId}; to change it: orders users role`);
   if (created === 'other_kind')
@@ -154,27 +154,31 @@ async function invite(knex: Knex, address: string, options: InviteOptions): Prom
 }
 
 /** Removes a user, or a member of one account, or withdraws what invites the address. */
-async function remove(knex: Knex, address: string, account: string | undefined): Promise<User | Member | 'withdrawn'> {
+async function remove(
+  database: Database,
+  address: string,
+  account: string | undefined,
+): Promise<User | Member | 'withdrawn'> {
   if (account === undefined) {
-    const user = await removeUser(knex, address, whoami());
+    const user = await removeUser(database, address, whoami());
     if (!user) throw noSuchUser(address);
     return user;
   }
-  const { account_id } = await requireAccount(knex, account);
-  const withdrawn = await withdrawInvitations(knex, { account_id, email: address.toLowerCase() }, whoami());
+  const { account_id } = await requireAccount(database, account);
+  const withdrawn = await withdrawInvitations(database, { account_id, email: address.toLowerCase() }, whoami());
   if (withdrawn.length > 0) return 'withdrawn';
-  return withMember(knex, address, account, (member) => removeMember(knex, member));
+  return withMember(database, address, account, (member) => removeMember(database, member));
 }
 
 /** Changes a member of an account. Only this command line and operators may leave an account without an owner. */
 async function withMember<Result>(
-  knex: Knex,
+  database: Database,
   address: string,
   reference: string,
   change: (member: { accountId: number; userId: string; actor: string; keepsOwner: false }) => Promise<Result | string>,
 ): Promise<Result> {
-  const { account_id: accountId } = await requireAccount(knex, reference);
-  const user = await findUser(knex, address);
+  const { account_id: accountId } = await requireAccount(database, reference);
+  const user = await findUser(database, address);
   const member = user && { accountId, userId: user.user_id, actor: whoami(), keepsOwner: false as const };
   const outcome = member ? await change(member) : 'not_member';
   if (typeof outcome === 'string') throw new Failure(`${address} is not a member of account ${accountId}.`);

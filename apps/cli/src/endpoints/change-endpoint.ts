@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
 import {
   createEndpoint,
   type Endpoint,
@@ -11,6 +12,7 @@ import {
   resendEvents,
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { withoutQuery } from '@orders/domain/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -18,71 +20,80 @@ import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { requireAccount, requireEndpoint } from '../require.ts';
 import { count } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 import { type AttemptJson, attemptJson, type EndpointWithSecret } from './describe-endpoint.ts';
 
 /** @throws {Failure} that says which command enables events, if they are not enabled; {Problem} with 10 endpoints. */
 export async function addEndpoint(
-  knex: Knex,
+  database: Database,
   keys: SecretsKeys,
   account: string,
   options: { url: string; types: readonly EventType[] | null },
 ): Promise<EndpointWithSecret> {
-  const { account_id } = await requireAccount(knex, account);
-  return knex.transaction(async (trx) => {
-    const created = await createEndpoint(trx, keys, { accountId: account_id, ...options }).catch((error: unknown) => {
-      if (!(error instanceof Problem && error.code === 'events_disabled')) throw error;
-      throw new Failure(`Events are not enabled for this account: run orders events enable ${account_id} first.`);
-    });
-    await recordEndpointAction(trx, 'endpoint_created', created, options.types && { types: options.types });
+  const { account_id } = await requireAccount(database, account);
+  return inTransaction(database, async (transaction) => {
+    const created = await createEndpoint(transaction, keys, { accountId: account_id, ...options }).catch(
+      (error: unknown) => {
+        if (!(error instanceof Problem && error.code === 'events_disabled')) throw error;
+        throw new Failure(`Events are not enabled for this account: run orders events enable ${account_id} first.`);
+      },
+    );
+    await recordEndpointAction(transaction, 'endpoint_created', created, options.types && { types: options.types });
     return created;
   });
 }
 
 /** Replaces the secret; deliveries are signed with both for `overlapMs` milliseconds. */
 export async function replaceEndpointSecret(
-  knex: Knex,
+  database: Database,
   keys: SecretsKeys,
   endpointId: string,
   overlapMs: number,
 ): Promise<EndpointWithSecret> {
-  return knex.transaction(async (trx) => {
-    const secret = await rotateEndpointSecret(trx, keys, await requireEndpoint(trx, endpointId), overlapMs);
+  return inTransaction(database, async (transaction) => {
+    const secret = await rotateEndpointSecret(
+      transaction,
+      keys,
+      await requireEndpoint(transaction, endpointId),
+      overlapMs,
+    );
     // Again, because another session may have removed it meanwhile; the row is locked now.
-    const endpoint = await requireEndpoint(trx, endpointId);
-    await recordEndpointAction(trx, 'endpoint_rotated', endpoint, { overlap_ms: overlapMs });
+    const endpoint = await requireEndpoint(transaction, endpointId);
+    await recordEndpointAction(transaction, 'endpoint_rotated', endpoint, { overlap_ms: overlapMs });
     return { ...endpoint, secret };
   });
 }
 
 /** Enables or pauses an endpoint. Without a change there is no audit entry. */
-export async function switchEndpoint(knex: Knex, endpointId: string, isEnabled: boolean): Promise<Endpoint> {
-  const endpoint = await requireEndpoint(knex, endpointId);
-  return knex.transaction(async (trx) => {
-    const hasChanged = await (isEnabled ? enableEndpoint : pauseEndpoint)(trx, endpoint);
-    if (hasChanged) await recordEndpointAction(trx, isEnabled ? 'endpoint_enabled' : 'endpoint_paused', endpoint);
-    return requireEndpoint(trx, endpointId);
+export async function switchEndpoint(database: Database, endpointId: string, isEnabled: boolean): Promise<Endpoint> {
+  const endpoint = await requireEndpoint(database, endpointId);
+  return inTransaction(database, async (transaction) => {
+    const hasChanged = await (isEnabled ? enableEndpoint : pauseEndpoint)(transaction, endpoint);
+    if (hasChanged)
+      await recordEndpointAction(transaction, isEnabled ? 'endpoint_enabled' : 'endpoint_paused', endpoint);
+    return requireEndpoint(transaction, endpointId);
   });
 }
 
-export async function deleteEndpoint(knex: Knex, endpointId: string): Promise<Endpoint> {
-  const endpoint = await requireEndpoint(knex, endpointId);
-  await knex.transaction(async (trx) => {
-    if (await removeEndpoint(trx, endpoint)) await recordEndpointAction(trx, 'endpoint_removed', endpoint);
+export async function deleteEndpoint(database: Database, endpointId: string): Promise<Endpoint> {
+  const endpoint = await requireEndpoint(database, endpointId);
+  await inTransaction(database, async (transaction) => {
+    if (await removeEndpoint(transaction, endpoint))
+      await recordEndpointAction(transaction, 'endpoint_removed', endpoint);
   });
   return endpoint;
 }
 
 /** Has the events of a range of sequences delivered again, without `to` all from the first. @returns the endpoint, and how many events there are. */
 export async function resendRange(
-  knex: Knex,
+  database: Database,
   endpointId: string,
   { from, to }: { from: number; to?: number | undefined },
 ): Promise<{ endpoint: Endpoint; resent: number }> {
-  const endpoint = await requireEndpoint(knex, endpointId);
-  const resent = await knex.transaction(async (trx) => {
-    const events = await resendEvents(trx, endpoint, from, to ?? Number.MAX_SAFE_INTEGER);
-    if (events > 0) await recordEndpointAction(trx, 'events_resent', endpoint, { from, to: to ?? null, events });
+  const endpoint = await requireEndpoint(database, endpointId);
+  const resent = await inTransaction(database, async (transaction) => {
+    const events = await resendEvents(transaction, endpoint, from, to ?? Number.MAX_SAFE_INTEGER);
+    if (events > 0)
+      await recordEndpointAction(transaction, 'events_resent', endpoint, { from, to: to ?? null, events });
     return events;
   });
   return { endpoint, resent };
@@ -90,13 +101,18 @@ export async function resendRange(
 
 /** Records an action on an endpoint in the audit trail. */
 export function recordEndpointAction(
-  trx: Knex,
+  transaction: Connection,
   action: string,
   { account_id, endpoint_number, url }: Endpoint,
   more: object | null = null,
 ): Promise<void> {
   const subject = `endpoint:${endpoint_number}`;
-  return recordAction(trx, { accountId: account_id, action, subject, details: { url: withoutQuery(url), ...more } });
+  return recordAction(transaction, {
+    accountId: account_id,
+    action,
+    subject,
+    details: { url: withoutQuery(url), ...more },
+  });
 }
 
 /** Longer than an attempt, which takes at most 15 seconds. */
@@ -110,16 +126,16 @@ const MAX_ATTEMPTS = 1000;
  *
  * @throws {Failure} if there is none in time.
  */
-export async function tryEndpoint(knex: Knex, endpointId: string): Promise<AttemptJson> {
-  const endpoint = await requireEndpoint(knex, endpointId);
-  const { eventId } = await knex.transaction(async (trx) => {
-    const requested = await requestTest(trx, endpoint);
+export async function tryEndpoint(database: Database, endpointId: string): Promise<AttemptJson> {
+  const endpoint = await requireEndpoint(database, endpointId);
+  const { eventId } = await inTransaction(database, async (transaction) => {
+    const requested = await requestTest(transaction, endpoint);
     if (!requested) throw new Failure('The endpoint was removed.');
-    if (requested.isNew) await recordEndpointAction(trx, 'endpoint_tested', endpoint);
+    if (requested.isNew) await recordEndpointAction(transaction, 'endpoint_tested', endpoint);
     return requested;
   });
   for (const startedAt = performance.now(); performance.now() - startedAt < TIMEOUT_MS; ) {
-    const attempts = await listAttempts(knex, endpoint, { limit: MAX_ATTEMPTS });
+    const attempts = await listAttempts(database, endpoint, { limit: MAX_ATTEMPTS });
     const attempt = attempts.find(({ event_id }) => event_id === eventId);
     if (attempt) return attemptJson(attempt);
     await sleep(POLL_INTERVAL_MS);

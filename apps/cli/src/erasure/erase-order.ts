@@ -1,11 +1,12 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import { type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
+import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { contactsIn, mentionsAny } from '@orders/domain/contacts.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
+import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
-import type { Knex } from 'knex';
 import { KEPT_DETAILS } from '../audit/audit-chain.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
@@ -27,7 +28,7 @@ interface ErasedOrder {
  * @param by the kinds of search criteria, such as `phone`.
  */
 export async function eraseOrder(
-  db: Knex,
+  connection: Connection,
   {
     accountId,
     sourceOrderId,
@@ -43,32 +44,37 @@ export async function eraseOrder(
     by: readonly string[];
   },
 ): Promise<ErasedOrder> {
-  const contacts = await findContacts(db, { accountId, sourceOrderId, receiptIds });
+  const contacts = await findContacts(connection, { accountId, sourceOrderId, receiptIds });
   const isMentioned = mentionsAny([...search.contacts, ...contacts]);
   const chunks = inChunks([...receiptIds.filter((id) => id !== foundBy), ...(foundBy ? [foundBy] : [])]);
   const last = chunks.pop() ?? [];
   let receipts = 0;
-  for (const ids of chunks) receipts += await db.transaction((trx) => eraseReceipts(trx, accountId, ids, isMentioned));
-  return db.transaction(async (trx) => {
+  for (const ids of chunks)
+    receipts += await inTransaction(connection, (transaction) =>
+      eraseReceipts(transaction, accountId, ids, isMentioned),
+    );
+  return inTransaction(connection, async (transaction) => {
     // Locks receipts before the order, as workers do.
-    receipts += await eraseReceipts(trx, accountId, last, isMentioned);
-    const order = await eraseWritten(trx, accountId, sourceOrderId, isMentioned);
+    receipts += await eraseReceipts(transaction, accountId, last, isMentioned);
+    const order = await eraseWritten(transaction, accountId, sourceOrderId, isMentioned);
     const subject = order ? `order:${order.order_id}` : `receipt:${receiptIds.at(-1)}`;
     if (order || receipts > 0)
-      await recordAudit(trx, { accountId, actor, action: 'order_erased', subject, details: { by, receipts } });
+      await recordAudit(transaction, { accountId, actor, action: 'order_erased', subject, details: { by, receipts } });
     return { order: order?.review_state ?? null, receipts };
   });
 }
 
+const BY_SOURCE = 'select * from orders where account_id = $1 and source_order_id = $2';
+
 /** The phone numbers and e-mail addresses in an order and its receipts; fields that stay, such as items, may contain them too. */
 async function findContacts(
-  db: Knex,
+  connection: Connection,
   { accountId, sourceOrderId, receiptIds }: Pick<CustomerOrder, 'sourceOrderId' | 'receiptIds'> & { accountId: number },
 ): Promise<Set<string>> {
-  const [row]: StoredOrder[] = await db('orders').where({ account_id: accountId, source_order_id: sourceOrderId });
+  const [row] = await run<StoredOrder>(connection, BY_SOURCE, [accountId, sourceOrderId]);
   const contacts = new Set(row ? contactsIn(toOrder(toJson(row))) : []);
-  for await (const receipts of readReceipts(db, accountId, receiptIds)) {
-    for (const { body, source_order_id } of await withBodies(db, accountId, receipts)) {
+  for await (const receipts of readReceipts(connection, accountId, receiptIds)) {
+    for (const { body, source_order_id } of await withBodies(connection, accountId, receipts)) {
       if (body === null) continue;
       for (const contact of contactsIn(payloadOf({ source_order_id, body }))) contacts.add(contact);
     }
@@ -78,65 +84,66 @@ async function findContacts(
 
 /** @returns the order as it was; null if there is none, or it contained no data of the customer. */
 async function eraseWritten(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   sourceOrderId: string,
   isMentioned: (text: string) => boolean,
 ): Promise<OrderRow | null> {
+  const lock = async () => {
+    const [row] = await run<StoredOrder>(connection, `${BY_SOURCE} for update`, [accountId, sourceOrderId]);
+    return row;
+  };
   // If an order replaces its held cancellation while the first statement waits for that row, only a second one sees the order.
-  const row =
-    (await lockBySource(trx, accountId, sourceOrderId)) ?? (await lockBySource(trx, accountId, sourceOrderId));
+  const row = (await lock()) ?? (await lock());
   if (!row) return null;
+  const key = [accountId, row.order_id];
   if ((row.review_state as string) === 'cancellation_held') {
-    await trx('orders').where({ account_id: accountId, order_id: row.order_id }).update({ review_reason: null });
+    await execute(connection, 'update orders set review_reason = null where account_id = $1 and order_id = $2', key);
     return null;
   }
   // Also for an order that was erased before: it may have been rejected since, with a reason in free text.
   const relatedRows =
-    (await eraseHistory(trx, accountId, row.order_id)) + (await eraseChanges(trx, accountId, row.order_id));
+    (await eraseHistory(connection, accountId, row.order_id)) +
+    (await eraseChanges(connection, accountId, row.order_id));
   const order = toOrder(toJson(row));
   if (row.erased_at !== null && row.review_reason === null && isRedacted(order, isMentioned))
     return relatedRows > 0 ? row : null;
-  const { customer, items, ...rest } = redactOrder(order, isMentioned);
-  await trx('orders')
-    .where({ account_id: accountId, order_id: row.order_id })
-    .update({
-      ...rest,
-      customer_name: customer.name,
-      customer_phone: customer.phone,
-      customer_email: customer.email,
-      customer_id: customer.id,
-      items: JSON.stringify(items),
-      warnings: '[]',
-      review_reason: null,
-      erased_at: trx.raw('clock_timestamp()'),
-    });
+  await storeRedacted(connection, key, redactOrder(order, isMentioned));
   // Even if there are none yet: fillSearchTerms may have read the order before, and does not replace existing ones.
-  await updateSearchTerms(trx, accountId, [row.order_id]);
+  await updateSearchTerms(connection, accountId, [row.order_id]);
   return row;
 }
 
-async function lockBySource(
-  trx: Knex.Transaction,
-  accountId: number,
-  sourceOrderId: string,
-): Promise<StoredOrder | undefined> {
-  return trx<StoredOrder>('orders')
-    .where({ account_id: accountId, source_order_id: sourceOrderId })
-    .forUpdate()
-    .first() as Promise<StoredOrder | undefined>;
+async function storeRedacted(connection: Connection, key: number[], redacted: Order): Promise<void> {
+  const { customer, items, ...rest } = redacted;
+  const columns = {
+    ...rest,
+    customer_name: customer.name,
+    customer_phone: customer.phone,
+    customer_email: customer.email,
+    customer_id: customer.id,
+    items: JSON.stringify(items),
+    warnings: '[]',
+    review_reason: null,
+  };
+  const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);
+  await execute(
+    connection,
+    `update orders set ${assignments.join(', ')}, erased_at = clock_timestamp() where account_id = $1 and order_id = $2`,
+    [...key, ...Object.values(columns)],
+  );
 }
 
 /** Keeps actor, action and time; a trigger marks the events in the chain. @returns the number of changed events. */
-async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
-  const { rowCount } = await trx.raw<{ rowCount: number }>(
+async function eraseHistory(connection: Connection, accountId: number, orderId: number): Promise<number> {
+  return execute(
+    connection,
     `update audit_events
      set details = ${KEPT_DETAILS}
-     where account_id = ? and subject = ? and (jsonb_exists(details, 'reason') or jsonb_path_exists(
-       details, '$.changes[*] \\? (@.before.type() != "null" || @.after.type() != "null")'))`,
+     where account_id = $1 and subject = $2 and (jsonb_exists(details, 'reason') or jsonb_path_exists(
+       details, '$.changes[*] ? (@.before.type() != "null" || @.after.type() != "null")'))`,
     [accountId, `order:${orderId}`],
   );
-  return rowCount;
 }
 
 /**
@@ -145,9 +152,10 @@ async function eraseHistory(trx: Knex.Transaction, accountId: number, orderId: n
  *
  * @returns the number of changed resends.
  */
-async function eraseChanges(trx: Knex.Transaction, accountId: number, orderId: number): Promise<number> {
-  return trx('resends')
-    .where({ account_id: accountId, order_id: orderId })
-    .whereNotNull('changes')
-    .update({ changes: null });
+async function eraseChanges(connection: Connection, accountId: number, orderId: number): Promise<number> {
+  return execute(
+    connection,
+    'update resends set changes = null where account_id = $1 and order_id = $2 and changes is not null',
+    [accountId, orderId],
+  );
 }

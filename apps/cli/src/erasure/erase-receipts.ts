@@ -1,7 +1,7 @@
 import { ascending, newBatchIdFor } from '@orders/database/receipts/uuids.ts';
+import { type Connection, execute } from '@orders/database/run.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { redactedBody, redactOrder } from '@orders/domain/redact-order.ts';
-import type { Knex } from 'knex';
 import { isRedacted } from './find-customer.ts';
 import { lockReceipts, payloadOf, type StoredReceipt } from './scan-receipts.ts';
 
@@ -16,7 +16,7 @@ type Range = Pick<StoredReceipt, 'body_start' | 'body_length' | 'raw_length'>;
  * @returns the number of receipts that had personal data.
  */
 export async function eraseReceipts(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   receiptIds: readonly string[],
   isMentioned: (text: string) => boolean,
@@ -24,19 +24,19 @@ export async function eraseReceipts(
   if (receiptIds.length === 0) return 0;
   const oldRanges = new Map<string, Range[]>();
   let erased = 0;
-  for (const receipt of await lockReceipts(trx, accountId, ascending(receiptIds))) {
-    if (!(await moveRedacted(trx, accountId, receipt, isMentioned))) continue;
+  for (const receipt of await lockReceipts(connection, accountId, ascending(receiptIds))) {
+    if (!(await moveRedacted(connection, accountId, receipt, isMentioned))) continue;
     erased += 1;
     oldRanges.set(receipt.batch_id, [...(oldRanges.get(receipt.batch_id) ?? []), receipt]);
   }
   // In id order, so that two erasures do not deadlock.
   for (const batchId of ascending([...oldRanges.keys()]))
-    await overwriteBodies(trx, accountId, batchId, oldRanges.get(batchId) ?? []);
+    await overwriteBodies(connection, accountId, batchId, oldRanges.get(batchId) ?? []);
   return erased;
 }
 
 async function moveRedacted(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   { receipt_id, source_order_id, body, erased_at }: StoredReceipt,
   isMentioned: (text: string) => boolean,
@@ -46,28 +46,37 @@ async function moveRedacted(
   if (erased_at !== null && isRedacted(order, isMentioned)) return false;
   const redacted = redactedBody(redactOrder(order, isMentioned));
   const newBatchId = newBatchIdFor(receipt_id);
-  await trx('receipt_payloads').insert({ batch_id: newBatchId, account_id: accountId, bodies: redacted });
+  await execute(connection, 'insert into receipt_payloads (batch_id, account_id, bodies) values ($1, $2, $3)', [
+    newBatchId,
+    accountId,
+    redacted,
+  ]);
   // Removing the lease stops a worker that has claimed it; the outbox row stays, so it is claimed again.
-  await trx.raw(
+  await execute(
+    connection,
     `update receipts
-     set batch_id = ?::uuid, body_start = 1, body_length = ?, raw_length = null, warnings = null, erased_at = clock_timestamp(),
+     set batch_id = $1::uuid, body_start = 1, body_length = $2, raw_length = null, warnings = null, erased_at = clock_timestamp(),
          lease_id = null, lease_expires_at = null
-     where receipt_id = ?::uuid and account_id = ?`,
+     where receipt_id = $3::uuid and account_id = $4`,
     [newBatchId, redacted.length, receipt_id, accountId],
   );
   return true;
 }
 
 /** One update for all ranges of a row, as each update rewrites the whole row. */
-async function overwriteBodies(trx: Knex.Transaction, accountId: number, batchId: string, ranges: readonly Range[]) {
-  const bodies = ranges.reduce((sql) => `overlay(${sql} placing ? from ? for ?)`, 'bodies');
-  const values = ranges.flatMap(({ body_start, body_length, raw_length }) => {
+async function overwriteBodies(
+  connection: Connection,
+  accountId: number,
+  batchId: string,
+  ranges: readonly Range[],
+): Promise<void> {
+  const bodies = ranges.reduce((sql, { body_start: start, body_length, raw_length }) => {
     const length = body_length + (raw_length ?? 0);
-    return [Buffer.alloc(length, ' '), body_start, length];
-  });
-  await trx.raw(`update receipt_payloads set bodies = ${bodies} where batch_id = ?::uuid and account_id = ?`, [
-    ...values,
-    batchId,
-    accountId,
-  ]);
+    return `overlay(${sql} placing convert_to(repeat(' ', ${length}), 'UTF8') from ${start} for ${length})`;
+  }, 'bodies');
+  await execute(
+    connection,
+    `update receipt_payloads set bodies = ${bodies} where batch_id = $1::uuid and account_id = $2`,
+    [batchId, accountId],
+  );
 }

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { IS_ORDER, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
-import type { Knex } from 'knex';
 import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
@@ -42,7 +42,7 @@ export interface CustomerOrder {
  * @param onProgress is called after each page.
  */
 export async function findCustomer(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   search: CustomerSearch,
   onProgress: (examined: Readonly<Examined>) => void = () => {},
@@ -56,23 +56,23 @@ export async function findCustomer(
     order.foundBy = receiptId ?? order.foundBy;
     found.set(sourceOrderId, order);
   };
-  for await (const rows of scanOrders(db, accountId)) {
+  for await (const rows of scanOrders(connection, accountId)) {
     for (const row of rows) add(row.source_order_id, whereInOrder(row, search));
     examined.orders += rows.length;
     onProgress(examined);
   }
-  for (const sourceOrderId of await findInHistory(db, accountId, search)) add(sourceOrderId, ['history']);
-  for (const sourceOrderId of await findInResends(db, accountId, search)) add(sourceOrderId, ['resends']);
-  for (const sourceOrderId of await findInNotes(db, accountId, search)) add(sourceOrderId, ['notes']);
-  for await (const ids of scanReceipts(db, accountId)) {
-    for await (const receipts of readReceipts(db, accountId, ids)) {
-      for (const receipt of await withBodies(db, accountId, receipts))
+  for (const sourceOrderId of await findInHistory(connection, accountId, search)) add(sourceOrderId, ['history']);
+  for (const sourceOrderId of await findInResends(connection, accountId, search)) add(sourceOrderId, ['resends']);
+  for (const sourceOrderId of await findInNotes(connection, accountId, search)) add(sourceOrderId, ['notes']);
+  for await (const ids of scanReceipts(connection, accountId)) {
+    for await (const receipts of readReceipts(connection, accountId, ids)) {
+      for (const receipt of await withBodies(connection, accountId, receipts))
         add(receipt.source_order_id, whereInReceipt(receipt, search), receipt.receipt_id);
     }
     examined.receipts += ids.length;
     onProgress(examined);
   }
-  if (found.size > 0) await addReceiptsAndStates(db, accountId, found);
+  if (found.size > 0) await addReceiptsAndStates(connection, accountId, found);
   return { found: [...found.values()], examined };
 }
 
@@ -82,18 +82,20 @@ function emptyOrder(sourceOrderId: string): CustomerOrder {
 
 /** Adds all receipts of the found orders, including those that do not mention the customer, and the orders' ids and states. */
 async function addReceiptsAndStates(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   found: ReadonlyMap<string, CustomerOrder>,
 ): Promise<void> {
-  for await (const ids of scanReceipts(db, accountId)) {
-    for await (const receipts of readReceipts(db, accountId, ids))
+  for await (const ids of scanReceipts(connection, accountId)) {
+    for await (const receipts of readReceipts(connection, accountId, ids))
       for (const receipt of receipts) found.get(receipt.source_order_id)?.receiptIds.push(receipt.receipt_id);
   }
-  const written: { source_order_id: string; order_id: number; review_state: ReviewState }[] = await db('orders')
-    .where({ account_id: accountId })
-    .whereRaw(`source_order_id = any(?::text[]) and ${IS_ORDER}`, [[...found.keys()]])
-    .select('source_order_id', 'order_id', 'review_state');
+  const written = await run<{ source_order_id: string; order_id: number; review_state: ReviewState }>(
+    connection,
+    `select source_order_id, order_id, review_state from orders
+     where account_id = $1 and source_order_id = any($2::text[]) and ${IS_ORDER}`,
+    [accountId, [...found.keys()]],
+  );
   for (const { source_order_id, order_id, review_state } of written) {
     const order = found.get(source_order_id);
     if (order) Object.assign(order, { orderId: order_id, reviewState: review_state });
@@ -102,13 +104,13 @@ async function addReceiptsAndStates(
 
 export type StoredOrder = OrderRow & { review_reason: string | null; erased_at: Date | null };
 
-async function* scanOrders(db: Knex, accountId: number): AsyncGenerator<StoredOrder[]> {
+async function* scanOrders(connection: Connection, accountId: number): AsyncGenerator<StoredOrder[]> {
   for (let after = 0; ; ) {
-    const rows: StoredOrder[] = await db('orders')
-      .where({ account_id: accountId })
-      .andWhere('order_id', '>', after)
-      .orderBy('order_id')
-      .limit(PAGE);
+    const rows: StoredOrder[] = await run<StoredOrder>(
+      connection,
+      `select * from orders where account_id = $1 and order_id > $2 order by order_id limit ${PAGE}`,
+      [accountId, after],
+    );
     const last = rows.at(-1);
     if (!last) return;
     yield rows;

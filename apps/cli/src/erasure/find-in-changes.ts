@@ -1,74 +1,94 @@
 import { FIRST_UUID } from '@orders/database/receipts/uuids.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import type { OrderChange } from '@orders/domain/edit-order.ts';
-import type { Knex } from 'knex';
 
 /** Rows per query; each can be as large as a body. */
 const PAGE = 100;
 
-/** Orders whose audit events mention the customer, such as in an edit; their payload may no longer exist. */
-export async function findInHistory(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
-  const orderIds = new Set<number>();
-  for (let after = 0, count = PAGE; count === PAGE; ) {
-    const events: { event_id: number; subject: string; details: Details | null }[] = await db('audit_events')
-      .where({ account_id: accountId })
-      .whereLike('subject', 'order:%')
-      .andWhere('event_id', '>', after)
-      .orderBy('event_id')
-      .limit(PAGE)
-      .select('event_id', 'subject', 'details');
-    for (const { subject, details } of events)
-      if (details && isEventAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
-    count = events.length;
-    after = events.at(-1)?.event_id ?? after;
+/** Yields the rows of a statement, page by page. @param keyOf the values from $2 on after which the next page begins. */
+async function* readPages<Row extends object>(
+  connection: Connection,
+  statement: string,
+  { accountId, first, keyOf }: { accountId: number; first: unknown[]; keyOf: (row: Row) => unknown[] },
+): AsyncGenerator<Row> {
+  for (let after = first, count = PAGE; count === PAGE; ) {
+    const rows: Row[] = await run<Row>(connection, `${statement} limit ${PAGE}`, [accountId, ...after]);
+    yield* rows;
+    count = rows.length;
+    const last = rows.at(-1);
+    if (last) after = keyOf(last);
   }
-  return sourceIdsOf(db, accountId, orderIds);
+}
+
+/** Orders whose audit events mention the customer, such as in an edit; their payload may no longer exist. */
+export async function findInHistory(
+  connection: Connection,
+  accountId: number,
+  search: CustomerSearch,
+): Promise<string[]> {
+  const events = readPages<{ event_id: number; subject: string; details: Details | null }>(
+    connection,
+    `select event_id, subject, details from audit_events
+     where account_id = $1 and subject like 'order:%' and event_id > $2 order by event_id`,
+    { accountId, first: [0], keyOf: ({ event_id }) => [event_id] },
+  );
+  const orderIds = new Set<number>();
+  for await (const { subject, details } of events)
+    if (details && isEventAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
+  return sourceIdsOf(connection, accountId, orderIds);
 }
 
 /** Orders whose resends mention the customer; the payloads may no longer exist. */
-export async function findInResends(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
+export async function findInResends(
+  connection: Connection,
+  accountId: number,
+  search: CustomerSearch,
+): Promise<string[]> {
+  const resends = readPages<{ order_id: number; receipt_id: string; changes: Difference[] }>(
+    connection,
+    `select order_id, receipt_id, changes from resends
+     where account_id = $1 and changes is not null and (order_id, receipt_id) > ($2::bigint, $3::uuid)
+     order by order_id, receipt_id`,
+    { accountId, first: [0, FIRST_UUID], keyOf: ({ order_id, receipt_id }) => [order_id, receipt_id] },
+  );
   const orderIds = new Set<number>();
-  for (let after: [number, string] = [0, FIRST_UUID], count = PAGE; count === PAGE; ) {
-    const resends: { order_id: number; receipt_id: string; changes: Difference[] }[] = await db('resends')
-      .where({ account_id: accountId })
-      .whereNotNull('changes')
-      .whereRaw('(order_id, receipt_id) > (?::bigint, ?::uuid)', after)
-      .orderBy(['order_id', 'receipt_id'])
-      .limit(PAGE)
-      .select('order_id', 'receipt_id', 'changes');
-    for (const { order_id, changes } of resends) {
-      const events = changes.map(({ pointer, from, to }) => ({ pointer, before: from, after: to }));
-      if (isEventAbout({ changes: events }, search)) orderIds.add(order_id);
-    }
-    count = resends.length;
-    const last = resends.at(-1);
-    if (last) after = [last.order_id, last.receipt_id];
+  for await (const { order_id, changes } of resends) {
+    const events = changes.map(({ pointer, from, to }) => ({ pointer, before: from, after: to }));
+    if (isEventAbout({ changes: events }, search)) orderIds.add(order_id);
   }
-  return sourceIdsOf(db, accountId, orderIds);
+  return sourceIdsOf(connection, accountId, orderIds);
 }
 
 /** Orders whose notes mention the customer. */
-export async function findInNotes(db: Knex, accountId: number, search: CustomerSearch): Promise<string[]> {
+export async function findInNotes(
+  connection: Connection,
+  accountId: number,
+  search: CustomerSearch,
+): Promise<string[]> {
+  const notes = readPages<{ order_id: number; note_id: number; text: string }>(
+    connection,
+    `select order_id, note_id, text from order_notes
+     where account_id = $1 and (order_id, note_id) > ($2::bigint, $3::bigint) order by order_id, note_id`,
+    { accountId, first: [0, 0], keyOf: ({ order_id, note_id }) => [order_id, note_id] },
+  );
   const orderIds = new Set<number>();
-  for (let after = [0, 0], count = PAGE; count === PAGE; ) {
-    const notes: { order_id: number; note_id: number; text: string }[] = await db('order_notes')
-      .where({ account_id: accountId })
-      .whereRaw('(order_id, note_id) > (?::bigint, ?::bigint)', after)
-      .orderBy(['order_id', 'note_id'])
-      .limit(PAGE)
-      .select('order_id', 'note_id', 'text');
-    for (const { order_id, text } of notes) if (search.isMentioned(text)) orderIds.add(order_id);
-    count = notes.length;
-    const last = notes.at(-1);
-    if (last) after = [last.order_id, last.note_id];
-  }
-  return sourceIdsOf(db, accountId, orderIds);
+  for await (const { order_id, text } of notes) if (search.isMentioned(text)) orderIds.add(order_id);
+  return sourceIdsOf(connection, accountId, orderIds);
 }
 
-async function sourceIdsOf(db: Knex, accountId: number, orderIds: ReadonlySet<number>): Promise<string[]> {
-  const orders = db('orders').where({ account_id: accountId });
-  return orders.whereRaw('order_id = any(?::bigint[])', [[...orderIds]]).pluck('source_order_id');
+async function sourceIdsOf(
+  connection: Connection,
+  accountId: number,
+  orderIds: ReadonlySet<number>,
+): Promise<string[]> {
+  const orders = await run<{ source_order_id: string }>(
+    connection,
+    'select source_order_id from orders where account_id = $1 and order_id = any($2::bigint[])',
+    [accountId, [...orderIds]],
+  );
+  return orders.map(({ source_order_id }) => source_order_id);
 }
 
 type Details = { changes?: OrderChange[]; reason?: string };

@@ -1,7 +1,7 @@
 import { ascending, FIRST_UUID, idIn } from '@orders/database/receipts/uuids.ts';
+import { type Connection, inTransaction, run } from '@orders/database/run.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
-import type { Knex } from 'knex';
 
 /** Receipts of all accounts that one statement scans, as there is no index by account. */
 const MAX_SCANNED = 50_000;
@@ -22,17 +22,20 @@ export interface StoredReceipt {
   raw: Buffer | null;
 }
 
+/** A receipt without its body. */
+type StoredReceiptRow = Omit<StoredReceipt, 'body' | 'raw'>;
+
 const FIND_PAGE = `
 with examined as materialized (
-  select receipt_id, account_id from receipts where receipt_id > :after::uuid order by receipt_id limit ${MAX_SCANNED}
+  select receipt_id, account_id from receipts where receipt_id > $1::uuid order by receipt_id limit ${MAX_SCANNED}
 )
 select (select receipt_id from examined order by receipt_id desc limit 1) as last,
-       array(select receipt_id::text from examined where account_id = :accountId order by receipt_id) as ids`;
+       array(select receipt_id::text from examined where account_id = $2 order by receipt_id) as ids`;
 
 /** Yields pages of ids of an account's receipts, oldest first; a page can be empty. Takes no locks. */
-export async function* scanReceipts(db: Knex, accountId: number): AsyncGenerator<string[]> {
+export async function* scanReceipts(connection: Connection, accountId: number): AsyncGenerator<string[]> {
   for (let after: string | null = FIRST_UUID; after !== null; ) {
-    const page = await findPage(db, accountId, after);
+    const page = await findPage(connection, accountId, after);
     yield page.ids;
     after = page.last;
   }
@@ -44,26 +47,25 @@ interface Page {
   last: string | null;
 }
 
-async function findPage(db: Knex, accountId: number, after: string): Promise<Page> {
-  return db.transaction(async (trx) => {
+function findPage(connection: Connection, accountId: number, after: string): Promise<Page> {
+  return inTransaction(
+    connection,
+    async (transaction) => (await run<Page>(transaction, FIND_PAGE, [after, accountId]))[0] as Page,
     // In key order it stops at the end of the page; a sort would read the whole table first.
-    await trx.raw('set local enable_sort = off');
-    await trx.raw('set local enable_bitmapscan = off');
-    const { rows } = await trx.raw<{ rows: Page[] }>(FIND_PAGE, { after, accountId });
-    return rows[0] as Page;
-  });
+    { enable_sort: 'off', enable_bitmapscan: 'off' },
+  );
 }
 
 const COLUMNS = 'receipt_id, source_order_id, erased_at, batch_id, body_start, body_length, raw_length';
-const SELECT = `select ${COLUMNS} from receipts where ${idIn('receipt_id', ':ids')} and account_id = :accountId order by receipt_id`;
+const SELECT = `select ${COLUMNS} from receipts where ${idIn('receipt_id', '$1')} and account_id = $2 order by receipt_id`;
 
 /** Yields chunks of receipts without bodies. @param receiptIds in ascending order. */
 export async function* readReceipts(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   receiptIds: readonly string[],
-): AsyncGenerator<Omit<StoredReceipt, 'body' | 'raw'>[]> {
-  for (const ids of inChunks(receiptIds)) yield (await db.raw(SELECT, { ids, accountId })).rows;
+): AsyncGenerator<StoredReceiptRow[]> {
+  for (const ids of inChunks(receiptIds)) yield run<StoredReceiptRow>(connection, SELECT, [ids, accountId]);
 }
 
 /** Chunks that can be in memory with their bodies, or be changed in one transaction. */
@@ -73,26 +75,26 @@ export function inChunks(receiptIds: readonly string[]): string[][] {
 
 /** Locks a chunk of receipts in id order until the end of the transaction. @param receiptIds in ascending order. */
 export async function lockReceipts(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   receiptIds: readonly string[],
 ): Promise<StoredReceipt[]> {
-  const { rows } = await trx.raw(`${SELECT} for update`, { ids: receiptIds, accountId });
-  return withBodies(trx, accountId, rows);
+  const rows = await run<StoredReceiptRow>(connection, `${SELECT} for update`, [receiptIds, accountId]);
+  return withBodies(connection, accountId, rows);
 }
 
 const FIND_BODIES = `
-select batch_id, bodies from receipt_payloads where ${idIn('batch_id', ':ids')} and account_id = :accountId`;
+select batch_id, bodies from receipt_payloads where ${idIn('batch_id', '$1')} and account_id = $2`;
 
 /** Adds the bodies. */
 export async function withBodies(
-  db: Knex,
+  connection: Connection,
   accountId: number,
-  receipts: readonly Omit<StoredReceipt, 'body' | 'raw'>[],
+  receipts: readonly StoredReceiptRow[],
 ): Promise<StoredReceipt[]> {
   const ids = ascending([...new Set(receipts.map((receipt) => receipt.batch_id))]);
   if (ids.length === 0) return [];
-  const { rows } = await db.raw<{ rows: { batch_id: string; bodies: Buffer }[] }>(FIND_BODIES, { ids, accountId });
+  const rows = await run<{ batch_id: string; bodies: Buffer }>(connection, FIND_BODIES, [ids, accountId]);
   const bodies = new Map(rows.map((row) => [row.batch_id, row.bodies]));
   return receipts.map((receipt) => {
     const start = receipt.body_start - 1;

@@ -8,21 +8,22 @@ import { count, details } from '../table.ts';
 
 /** Enables or disables an account's events, and shows their state. Without a change there is no audit entry. */
 export async function changeEvents(context: Context, reference: string, isEnabled: boolean): Promise<Output> {
-  const state = await context.inTransaction(async (trx) => {
-    const { account_id } = await requireAccount(trx, reference);
-    await lockAccount(trx, account_id);
-    const hasChanged = await setEvents(trx, account_id, isEnabled);
-    if (hasChanged) await recordAccountAction(trx, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
-    return { account_id, ...(await readEventLog(trx, account_id)) };
+  const state = await context.inTransaction(async (transaction) => {
+    const { account_id } = await requireAccount(transaction, reference);
+    await lockAccount(transaction, account_id);
+    const hasChanged = await setEvents(transaction, account_id, isEnabled);
+    if (hasChanged)
+      await recordAccountAction(transaction, account_id, isEnabled ? 'events_enabled' : 'events_disabled');
+    return { account_id, ...(await readEventLog(transaction, account_id)) };
   });
   return [state, describe(state)];
 }
 
 /** Shows the state of an account's events. */
 export async function showEvents(context: Context, reference: string): Promise<Output> {
-  const state = await context.withDatabase(async (knex) => {
-    const { account_id } = await requireAccount(knex, reference);
-    return { account_id, ...(await readEventLog(knex, account_id)) };
+  const state = await context.withDatabase(async (database) => {
+    const { account_id } = await requireAccount(database, reference);
+    return { account_id, ...(await readEventLog(database, account_id)) };
   });
   return [state, describe(state)];
 }

@@ -1,4 +1,6 @@
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
+import type { Database } from '@orders/database/connect.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { replaceSourceId, replaceSourceSecret, type Source, setIdPrefix } from '@orders/database/sources/sources.ts';
 import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
@@ -6,7 +8,6 @@ import { recordAction } from '../audit.ts';
 import { Failure } from '../errors.ts';
 import { explained, readOptionFile } from '../read-json-file.ts';
 import { requireSource } from '../require.ts';
-import type { Knex } from '../with-database.ts';
 
 export interface RotateOptions {
   url?: boolean;
@@ -16,42 +17,42 @@ export interface RotateOptions {
   overlap: number;
 }
 
-export async function replaceUrl(knex: Knex, account: string, reference: string): Promise<Source> {
-  const { account_id, source_number } = await requireSource(knex, account, reference);
-  return knex.transaction(async (trx) => {
-    const source = required(await replaceSourceId(trx, account_id, source_number));
-    await recordSourceAction(trx, 'source_url_replaced', source);
+export async function replaceUrl(database: Database, account: string, reference: string): Promise<Source> {
+  const { account_id, source_number } = await requireSource(database, account, reference);
+  return inTransaction(database, async (transaction) => {
+    const source = required(await replaceSourceId(transaction, account_id, source_number));
+    await recordSourceAction(transaction, 'source_url_replaced', source);
     return source;
   });
 }
 
 /** @throws {Problem} `id_prefix_fixed`, `id_prefix_taken`. */
 export async function changePrefix(
-  knex: Knex,
+  database: Database,
   [account, reference]: readonly [string, string],
   idPrefix: string,
 ): Promise<Source> {
-  const { account_id, source_number } = await requireSource(knex, account, reference);
-  return knex.transaction(async (trx) => {
+  const { account_id, source_number } = await requireSource(database, account, reference);
+  return inTransaction(database, async (transaction) => {
     const change = { accountId: account_id, sourceNumber: source_number, idPrefix };
-    const source = required(await setIdPrefix(trx, change));
-    await recordSourceAction(trx, 'source_id_prefix_changed', source, { id_prefix: idPrefix });
+    const source = required(await setIdPrefix(transaction, change));
+    await recordSourceAction(transaction, 'source_id_prefix_changed', source, { id_prefix: idPrefix });
     return source;
   });
 }
 
 export async function replaceSecret(
-  knex: Knex,
+  database: Database,
   keys: SecretsKeys,
   [account, reference]: readonly [string, string],
   options: RotateOptions,
 ): Promise<Source & { secret?: string }> {
-  const { account_id, source_number, settings } = await requireSource(knex, account, reference);
+  const { account_id, source_number, settings } = await requireSource(database, account, reference);
   const secret = await secretOf(options.secretFile, settings);
   const change = { accountId: account_id, sourceNumber: source_number, secret, overlapMs: options.overlap };
-  return knex.transaction(async (trx) => {
-    const source = required(await replaceSourceSecret(trx, keys, change));
-    await recordSourceAction(trx, 'source_secret_replaced', source, { overlap_ms: options.overlap });
+  return inTransaction(database, async (transaction) => {
+    const source = required(await replaceSourceSecret(transaction, keys, change));
+    await recordSourceAction(transaction, 'source_secret_replaced', source, { overlap_ms: options.overlap });
     return source;
   });
 }
@@ -70,8 +71,13 @@ export async function secretOf(file: string | undefined, { signature }: SourceSe
 }
 
 /** Records an action on a source in the audit trail. */
-export function recordSourceAction(trx: Knex, action: string, source: Source, more: object = {}): Promise<void> {
+export function recordSourceAction(
+  transaction: Connection,
+  action: string,
+  source: Source,
+  more: object = {},
+): Promise<void> {
   const { account_id, source_number } = source;
   const details = { name: source.name, ...more };
-  return recordAction(trx, { accountId: account_id, action, subject: `source:${source_number}`, details });
+  return recordAction(transaction, { accountId: account_id, action, subject: `source:${source_number}`, details });
 }

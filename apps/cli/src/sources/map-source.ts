@@ -1,3 +1,5 @@
+import type { Database } from '@orders/database/connect.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -16,7 +18,6 @@ import { Failure, UsageError } from '../errors.ts';
 import { explained, readJsonFile, readMappingOf, readOptionFile } from '../read-json-file.ts';
 import { requireSource } from '../require.ts';
 import { details } from '../table.ts';
-import type { Knex } from '../with-database.ts';
 import { recordSourceAction, required } from './change-source.ts';
 
 const CONSEQUENCE = 'is stored and ends dead, mapping_failed.';
@@ -72,19 +73,19 @@ export async function mapSource(
   if (preset !== undefined ? account !== undefined || file !== undefined : reference === undefined)
     throw new UsageError('Give an account and a source, or only --preset.');
   const given = file === undefined ? undefined : readMappingOf('--file', await readJsonFile(file, '--file'));
-  const find = (knex: Knex) => requireSource(knex, account as string, reference as string);
+  const find = (database: Database) => requireSource(database, account as string, reference as string);
   if (given === undefined || check !== undefined) {
     const mapping = preset ? PRESETS[preset].mapping : (given ?? (await context.withDatabase(find)).mapping);
     if (check === undefined) return [inSequence(mapping), printMapping(mapping)];
     const checked = await checkMapping(check, mapping);
     return [checked, describeChecked(checked)];
   }
-  const source = await context.withDatabase(async (knex) => {
-    const { account_id, source_number } = await find(knex);
-    return knex.transaction(async (trx) => {
+  const source = await context.withDatabase(async (database) => {
+    const { account_id, source_number } = await find(database);
+    return inTransaction(database, async (transaction) => {
       const change = { accountId: account_id, sourceNumber: source_number, mapping: given, by: whoami() };
-      const changed = required(await setMapping(trx, change));
-      await recordSourceAction(trx, 'source_mapping_changed', changed, { version: changed.mapping_version });
+      const changed = required(await setMapping(transaction, change));
+      await recordSourceAction(transaction, 'source_mapping_changed', changed, { version: changed.mapping_version });
       return changed;
     });
   });

@@ -1,8 +1,8 @@
 import { listAudit } from '@orders/database/audit.ts';
 import { findOrderBySource } from '@orders/database/orders/find-order-by-source.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { paginate, plainText, queryOf, smallId } from '../read-request.ts';
@@ -21,13 +21,13 @@ const pageQuery = { q: plainText(300).trim().allow(''), before: Joi.number().int
 
 /** The audit trail of one account, searched by actor, subject or an order's `source_order_id`. */
 export function accountAuditRoutes(deps: PortalDeps): Router {
-  const { knex, database, runLong } = deps;
+  const { database, runLong } = deps;
   const router = Router();
   router.get('/audit', recordRead(deps, 'activity'), async (request, response) => {
     const { q, before } = queryOf<Omit<AuditQuery, 'account_id'>>(request, pageQuery);
     const accountId = accountIdOf(request);
     const page = await runLong(request, async () =>
-      listPage(knex, { accountId, ...((await orderOf(accountId, q)) ?? actorOrSubject(q)), before }),
+      listPage(database, { accountId, ...((await orderOf(accountId, q)) ?? actorOrSubject(q)), before }),
     );
     response.json(page);
   });
@@ -42,13 +42,13 @@ export function accountAuditRoutes(deps: PortalDeps): Router {
 
 /** The audit trail of all accounts, or of one; for operators. */
 export function auditRoutes(deps: PortalDeps): Router {
-  const { knex, runLong } = deps;
+  const { database, runLong } = deps;
   const router = Router();
   router.get('/audit', async (request: Request, response) => {
     const { account_id, q, before } = queryOf<AuditQuery>(request, { ...pageQuery, account_id: smallId });
     await recordReadOf(deps, request, account_id ?? null, 'activity');
     response.json(
-      await runLong(request, () => listPage(knex, { accountId: account_id, ...actorOrSubject(q), before })),
+      await runLong(request, () => listPage(database, { accountId: account_id, ...actorOrSubject(q), before })),
     );
   });
   return router;
@@ -63,11 +63,11 @@ function actorOrSubject(text: string | undefined): { actor?: string; subject?: s
   return /^(?!operator:|network:|key:(?!\d+$))[a-z_]+:/.test(text) ? { subject: text } : { actor: text };
 }
 
-async function listPage(knex: Knex, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
+async function listPage(database: Connection, filter: Omit<Parameters<typeof listAudit>[1], 'limit'>) {
   const { page, next } = paginate(
-    await listAudit(knex, { ...filter, limit: PAGE_SIZE + 1 }),
+    await listAudit(database, { ...filter, limit: PAGE_SIZE + 1 }),
     PAGE_SIZE,
     ({ event_id }) => event_id,
   );
-  return { events: await nameSubjects(knex, page), next };
+  return { events: await nameSubjects(database, page), next };
 }

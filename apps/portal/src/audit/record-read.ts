@@ -11,7 +11,7 @@ const WINDOW_MS = 10 * 60_000;
 export type ReadKind = 'orders' | 'search' | 'order' | 'receipts' | 'receipt' | 'activity';
 
 /** For routes of an account: records, before the read, that an operator reads its personal data. */
-export function recordRead(deps: Pick<PortalDeps, 'knex'>, kind: ReadKind): RequestHandler {
+export function recordRead(deps: Pick<PortalDeps, 'database'>, kind: ReadKind): RequestHandler {
   return async (request, _response, next) => {
     const isSearch = kind === 'orders' && Boolean(request.query.q);
     await recordReadOf(deps, request, accountIdOf(request), isSearch ? 'search' : kind);
@@ -25,7 +25,7 @@ export function recordRead(deps: Pick<PortalDeps, 'knex'>, kind: ReadKind): Requ
  * @param accountId null for all accounts.
  */
 export async function recordReadOf(
-  { knex }: Pick<PortalDeps, 'knex'>,
+  { database }: Pick<PortalDeps, 'database'>,
   request: Request,
   accountId: number | null,
   kind: ReadKind,
@@ -35,7 +35,7 @@ export async function recordReadOf(
   const key = digestOf('audit read', email, String(accountId), kind);
   const subject = accountId === null ? 'accounts' : `account:${accountId}`;
   await recordAuditWithin(
-    knex,
+    database,
     [{ key, max: 1, windowMs: WINDOW_MS }],
     [{ accountId, actor: email, action: 'personal_data_read', subject, details: { kind } }],
   );

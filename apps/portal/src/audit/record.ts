@@ -1,24 +1,24 @@
 import { type AuditEntry, recordAudit } from '@orders/database/audit.ts';
+import type { Connection } from '@orders/database/run.ts';
 import type { User } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { personOf } from '../context.ts';
 
 /** Writes an audit entry with the signed-in person as actor, in the transaction that makes the change. */
-export function recordBy(trx: Knex, request: Request, entry: Omit<AuditEntry, 'actor'>): Promise<void> {
-  return recordAudit(trx, { ...entry, actor: personOf(request).email });
+export function recordBy(transaction: Connection, request: Request, entry: Omit<AuditEntry, 'actor'>): Promise<void> {
+  return recordAudit(transaction, { ...entry, actor: personOf(request).email });
 }
 
 /** As `recordBy`, about the signed-in person: an entry for each of their accounts, for the owners of that account. */
 export function recordAboutSelf(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   action: string,
   details: Record<string, unknown> | null = null,
 ): Promise<void> {
   const { email, memberships } = personOf(request);
   return recordAbout(
-    trx,
+    transaction,
     request,
     email,
     memberships.map(({ accountId }) => accountId),
@@ -28,14 +28,14 @@ export function recordAboutSelf(
 
 /** As `recordAboutSelf`, about another user. */
 export function recordAboutUser(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   { email, memberships }: User,
   action: string,
   details: NonNullable<AuditEntry['details']>,
 ): Promise<void> {
   return recordAbout(
-    trx,
+    transaction,
     request,
     email,
     memberships.map(({ account_id }) => account_id),
@@ -44,7 +44,7 @@ export function recordAboutUser(
 }
 
 function recordAbout(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   email: string,
   accountIds: number[],
@@ -52,7 +52,7 @@ function recordAbout(
 ): Promise<void> {
   const about = { ...entry, actor: personOf(request).email, subject: `user:${email}` };
   return recordAudit(
-    trx,
+    transaction,
     ...(accountIds.length > 0 ? accountIds : [null]).map((accountId) => ({ ...about, accountId })),
   );
 }

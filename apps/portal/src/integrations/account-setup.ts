@@ -1,5 +1,5 @@
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
-import type { Knex } from 'knex';
+import { type Connection, run } from '@orders/database/run.ts';
 
 /** The first steps that an account has done. */
 export interface AccountSetup {
@@ -11,13 +11,14 @@ export interface AccountSetup {
   has_sent: boolean;
 }
 
-export async function readSetup(db: Knex, accountId: number): Promise<AccountSetup> {
-  const { rows } = await db.raw<{ rows: [AccountSetup] }>(
-    `select exists (select from api_keys where account_id = :accountId) as has_key,
-            exists (select from orders where account_id = :accountId and ${IS_ORDER}) as has_order,
-            exists (select from orders where account_id = :accountId and review_state in ('confirmed', 'rejected')) as has_decision,
-            exists (select from api_keys where account_id = :accountId and last_used_at is not null) as has_sent`,
-    { accountId },
+export async function readSetup(connection: Connection, accountId: number): Promise<AccountSetup> {
+  const [setup] = await run<AccountSetup>(
+    connection,
+    `select exists (select from api_keys where account_id = $1::int) as has_key,
+            exists (select from orders where account_id = $1::int and ${IS_ORDER}) as has_order,
+            exists (select from orders where account_id = $1::int and review_state in ('confirmed', 'rejected')) as has_decision,
+            exists (select from api_keys where account_id = $1::int and last_used_at is not null) as has_sent`,
+    [accountId],
   );
-  return rows[0];
+  return setup as AccountSetup;
 }

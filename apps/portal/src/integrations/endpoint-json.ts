@@ -1,9 +1,9 @@
 import { type DeliveryAttempt, type Endpoint, findEndpoint } from '@orders/database/endpoints/endpoints.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { withoutQuery } from '@orders/domain/endpoints.ts';
 import { eventId } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import { textIdOf } from '../read-request.ts';
@@ -22,21 +22,26 @@ export function attemptJson(attempt: DeliveryAttempt): DeliveryAttempt {
 }
 
 /** The endpoint in the path. @throws {Problem} `endpoint_not_found`. */
-export async function endpointOf(db: Knex, request: Request): Promise<Endpoint> {
+export async function endpointOf(connection: Connection, request: Request): Promise<Endpoint> {
   const id = textIdOf(request.params.endpointId);
-  const endpoint = id === null ? null : await findEndpoint(db, accountIdOf(request), id);
+  const endpoint = id === null ? null : await findEndpoint(connection, accountIdOf(request), id);
   if (!endpoint) throw new Problem('endpoint_not_found');
   return endpoint;
 }
 
 /** Writes an audit entry about an endpoint. */
 export function recordEndpoint(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   action: string,
   { account_id, endpoint_number, url }: Endpoint,
   more: object = {},
 ): Promise<void> {
   const details = { url: withoutQuery(url), ...more };
-  return recordBy(trx, request, { accountId: account_id, action, subject: `endpoint:${endpoint_number}`, details });
+  return recordBy(transaction, request, {
+    accountId: account_id,
+    action,
+    subject: `endpoint:${endpoint_number}`,
+    details,
+  });
 }

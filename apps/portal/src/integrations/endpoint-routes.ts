@@ -33,13 +33,13 @@ interface NewEndpointBody {
 
 /** The endpoints of an account. Only a response that creates a secret contains it. */
 export function endpointRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShort } = deps;
+  const { database, config, runShort } = deps;
   const transact = transactFairly(deps);
   const keys = secretsKeysOf(config);
   const router = Router();
 
   router.get('/endpoints', async (request, response) => {
-    const endpoints = await runShort(request, () => listEndpoints(knex, accountIdOf(request)));
+    const endpoints = await runShort(request, () => listEndpoints(database, accountIdOf(request)));
     response.json({ endpoints: endpoints.map(endpointJson) });
   });
 
@@ -58,10 +58,10 @@ export function endpointRoutes(deps: PortalDeps): Router {
       const { code, error } = read;
       throw new Problem('invalid_request', { errors: [{ pointer: '/url', code, detail: `url ${error}` }] });
     }
-    const created = await transact(request, async (trx) => {
+    const created = await transact(request, async (transaction) => {
       const values = { accountId: accountIdOf(request), url: read.url, types: body.types };
-      const endpoint = await createEndpoint(trx, keys, values);
-      await recordEndpoint(trx, request, 'endpoint_created', endpoint, body.types ? { types: body.types } : {});
+      const endpoint = await createEndpoint(transaction, keys, values);
+      await recordEndpoint(transaction, request, 'endpoint_created', endpoint, body.types ? { types: body.types } : {});
       return endpoint;
     });
     response
@@ -72,11 +72,16 @@ export function endpointRoutes(deps: PortalDeps): Router {
 
   router.post('/endpoints/:endpointId/secret', async (request, response) => {
     const { overlap } = bodyOf<{ overlap: Grace }>(request, { overlap: graceSchema });
-    const json = await transact(request, async (trx) => {
-      const secret = await rotateEndpointSecret(trx, keys, await endpointOf(trx, request), GRACE_MS[overlap]);
+    const json = await transact(request, async (transaction) => {
+      const secret = await rotateEndpointSecret(
+        transaction,
+        keys,
+        await endpointOf(transaction, request),
+        GRACE_MS[overlap],
+      );
       // Again: it may have been removed meanwhile, and from here on its row is locked.
-      const endpoint = await endpointOf(trx, request);
-      await recordEndpoint(trx, request, 'endpoint_rotated', endpoint, { overlap });
+      const endpoint = await endpointOf(transaction, request);
+      await recordEndpoint(transaction, request, 'endpoint_rotated', endpoint, { overlap });
       return { ...endpointJson(endpoint), secret };
     });
     response.set(NO_TRANSFORM).json(json);
@@ -87,30 +92,30 @@ export function endpointRoutes(deps: PortalDeps): Router {
     ['enable', enableEndpoint, 'endpoint_enabled'],
   ] as const) {
     router.post(`/endpoints/:endpointId/${path}`, async (request, response) => {
-      const endpoint = await transact(request, async (trx) => {
-        const before = await endpointOf(trx, request);
-        if (await change(trx, before)) await recordEndpoint(trx, request, action, before);
-        return endpointOf(trx, request);
+      const endpoint = await transact(request, async (transaction) => {
+        const before = await endpointOf(transaction, request);
+        if (await change(transaction, before)) await recordEndpoint(transaction, request, action, before);
+        return endpointOf(transaction, request);
       });
       response.json(endpointJson(endpoint));
     });
   }
 
   router.delete('/endpoints/:endpointId', async (request, response) => {
-    await transact(request, async (trx) => {
-      const endpoint = await endpointOf(trx, request);
-      if (!(await removeEndpoint(trx, endpoint))) throw new Problem('endpoint_not_found');
-      await recordEndpoint(trx, request, 'endpoint_removed', endpoint);
+    await transact(request, async (transaction) => {
+      const endpoint = await endpointOf(transaction, request);
+      if (!(await removeEndpoint(transaction, endpoint))) throw new Problem('endpoint_not_found');
+      await recordEndpoint(transaction, request, 'endpoint_removed', endpoint);
     });
     response.status(204).end();
   });
 
   router.post('/endpoints/:endpointId/test', async (request, response) => {
-    const uuid = await transact(request, async (trx) => {
-      const endpoint = await endpointOf(trx, request);
-      const requested = await requestTest(trx, endpoint);
+    const uuid = await transact(request, async (transaction) => {
+      const endpoint = await endpointOf(transaction, request);
+      const requested = await requestTest(transaction, endpoint);
       if (!requested) throw new Problem('endpoint_not_found');
-      if (requested.isNew) await recordEndpoint(trx, request, 'endpoint_tested', endpoint);
+      if (requested.isNew) await recordEndpoint(transaction, request, 'endpoint_tested', endpoint);
       return requested.eventId;
     });
     response.status(202).json({ event_id: eventId(uuid) });
@@ -121,10 +126,10 @@ export function endpointRoutes(deps: PortalDeps): Router {
       from: Joi.number().integer().min(1).required(),
       to: Joi.number().integer().min(Joi.ref('from')),
     });
-    const events = await transact(request, async (trx) => {
-      const endpoint = await endpointOf(trx, request);
-      const count = await resendEvents(trx, endpoint, from, to);
-      if (count > 0) await recordEndpoint(trx, request, 'events_resent', endpoint, { from, to, events: count });
+    const events = await transact(request, async (transaction) => {
+      const endpoint = await endpointOf(transaction, request);
+      const count = await resendEvents(transaction, endpoint, from, to);
+      if (count > 0) await recordEndpoint(transaction, request, 'events_resent', endpoint, { from, to, events: count });
       return count;
     });
     response.status(202).json({ events });
@@ -138,7 +143,7 @@ export function endpointRoutes(deps: PortalDeps): Router {
     // Postgres reads a UUID without hyphens.
     const wanted = event_id?.replace('evt_', '');
     const attempts = await runShort(request, async () =>
-      listAttempts(knex, await endpointOf(knex, request), { limit: PAGE_SIZE + 1, before, eventId: wanted }),
+      listAttempts(database, await endpointOf(database, request), { limit: PAGE_SIZE + 1, before, eventId: wanted }),
     );
     const { page, next } = paginate(attempts, PAGE_SIZE, ({ attempt_number }) => attempt_number);
     response.json({ attempts: page.map(attemptJson), next });

@@ -3,6 +3,7 @@ import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
@@ -27,36 +28,36 @@ export function integrationRoutes(deps: PortalDeps): Router {
   router.use(sourceRoutes(deps), mappingRoutes(deps), eventRoutes(deps), endpointRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
-    const rejected = await deps.runLong(request, () => listRejected(deps.knex, accountId, MAX_REJECTED));
+    const rejected = await deps.runLong(request, () => listRejected(deps.database, accountId, MAX_REJECTED));
     response.json({ rejected_deliveries: limitPageBytes(rejected) });
   });
   router.get('/setup', async (request, response) => {
-    response.json(await deps.runShort(request, () => readSetup(deps.knex, accountIdOf(request))));
+    response.json(await deps.runShort(request, () => readSetup(deps.database, accountIdOf(request))));
   });
   return router;
 }
 
 /** The log of events of an account: its state, and whether events are recorded. */
 function eventRoutes(deps: PortalDeps): Router {
-  const { knex, runShort } = deps;
+  const { database, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/events', async (request, response) => {
-    response.json(await runShort(request, () => readEventLog(knex, accountIdOf(request))));
+    response.json(await runShort(request, () => readEventLog(database, accountIdOf(request))));
   });
 
   router.put('/events', async (request, response) => {
     const { is_enabled } = bodyOf<{ is_enabled: boolean }>(request, { is_enabled: Joi.boolean().strict().required() });
     const accountId = accountIdOf(request);
-    const state = await transact(request, async (trx) => {
+    const state = await transact(request, async (transaction) => {
       // Locked, so that the audit entry matches the change.
-      await lockAccount(trx, accountId);
-      if (await setEvents(trx, accountId, is_enabled)) {
+      await lockAccount(transaction, accountId);
+      if (await setEvents(transaction, accountId, is_enabled)) {
         const action = is_enabled ? 'events_enabled' : 'events_disabled';
-        await recordBy(trx, request, { accountId, action, subject: `account:${accountId}` });
+        await recordBy(transaction, request, { accountId, action, subject: `account:${accountId}` });
       }
-      return readEventLog(trx, accountId);
+      return readEventLog(transaction, accountId);
     });
     response.json(state);
   });
@@ -68,24 +69,24 @@ type Choice = Pick<Account, 'resends'>;
 
 /** The account's setting for an order in review that is sent again with other content. */
 function resendsRoutes(deps: PortalDeps): Router {
-  const { knex, runShort } = deps;
+  const { database, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/resends', async (request, response) => {
-    const account = await runShort(request, () => findAccount(knex, accountIdOf(request)));
+    const account = await runShort(request, () => findAccount(database, accountIdOf(request)));
     response.json(choiceOf(account));
   });
 
   router.put('/resends', async (request, response) => {
     const { resends } = bodyOf<Choice>(request, { resends: Joi.valid('ignore', 'hold').required() });
     const accountId = accountIdOf(request);
-    await transact(request, async (trx) => {
+    await transact(request, async (transaction) => {
       // Locked, so that the audit entry matches the change.
-      const before = await lockAccount(trx, accountId);
+      const before = await lockAccount(transaction, accountId);
       if (before?.resends === resends) return;
-      await setHoldResends(trx, accountId, resends === 'hold');
-      await recordBy(trx, request, {
+      await setHoldResends(transaction, accountId, resends === 'hold');
+      await recordBy(transaction, request, {
         accountId,
         action: 'resends_hold_changed',
         subject: `account:${accountId}`,
@@ -103,13 +104,13 @@ function choiceOf(account: Account | null): Choice {
 }
 
 /** Sends clearly marked test orders for the account; from the receipt on they are processed as any order. */
-function testOrderRoutes({ knex, database, runShort }: PortalDeps): Router {
+function testOrderRoutes({ database, runShort }: PortalDeps): Router {
   const limitRate = createIntervalLimiter(1000);
   const router = Router();
 
   router.post('/test-orders', async (request, response) => {
     const accountId = accountIdOf(request);
-    const account = await runShort(request, () => findAccount(knex, accountId));
+    const account = await runShort(request, () => findAccount(database, accountId));
     // As intake does.
     if (account?.state === 'suspended') throw new Problem('account_suspended');
     limitRate(accountId);
@@ -117,17 +118,16 @@ function testOrderRoutes({ knex, database, runShort }: PortalDeps): Router {
     const { source_order_id: sourceOrderId } = order;
     const receiptId = randomUUIDv7();
     contextOf(request).receiptId = receiptId;
-    await knex.transaction(async (trx) => {
-      await recordBy(trx, request, {
+    await inTransaction(database, async (transaction) => {
+      await recordBy(transaction, request, {
         accountId,
         action: 'test_order_sent',
         subject: `receipt:${receiptId}`,
         details: { source_order_id: sourceOrderId },
       });
       const receipt = { receiptId, accountId, sourceOrderId, channel: 'rest' as const, idempotencyKey: null };
-      // Last, and outside this transaction: the audit entry commits only if the receipt was stored. Delay 0 makes its outbox row due
-      // immediately, so the sweeper enqueues it.
-      await recordReceipts(database, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
+      // Delay 0 makes its outbox row due immediately, so the sweeper enqueues it.
+      await recordReceipts(transaction, randomUUIDv7(), 0, [{ ...receipt, body: Buffer.from(JSON.stringify(order)) }]);
     });
     response.status(202).json({ receipt_id: receiptId, source_order_id: sourceOrderId });
   });

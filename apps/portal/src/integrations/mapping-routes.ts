@@ -21,7 +21,7 @@ const MAX_CONCURRENT_PREVIEWS = 3;
 
 /** Mappings of sources: changes, versions, the last deliveries, and what a mapping makes of a delivery. */
 export function mappingRoutes(deps: PortalDeps): Router {
-  const { knex, config, runLong, runShort } = deps;
+  const { database, config, runLong, runShort } = deps;
   const transact = transactFairly(deps);
   const slicer = createTimeSlicer();
   const limitPreviews = limitConcurrencyPerAccount(MAX_CONCURRENT_PREVIEWS);
@@ -42,13 +42,13 @@ export function mappingRoutes(deps: PortalDeps): Router {
   });
 
   router.put('/sources/:number/mapping', async (request, response) => {
-    const { source_number, account_id } = await runShort(request, () => sourceOf(knex, request));
+    const { source_number, account_id } = await runShort(request, () => sourceOf(database, request));
     const mapping = mappingOf(bodyOf<{ mapping: unknown }>(request, { mapping: Joi.object().required() }).mapping);
-    const source = await transact(request, async (trx) => {
+    const source = await transact(request, async (transaction) => {
       const key = { accountId: account_id, sourceNumber: source_number };
-      const changed = await setMapping(trx, { ...key, mapping, by: personOf(request).email });
+      const changed = await setMapping(transaction, { ...key, mapping, by: personOf(request).email });
       if (!changed) throw new Problem('source_not_found');
-      await recordSource(trx, request, 'source_mapping_changed', changed, { version: changed.mapping_version });
+      await recordSource(transaction, request, 'source_mapping_changed', changed, { version: changed.mapping_version });
       return changed;
     });
     response.json(sourceJson(source, config.INTAKE_URL));
@@ -56,16 +56,16 @@ export function mappingRoutes(deps: PortalDeps): Router {
 
   router.get('/sources/:number/mappings', async (request, response) => {
     const mappings = await runLong(request, async () => {
-      const { account_id, source_number } = await sourceOf(knex, request);
-      return listMappings(knex, account_id, source_number);
+      const { account_id, source_number } = await sourceOf(database, request);
+      return listMappings(database, account_id, source_number);
     });
     response.json({ mappings: limitPageBytes(mappings) });
   });
 
   router.get('/sources/:number/deliveries', recordRead(deps, 'receipt'), async (request, response) => {
     const deliveries = await runLong(request, async () => {
-      const { account_id, source_number } = await sourceOf(knex, request);
-      return findDeliveries(knex, account_id, source_number, MAX_DELIVERIES);
+      const { account_id, source_number } = await sourceOf(database, request);
+      return findDeliveries(database, account_id, source_number, MAX_DELIVERIES);
     });
     response.json({ deliveries: limitPageBytes(deliveries.map(deliveryJson)) });
   });

@@ -1,10 +1,10 @@
 import { findAccount, lockAccount, setSignedOnly } from '@orders/database/accounts/accounts.ts';
 import { listSigning, rotateSigning, showSigning } from '@orders/database/accounts/signing-secrets.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { secretsKeysOf } from '@orders/runtime/config/settings.ts';
 import { type Request, Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { NO_TRANSFORM } from '../compress-responses.ts';
 import { accountIdOf } from '../context.ts';
@@ -15,15 +15,15 @@ import { GRACE_MS, type Grace, graceSchema } from './grace.ts';
 
 /** The signing secrets of an account: dates by default, texts on demand. Only operators enable signing. */
 export function signingRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShort } = deps;
+  const { database, config, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
 
   router.get('/signing', async (request, response) => {
     const accountId = accountIdOf(request);
     const [secrets, account] = await runShort(request, async () => [
-      await listSigning(knex, accountId),
-      await findAccount(knex, accountId),
+      await listSigning(database, accountId),
+      await findAccount(database, accountId),
     ]);
     response.json({ secrets, signed_only: account?.signed_only === true });
   });
@@ -33,23 +33,23 @@ export function signingRoutes(deps: PortalDeps): Router {
       signed_only: Joi.boolean().strict().required(),
     });
     const accountId = accountIdOf(request);
-    await transact(request, async (trx) => {
+    await transact(request, async (transaction) => {
       // Locked, so that signing is not disabled meanwhile, and the audit entry matches the change.
-      const before = await lockAccount(trx, accountId);
+      const before = await lockAccount(transaction, accountId);
       if (before?.signed_only === signed_only) return;
       if (signed_only && !before?.signing_enabled) throw new Problem('signing_unavailable');
-      await setSignedOnly(trx, accountId, signed_only);
-      await record(trx, request, 'signed_only_changed', { signed_only });
+      await setSignedOnly(transaction, accountId, signed_only);
+      await record(transaction, request, 'signed_only_changed', { signed_only });
     });
     response.json({ signed_only });
   });
 
   // POST, because it writes an audit entry.
   router.post('/signing/reveal', async (request, response) => {
-    const secrets = await transact(request, async (trx) => {
-      const shown = await showSigning(trx, secretsKeysOf(config), accountIdOf(request));
+    const secrets = await transact(request, async (transaction) => {
+      const shown = await showSigning(transaction, secretsKeysOf(config), accountIdOf(request));
       if (shown.length === 0) throw new Problem('signing_unavailable');
-      await record(trx, request, 'signing_secret_revealed');
+      await record(transaction, request, 'signing_secret_revealed');
       return shown;
     });
     response.set(NO_TRANSFORM).json({ secrets });
@@ -57,12 +57,12 @@ export function signingRoutes(deps: PortalDeps): Router {
 
   router.post('/signing/rotate', async (request, response) => {
     const { overlap } = bodyOf<{ overlap: Grace }>(request, { overlap: graceSchema });
-    const secrets = await transact(request, async (trx) => {
+    const secrets = await transact(request, async (transaction) => {
       const accountId = accountIdOf(request);
-      const rotated = await rotateSigning(trx, secretsKeysOf(config), accountId, GRACE_MS[overlap]);
+      const rotated = await rotateSigning(transaction, secretsKeysOf(config), accountId, GRACE_MS[overlap]);
       if (!rotated) throw new Problem('signing_unavailable');
-      await record(trx, request, 'signing_secret_rotated', { overlap });
-      return listSigning(trx, accountId);
+      await record(transaction, request, 'signing_secret_rotated', { overlap });
+      return listSigning(transaction, accountId);
     });
     response.json({ secrets });
   });
@@ -70,7 +70,12 @@ export function signingRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-function record(trx: Knex, request: Request, action: string, details: Record<string, unknown> | null = null) {
+function record(
+  transaction: Connection,
+  request: Request,
+  action: string,
+  details: Record<string, unknown> | null = null,
+) {
   const accountId = accountIdOf(request);
-  return recordBy(trx, request, { accountId, action, subject: `account:${accountId}`, details });
+  return recordBy(transaction, request, { accountId, action, subject: `account:${accountId}`, details });
 }

@@ -1,9 +1,9 @@
+import type { Connection } from '@orders/database/run.ts';
 import { findSource, type Source } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { accountIdOf } from '../context.ts';
 import { idOf, MAX_SMALL_ID } from '../read-request.ts';
@@ -44,8 +44,8 @@ export function sourceNumberOf(request: Request): number {
 }
 
 /** The source in the path. @throws {Problem} `source_not_found`. */
-export async function sourceOf(db: Knex, request: Request): Promise<Source> {
-  const source = await findSource(db, accountIdOf(request), sourceNumberOf(request));
+export async function sourceOf(connection: Connection, request: Request): Promise<Source> {
+  const source = await findSource(connection, accountIdOf(request), sourceNumberOf(request));
   if (!source) throw new Problem('source_not_found');
   return source;
 }
@@ -64,12 +64,12 @@ export function secretOf({ signature }: SourceSettings, secret: string | undefin
 
 /** Writes an audit entry about a source. */
 export function recordSource(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   action: string,
   { account_id, source_number, name }: Source,
   more: object = {},
 ): Promise<void> {
   const details = { name, ...more };
-  return recordBy(trx, request, { accountId: account_id, action, subject: `source:${source_number}`, details });
+  return recordBy(transaction, request, { accountId: account_id, action, subject: `source:${source_number}`, details });
 }

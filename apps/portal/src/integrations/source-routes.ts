@@ -37,7 +37,7 @@ interface NewSourceBody {
 
 /** The sources of an account. Only a response that creates a secret contains it. */
 export function sourceRoutes(deps: PortalDeps): Router {
-  const { knex, config, runShort } = deps;
+  const { database, config, runShort } = deps;
   const transact = transactFairly(deps);
   const keys = secretsKeysOf(config);
   const jsonOf = (source: Source) => sourceJson(source, config.INTAKE_URL);
@@ -46,9 +46,9 @@ export function sourceRoutes(deps: PortalDeps): Router {
   router.get('/sources', async (request, response) => {
     const accountId = accountIdOf(request);
     const [sources, activity, unmapped] = await runShort(request, async () => [
-      await listSources(knex, accountId),
-      await readSourceActivity(knex, accountId),
-      await countUnmapped(knex, accountId),
+      await listSources(database, accountId),
+      await readSourceActivity(database, accountId),
+      await countUnmapped(database, accountId),
     ]);
     response.json({
       sources: sources.map((source) => {
@@ -74,10 +74,10 @@ export function sourceRoutes(deps: PortalDeps): Router {
     const mapping = body.mapping === undefined ? PRESETS[preset].mapping : readMapping(body.mapping, '/mapping');
     const settings = readSettings(preset, body.settings, '/settings');
     const secret = secretOf(settings, body.secret);
-    const created = await transact(request, async (trx) => {
+    const created = await transact(request, async (transaction) => {
       const values = { accountId: accountIdOf(request), name, preset, settings, mapping, secret, idPrefix };
-      const source = await createSource(trx, keys, values, personOf(request).email);
-      await recordSource(trx, request, 'source_created', source, { preset });
+      const source = await createSource(transaction, keys, values, personOf(request).email);
+      await recordSource(transaction, request, 'source_created', source, { preset });
       return source;
     });
     response
@@ -87,28 +87,28 @@ export function sourceRoutes(deps: PortalDeps): Router {
   });
 
   router.post('/sources/:number/secret', async (request, response) => {
-    const { settings } = await runShort(request, () => sourceOf(knex, request));
+    const { settings } = await runShort(request, () => sourceOf(database, request));
     const { overlap, ...body } = bodyOf<{ secret?: string; overlap: Grace }>(request, {
       secret: Joi.string(),
       overlap: graceSchema,
     });
     const secret = secretOf(settings, body.secret);
-    const replaced = await transact(request, async (trx) => {
+    const replaced = await transact(request, async (transaction) => {
       const change = { ...keyOf(request), secret, overlapMs: GRACE_MS[overlap] };
-      const source = await replaceSourceSecret(trx, keys, change);
+      const source = await replaceSourceSecret(transaction, keys, change);
       if (!source) throw new Problem('source_not_found');
-      await recordSource(trx, request, 'source_secret_replaced', source, { overlap });
+      await recordSource(transaction, request, 'source_secret_replaced', source, { overlap });
       return source;
     });
     response.set(NO_TRANSFORM).json(withSecret(replaced, jsonOf(replaced)));
   });
 
   router.post('/sources/:number/replace-url', async (request, response) => {
-    const source = await transact(request, async (trx) => {
+    const source = await transact(request, async (transaction) => {
       const { accountId, sourceNumber } = keyOf(request);
-      const replaced = await replaceSourceId(trx, accountId, sourceNumber);
+      const replaced = await replaceSourceId(transaction, accountId, sourceNumber);
       if (!replaced) throw new Problem('source_not_found');
-      await recordSource(trx, request, 'source_url_replaced', replaced);
+      await recordSource(transaction, request, 'source_url_replaced', replaced);
       return replaced;
     });
     response.json(jsonOf(source));
@@ -117,21 +117,21 @@ export function sourceRoutes(deps: PortalDeps): Router {
   router.put('/sources/:number/id-prefix', async (request, response) => {
     const body = bodyOf<{ id_prefix: string }>(request, { id_prefix: Joi.string().allow('').required() });
     const idPrefix = readIdPrefix(body.id_prefix);
-    const source = await transact(request, async (trx) => {
-      const changed = await setIdPrefix(trx, { ...keyOf(request), idPrefix });
+    const source = await transact(request, async (transaction) => {
+      const changed = await setIdPrefix(transaction, { ...keyOf(request), idPrefix });
       if (!changed) throw new Problem('source_not_found');
-      await recordSource(trx, request, 'source_id_prefix_changed', changed, { id_prefix: idPrefix });
+      await recordSource(transaction, request, 'source_id_prefix_changed', changed, { id_prefix: idPrefix });
       return changed;
     });
     response.json(jsonOf(source));
   });
 
   router.delete('/sources/:number', async (request, response) => {
-    await transact(request, async (trx) => {
+    await transact(request, async (transaction) => {
       const { accountId, sourceNumber } = keyOf(request);
-      const source = await findSource(trx, accountId, sourceNumber);
-      if (!source || !(await removeSource(trx, accountId, sourceNumber))) throw new Problem('source_not_found');
-      await recordSource(trx, request, 'source_removed', source);
+      const source = await findSource(transaction, accountId, sourceNumber);
+      if (!source || !(await removeSource(transaction, accountId, sourceNumber))) throw new Problem('source_not_found');
+      await recordSource(transaction, request, 'source_removed', source);
     });
     response.status(204).end();
   });

@@ -1,3 +1,4 @@
+import { inTransaction } from '@orders/database/run.ts';
 import { inviteAgain, inviteMember } from '@orders/database/users/invite-user.ts';
 import {
   changeMemberRole,
@@ -25,13 +26,13 @@ const PAGE_SIZE = 100;
 const memberRole = Joi.valid(...MEMBER_ROLES).required();
 
 /** The members of an account, and who is invited, for its owners. Only an operator may leave an account without an owner. */
-export function memberRoutes({ knex, config, runShort }: PortalDeps): Router {
+export function memberRoutes({ database, config, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.get('/users', async (request, response) => {
     const { after } = queryOf<{ after?: string }>(request, { after: plainText(320) });
     const members = await runShort(request, () =>
-      listMembers(knex, accountIdOf(request), { after, limit: PAGE_SIZE + 1 }),
+      listMembers(database, accountIdOf(request), { after, limit: PAGE_SIZE + 1 }),
     );
     const { page, next } = paginate(members, PAGE_SIZE, ({ email }) => email);
     response.json({ users: page, next });
@@ -44,7 +45,7 @@ export function memberRoutes({ knex, config, runShort }: PortalDeps): Router {
     });
     const invited = { email, accountId: accountIdOf(request), memberRole: role };
     const token = await runShort(request, () =>
-      inviteMember(knex, invited, personOf(request).email, INVITATION_TTL_MS),
+      inviteMember(database, invited, personOf(request).email, INVITATION_TTL_MS),
     );
     if (token === null) throw new Problem('already_member');
     response
@@ -56,22 +57,24 @@ export function memberRoutes({ knex, config, runShort }: PortalDeps): Router {
   router.patch('/users/:userId', async (request, response) => {
     const { role } = bodyOf<{ role: MemberRole }>(request, { role: memberRole });
     const change = { ...changeOf(request), role };
-    response.json(changed(await runShort(request, () => changeMemberRole(knex, change))));
+    response.json(changed(await runShort(request, () => changeMemberRole(database, change))));
   });
 
   router.delete('/users/:userId', async (request, response) => {
-    changed(await runShort(request, () => removeMember(knex, changeOf(request))));
+    changed(await runShort(request, () => removeMember(database, changeOf(request))));
     response.status(204).end();
   });
 
   router.get('/invitations', async (request, response) => {
-    const pending = await runShort(request, () => listPendingInvitations(knex, accountIdOf(request)));
+    const pending = await runShort(request, () => listPendingInvitations(database, accountIdOf(request)));
     response.json({ invitations: pending });
   });
 
   router.post('/invitations/:invitationId/again', async (request, response) => {
     const which = invitationOf(request);
-    const again = await runShort(request, () => inviteAgain(knex, which, personOf(request).email, INVITATION_TTL_MS));
+    const again = await runShort(request, () =>
+      inviteAgain(database, which, personOf(request).email, INVITATION_TTL_MS),
+    );
     if (again === 'not_pending') throw new Problem('invitation_not_found');
     if (again === 'already_member') throw new Problem('already_member');
     response
@@ -83,7 +86,7 @@ export function memberRoutes({ knex, config, runShort }: PortalDeps): Router {
   router.delete('/invitations/:invitationId', async (request, response) => {
     const { accountId, invitationId } = invitationOf(request);
     const which = { account_id: accountId, invitation_id: invitationId };
-    const withdrawn = await runShort(request, () => withdrawInvitations(knex, which, personOf(request).email));
+    const withdrawn = await runShort(request, () => withdrawInvitations(database, which, personOf(request).email));
     if (withdrawn.length === 0) throw new Problem('invitation_not_found');
     response.status(204).end();
   });
@@ -111,17 +114,22 @@ function changed(outcome: Member | MemberRefusal): Member {
 }
 
 /** Whether the members of an account need a second factor. Applies to open sessions too. */
-export function secondFactorRoute({ knex, runShort }: PortalDeps): Router {
+export function secondFactorRoute({ database, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.put('/second-factor', async (request, response) => {
     const { required } = bodyOf<{ required: boolean }>(request, { required: Joi.boolean().strict().required() });
     const accountId = accountIdOf(request);
     await runShort(request, () =>
-      knex.transaction(async (trx) => {
-        if (!(await setSecondFactorRequired(trx, accountId, required))) return;
+      inTransaction(database, async (transaction) => {
+        if (!(await setSecondFactorRequired(transaction, accountId, required))) return;
         const [subject, details] = [`account:${accountId}`, { required }];
-        await recordBy(trx, request, { accountId, action: 'second_factor_requirement_changed', subject, details });
+        await recordBy(transaction, request, {
+          accountId,
+          action: 'second_factor_requirement_changed',
+          subject,
+          details,
+        });
       }),
     );
     response.json({ required });

@@ -1,6 +1,6 @@
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
-import type { Knex } from 'knex';
 import { NO_TRANSFORM } from '../compress-responses.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -12,12 +12,12 @@ import { listOperatorChanges, type OperatorChange, takeOperatorChange } from './
 
 /** Requested changes to operators. Any operator but the requester can approve one, also the one whom it is about. */
 export function changeRoutes(deps: PortalDeps): Router {
-  const { knex, config } = deps;
+  const { database, config } = deps;
   const router = Router();
 
   router.get('/changes', async (request, response) => {
     const { userId } = personOf(request);
-    const changes = await listOperatorChanges(knex);
+    const changes = await listOperatorChanges(database);
     response.json({
       changes: changes.map((change) => ({ ...changeJson(change), own: change.requested_by_id === userId })),
     });
@@ -25,11 +25,11 @@ export function changeRoutes(deps: PortalDeps): Router {
 
   // The operator who approves gets the link, if there is one, so that the requester alone cannot use it.
   router.post('/changes/:changeId/approve', async (request, response) => {
-    const { kind, email, applied } = await knex.transaction(async (trx) => {
-      const change = await take(trx, request);
+    const { kind, email, applied } = await inTransaction(database, async (transaction) => {
+      const change = await take(transaction, request);
       if (change.requested_by_id === personOf(request).userId) throw new Problem('own_request');
-      await recordChange(trx, request, 'operator_change_approved', change);
-      return { ...change, applied: await applyOperatorChange(trx, change) };
+      await recordChange(transaction, request, 'operator_change_approved', change);
+      return { ...change, applied: await applyOperatorChange(transaction, change) };
     });
     if (kind === 'reset_second_factor') notifySecurityChange(deps, { email }, 'second_factor_removed');
     if (!applied) return void response.status(204).end();
@@ -37,10 +37,15 @@ export function changeRoutes(deps: PortalDeps): Router {
   });
 
   router.delete('/changes/:changeId', async (request, response) => {
-    await knex.transaction(async (trx) => {
-      const change = await take(trx, request);
+    await inTransaction(database, async (transaction) => {
+      const change = await take(transaction, request);
       const isOwn = change.requested_by_id === personOf(request).userId;
-      await recordChange(trx, request, isOwn ? 'operator_change_withdrawn' : 'operator_change_declined', change);
+      await recordChange(
+        transaction,
+        request,
+        isOwn ? 'operator_change_withdrawn' : 'operator_change_declined',
+        change,
+      );
     });
     response.status(204).end();
   });
@@ -48,9 +53,9 @@ export function changeRoutes(deps: PortalDeps): Router {
   return router;
 }
 
-async function take(trx: Knex, request: Request): Promise<OperatorChange> {
+async function take(transaction: Connection, request: Request): Promise<OperatorChange> {
   const id = idOf(request.params.changeId, MAX_SMALL_ID);
-  const change = id === null ? null : await takeOperatorChange(trx, id);
+  const change = id === null ? null : await takeOperatorChange(transaction, id);
   if (!change) throw new Problem('change_not_found');
   return change;
 }

@@ -1,5 +1,5 @@
-import { type Account, selectAccounts } from '@orders/database/accounts/accounts.ts';
-import type { Knex } from 'knex';
+import { ACCOUNT_COLUMNS, type Account } from '@orders/database/accounts/accounts.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 
 /** Counts stop above this number. */
 export const COUNTED_TO = 1000;
@@ -20,25 +20,19 @@ const counted = (from: string) =>
  * @param filter.text a substring of the name, case-insensitive, or an id.
  */
 export async function listAccountsWithCounts(
-  db: Knex,
-  filter: { text?: string | undefined; after?: number | undefined; limit: number },
+  connection: Connection,
+  { text = '', after, limit }: { text?: string | undefined; after?: number | undefined; limit: number },
 ): Promise<AccountWithCounts[]> {
-  const { text = '', after, limit } = filter;
-  const query = selectAccounts(db)
-    .select(
-      db.raw(
-        `${counted("orders o where o.account_id = a.account_id and o.review_state = 'needs_review'")} as orders_waiting`,
-      ),
-      db.raw(`${counted('dead_letters d where d.account_id = a.account_id')} as dead_receipts`),
-      db.raw('(select count(*)::int from memberships m where m.account_id = a.account_id) as users'),
-    )
-    .limit(limit);
-  if (after !== undefined) query.where('a.account_id', '>', after);
-  if (text !== '') {
-    query.where((either) => {
-      either.whereRaw('position(lower(?) in lower(a.name)) > 0', [text]);
-      if (/^[1-9]\d{0,8}$/.test(text)) either.orWhere('a.account_id', Number(text));
-    });
-  }
-  return query as unknown as Promise<AccountWithCounts[]>;
+  return run<AccountWithCounts>(
+    connection,
+    `select ${ACCOUNT_COLUMNS},
+            ${counted("orders o where o.account_id = a.account_id and o.review_state = 'needs_review'")} as orders_waiting,
+            ${counted('dead_letters d where d.account_id = a.account_id')} as dead_receipts,
+            (select count(*)::int from memberships m where m.account_id = a.account_id) as users
+     from accounts a
+     where ($1::int is null or a.account_id > $1)
+       and ($2 = '' or position(lower($2) in lower(a.name)) > 0 or a.account_id = $3::int)
+     order by a.account_id limit $4`,
+    [after, text, /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null, limit],
+  );
 }

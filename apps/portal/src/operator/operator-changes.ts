@@ -1,11 +1,11 @@
 import { recordAudit } from '@orders/database/audit.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { inviteUser } from '@orders/database/users/invite-user.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSessions } from '@orders/database/users/sessions.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { recordBy } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import { INVITATION_TTL_MS } from '../members/invitation-json.ts';
@@ -22,30 +22,36 @@ export type ChangeToApply = Pick<OperatorChange, 'kind' | 'email' | 'target_user
 /** Only an invitation and a new password give a link. */
 export type Applied = { email: string; token: string; setsNewPassword: boolean } | null;
 
-const APPLY: Record<OperatorChangeKind, (trx: Knex, change: ChangeToApply) => Promise<Applied>> = {
+const APPLY: Record<OperatorChangeKind, (transaction: Connection, change: ChangeToApply) => Promise<Applied>> = {
   invite,
   reset_password: invite,
-  async remove(trx, { email, requested_by }) {
-    await removeUser(trx, email, requested_by);
+  async remove(transaction, { email, requested_by }) {
+    await removeUser(transaction, email, requested_by);
     return null;
   },
-  async end_sessions(trx, { email, target_user_id, requested_by }) {
-    const ended = target_user_id === null ? 0 : await endSessions(trx, target_user_id);
+  async end_sessions(transaction, { email, target_user_id, requested_by }) {
+    const ended = target_user_id === null ? 0 : await endSessions(transaction, target_user_id);
     const [subject, details] = [`user:${email}`, { ended }];
-    await recordAudit(trx, { accountId: null, actor: requested_by, action: 'sessions_ended', subject, details });
+    await recordAudit(transaction, {
+      accountId: null,
+      actor: requested_by,
+      action: 'sessions_ended',
+      subject,
+      details,
+    });
     return null;
   },
-  async reset_second_factor(trx, { email, requested_by }) {
-    await resetSecondFactors(trx, email, requested_by);
+  async reset_second_factor(transaction, { email, requested_by }) {
+    await resetSecondFactors(transaction, email, requested_by);
     return null;
   },
 };
 
-async function invite(trx: Knex, { kind, email, requested_by }: ChangeToApply): Promise<Applied> {
+async function invite(transaction: Connection, { kind, email, requested_by }: ChangeToApply): Promise<Applied> {
   // For somebody who became an operator meanwhile, the link would set a new password.
-  if (kind === 'invite' && (await findUser(trx, email))) throw new Problem('user_elsewhere');
+  if (kind === 'invite' && (await findUser(transaction, email))) throw new Problem('user_elsewhere');
   const invitation = await inviteUser(
-    trx,
+    transaction,
     { email, role: 'operator', accountId: null },
     requested_by,
     INVITATION_TTL_MS,
@@ -55,8 +61,8 @@ async function invite(trx: Knex, { kind, email, requested_by }: ChangeToApply): 
 }
 
 /** Carries out a change to an operator, with its requester as actor. */
-export function applyOperatorChange(trx: Knex, change: ChangeToApply): Promise<Applied> {
-  return APPLY[change.kind](trx, change);
+export function applyOperatorChange(transaction: Connection, change: ChangeToApply): Promise<Applied> {
+  return APPLY[change.kind](transaction, change);
 }
 
 /**
@@ -66,31 +72,36 @@ export function applyOperatorChange(trx: Knex, change: ChangeToApply): Promise<A
  * @throws {Problem} `own_user` if the only operator changes their own user.
  */
 export async function changeOperator(
-  knex: Knex,
+  database: Connection,
   request: Request,
   { kind, email, targetUserId }: { kind: OperatorChangeKind; email: string; targetUserId: string | null },
 ): Promise<{ applied: Applied } | { requested: OperatorChange }> {
   const { userId, email: requestedBy } = personOf(request);
-  return knex.transaction(async (trx) => {
-    if (!(await hasOtherOperator(trx, userId))) {
+  return inTransaction(database, async (transaction) => {
+    if (!(await hasOtherOperator(transaction, userId))) {
       // Otherwise a stolen session could set a new password without the current one.
       if (targetUserId === userId) throw new Problem('own_user');
       const change = { kind, email, target_user_id: targetUserId, requested_by: requestedBy };
-      return { applied: await applyOperatorChange(trx, change) };
+      return { applied: await applyOperatorChange(transaction, change) };
     }
-    const { change, isNew } = await requestOperatorChange(trx, { kind, email, targetUserId, userId });
-    if (isNew) await recordChange(trx, request, 'operator_change_requested', change);
+    const { change, isNew } = await requestOperatorChange(transaction, { kind, email, targetUserId, userId });
+    if (isNew) await recordChange(transaction, request, 'operator_change_requested', change);
     return { requested: change };
   });
 }
 
 export function recordChange(
-  trx: Knex,
+  transaction: Connection,
   request: Request,
   action: string,
   { kind, email }: OperatorChange,
 ): Promise<void> {
-  return recordBy(trx, request, { accountId: null, action, subject: `user:${email}`, details: { change: kind } });
+  return recordBy(transaction, request, {
+    accountId: null,
+    action,
+    subject: `user:${email}`,
+    details: { change: kind },
+  });
 }
 
 export function changeJson({ change_id, kind, email, requested_by, requested_at, expires_at }: OperatorChange): object {

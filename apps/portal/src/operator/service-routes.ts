@@ -1,10 +1,10 @@
-import { type DeadLetterCursor, listDeadLetters } from '@orders/database/receipts/dead-letters.ts';
 import { findOldestPending } from '@orders/database/receipts/receipt-records.ts';
 import { listWorkers } from '@orders/database/workers.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import type { PortalDeps } from '../deps.ts';
 import { paginate, queryOf } from '../read-request.ts';
+import { type DeadLetterCursor, listDeadLetters } from '../receipts/dead-letters.ts';
 
 const PAGE_SIZE = 50;
 
@@ -17,13 +17,13 @@ const timestamp = Joi.string()
   });
 
 /** The state of the service over all accounts. */
-export function serviceRoutes({ knex, queues }: PortalDeps): Router {
+export function serviceRoutes({ database, queues }: PortalDeps): Router {
   const router = Router();
 
   router.get('/service', async (_request, response) => {
     const [oldest, workers, lanes] = await Promise.all([
-      findOldestPending(knex),
-      listWorkers(knex),
+      findOldestPending(database),
+      listWorkers(database),
       // Null while Redis is unavailable: everything else still works.
       queues.lanes().catch(() => null),
     ]);
@@ -36,7 +36,7 @@ export function serviceRoutes({ knex, queues }: PortalDeps): Router {
       receipt_id: Joi.string().guid(),
     });
     const before = died_at && receipt_id ? { died_at, receipt_id } : undefined;
-    const rows = await listDeadLetters(knex, { before, limit: PAGE_SIZE + 1 });
+    const rows = await listDeadLetters(database, { before, limit: PAGE_SIZE + 1 });
     const { page, next } = paginate(rows, PAGE_SIZE, ({ cursor }) => cursor);
     response.json({ dead: page.map(({ dead }) => dead), next });
   });

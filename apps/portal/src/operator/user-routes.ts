@@ -1,4 +1,5 @@
 import { findAccount } from '@orders/database/accounts/accounts.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { inviteUser } from '@orders/database/users/invite-user.ts';
 import { MEMBER_ROLES, type MemberRole } from '@orders/database/users/memberships.ts';
 import { resetSecondFactors } from '@orders/database/users/second-factors.ts';
@@ -29,7 +30,7 @@ interface NewUser {
  * another one: then the reply is 202 with the requested change.
  */
 export function userRoutes(deps: PortalDeps): Router {
-  const { knex, config } = deps;
+  const { database, config } = deps;
   const router = Router();
 
   router.get('/users', async (request, response) => {
@@ -37,7 +38,7 @@ export function userRoutes(deps: PortalDeps): Router {
       account_id: smallId,
       after: plainText(320),
     });
-    const users = await listUsers(knex, { accountId: account_id, after, limit: PAGE_SIZE + 1 });
+    const users = await listUsers(database, { accountId: account_id, after, limit: PAGE_SIZE + 1 });
     const { page, next } = paginate(users, PAGE_SIZE, ({ email }) => email);
     response.json({ users: page, next });
   });
@@ -50,9 +51,9 @@ export function userRoutes(deps: PortalDeps): Router {
       role: Joi.valid(...MEMBER_ROLES).when('account_id', { is: Joi.number(), otherwise: Joi.forbidden() }),
     });
     if (account_id === null) return inviteOperator(request, response, email);
-    if (!(await findAccount(knex, account_id))) throw new Problem('account_not_found');
+    if (!(await findAccount(database, account_id))) throw new Problem('account_not_found');
     const invited = { email, role: 'account_holder', accountId: account_id, memberRole: role } as const;
-    const invitation = await inviteUser(knex, invited, personOf(request).email, INVITATION_TTL_MS);
+    const invitation = await inviteUser(database, invited, personOf(request).email, INVITATION_TTL_MS);
     if (invitation === 'other_kind') throw new Problem('user_elsewhere');
     if (invitation === 'other_role') throw new Problem('already_member');
     response.status(201).set(NO_TRANSFORM).json(invitationJson(config.PORTAL_URL, invitation));
@@ -62,7 +63,7 @@ export function userRoutes(deps: PortalDeps): Router {
     const user = await requireUser(request);
     if (user.user_id === personOf(request).userId) throw new Problem('own_user');
     if (user.role === 'operator') return change(request, response, 'remove', user);
-    await removeUser(knex, user.email, personOf(request).email);
+    await removeUser(database, user.email, personOf(request).email);
     response.status(204).end();
   });
 
@@ -70,9 +71,9 @@ export function userRoutes(deps: PortalDeps): Router {
     const user = await requireUser(request);
     if (user.role === 'operator' && user.user_id !== personOf(request).userId)
       return change(request, response, 'end_sessions', user);
-    await knex.transaction(async (trx) => {
-      const details = { ended: await endSessions(trx, user.user_id) };
-      await recordAboutUser(trx, request, user, 'sessions_ended', details);
+    await inTransaction(database, async (transaction) => {
+      const details = { ended: await endSessions(transaction, user.user_id) };
+      await recordAboutUser(transaction, request, user, 'sessions_ended', details);
     });
     response.status(204).end();
   });
@@ -82,16 +83,16 @@ export function userRoutes(deps: PortalDeps): Router {
     // Operators remove their own factors on the profile page, which asks for one of them.
     if (user.user_id === personOf(request).userId) throw new Problem('own_user');
     if (user.role === 'operator') return change(request, response, 'reset_second_factor', user);
-    await resetSecondFactors(knex, user.email, personOf(request).email);
+    await resetSecondFactors(database, user.email, personOf(request).email);
     notifySecurityChange(deps, user, 'second_factor_removed');
     response.status(204).end();
   });
 
   async function inviteOperator(request: Request, response: Response, email: string): Promise<void> {
-    const user = await findUser(knex, email);
+    const user = await findUser(database, email);
     if (user && user.role !== 'operator') throw new Problem('user_elsewhere');
     const kind = user ? 'reset_password' : 'invite';
-    const outcome = await changeOperator(knex, request, { kind, email, targetUserId: user?.user_id ?? null });
+    const outcome = await changeOperator(database, request, { kind, email, targetUserId: user?.user_id ?? null });
     if ('requested' in outcome) return void response.status(202).json(changeJson(outcome.requested));
     if (outcome.applied)
       response.status(201).set(NO_TRANSFORM).json(invitationJson(config.PORTAL_URL, outcome.applied));
@@ -103,14 +104,14 @@ export function userRoutes(deps: PortalDeps): Router {
     kind: 'remove' | 'end_sessions' | 'reset_second_factor',
     { email, user_id }: User,
   ): Promise<void> {
-    const outcome = await changeOperator(knex, request, { kind, email, targetUserId: user_id });
+    const outcome = await changeOperator(database, request, { kind, email, targetUserId: user_id });
     if ('requested' in outcome) response.status(202).json(changeJson(outcome.requested));
     else response.status(204).end();
   }
 
   async function requireUser(request: Request): Promise<User> {
     const userId = textIdOf(request.params.userId);
-    const [user] = userId === null ? [] : await listUsers(knex, { userId });
+    const [user] = userId === null ? [] : await listUsers(database, { userId });
     if (!user) throw new Problem('user_not_found');
     return user;
   }

@@ -20,7 +20,7 @@ const RANGES = {
 export type Range = keyof typeof RANGES;
 
 /** `GET /overview?range=`: the account's activity. */
-export function overviewRoutes({ knex, runShort }: PortalDeps): Router {
+export function overviewRoutes({ database, runShort }: PortalDeps): Router {
   const router = Router();
   router.get('/overview', async (request, response) => {
     const { range } = queryOf<{ range: Range }>(request, {
@@ -28,7 +28,7 @@ export function overviewRoutes({ knex, runShort }: PortalDeps): Router {
         .valid(...Object.keys(RANGES))
         .default('day'),
     });
-    response.json(await runShort(request, () => readActivity(knex, accountIdOf(request), RANGES[range])));
+    response.json(await runShort(request, () => readActivity(database, accountIdOf(request), RANGES[range])));
   });
   return router;
 }

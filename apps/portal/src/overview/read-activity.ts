@@ -1,5 +1,5 @@
 import { quantile, type SlotCount } from '@orders/database/activity/buckets.ts';
-import type { Knex } from 'knex';
+import { type Connection, run } from '@orders/database/run.ts';
 
 /** Receipts accepted in a time range, by their current outcome. */
 export interface Outcomes {
@@ -48,18 +48,20 @@ const NONE: Counts = { accepted: 0, written: 0, duplicate: 0, failed: 0, dead: 0
  * @param stepMs milliseconds, a multiple of five minutes; `rangeMs` must be a multiple of it.
  */
 export async function readActivity(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   { rangeMs, stepMs }: { rangeMs: number; stepMs: number },
 ): Promise<Activity> {
-  const clock = await db('activity_clock').first<{ as_of: Date | null; now: Date }>('as_of', db.raw('now() as now'));
+  type Clock = { as_of: Date | null; now: Date };
+  const [clock] = (await run<Clock>(connection, 'select as_of, now() as now from activity_clock')) as [Clock];
   const to = Math.ceil((clock.now.getTime() + 1) / stepMs) * stepMs;
   const from = to - rangeMs;
-  const within = { accountId, from: new Date(from), to: new Date(to), step: stepMs / 1000 };
+  const within = { from: new Date(from), to: new Date(to) };
+  const values = [accountId, within.from, within.to, stepMs / 1000];
   const [counts, slots, warnings] = await Promise.all([
-    select<Counts & { at: Date }>(db, COUNTS, within),
-    select<SlotCount & { at: Date }>(db, LATENCIES, within),
-    select<{ kind: string; count: number }>(db, WARNINGS, within),
+    run<Counts & { at: Date }>(connection, COUNTS, values),
+    run<SlotCount & { at: Date }>(connection, LATENCIES, values),
+    run<{ kind: string; count: number }>(connection, WARNINGS, values.slice(0, 3)),
   ]);
   const countsAt = new Map(counts.map(({ at, ...rest }) => [at.getTime(), rest]));
   const slotsAt = Map.groupBy(slots, ({ at }) => at.getTime());
@@ -70,8 +72,7 @@ export async function readActivity(
   const totals = counts.reduce(add, NONE);
   return {
     as_of: clock.as_of,
-    from: within.from,
-    to: within.to,
+    ...within,
     step_ms: stepMs,
     totals: { ...totals, ...quantiles(sumSlots(slots)) },
     points,
@@ -82,13 +83,8 @@ export async function readActivity(
   };
 }
 
-async function select<Row>(db: Knex, sql: string, within: Record<string, unknown>): Promise<Row[]> {
-  const { rows } = await db.raw<{ rows: Row[] }>(sql, within as Record<string, Knex.Value>);
-  return rows;
-}
-
-const AT = "date_bin(:step * interval '1 s', bucket_start, 'epoch') as at";
-const WITHIN = 'account_id = :accountId and bucket_start >= :from and bucket_start < :to';
+const AT = "date_bin($4 * interval '1 s', bucket_start, 'epoch') as at";
+const WITHIN = 'account_id = $1 and bucket_start >= $2 and bucket_start < $3';
 
 const COUNTS = `
 select ${AT}, sum(accepted)::bigint as accepted, sum(written)::bigint as written, sum(duplicate)::bigint as duplicate,

@@ -1,6 +1,6 @@
-import type { DeadFilter } from '@orders/database/receipts/dead-letters.ts';
 import Joi from 'joi';
 import { plainText } from '../read-request.ts';
+import type { DeadFilter } from './dead-letters.ts';
 
 /** Filter of dead receipts as in a query or body. */
 export interface DeadQuery {

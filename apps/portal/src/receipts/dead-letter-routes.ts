@@ -1,13 +1,13 @@
-import { countDead, type DeadFilter, findDeadIds } from '@orders/database/receipts/dead-letters.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { LAST_UUID } from '@orders/database/receipts/uuids.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { Router } from 'express';
-import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
+import { countDead, type DeadFilter, findDeadIds } from './dead-letters.ts';
 import { dryRunRedrive, MAX_TRIED } from './dry-run-redrive.ts';
 
 /** Receipts per transaction, and max receipts per request. */
@@ -15,13 +15,13 @@ const REDRIVE_BATCH_SIZE = 500;
 const MAX_REDRIVEN = 10_000;
 
 /** `/dead-letters`: counts by error code, and preview and redrive of all that match a filter. */
-export function deadLetterRoutes({ knex, database, runLong, runShort }: PortalDeps): Router {
+export function deadLetterRoutes({ database, runLong, runShort }: PortalDeps): Router {
   const limitPreviews = limitConcurrencyPerAccount(1);
   const limitRedrives = limitConcurrencyPerAccount(1);
   const router = Router();
 
   router.get('/dead-letters/counts', async (request, response) => {
-    const codes = await runShort(request, () => countDead(knex, accountIdOf(request), {}));
+    const codes = await runShort(request, () => countDead(database, accountIdOf(request), {}));
     response.json({ codes });
   });
 
@@ -30,8 +30,8 @@ export function deadLetterRoutes({ knex, database, runLong, runShort }: PortalDe
     const filter = deadFilterOf(bodyOf<DeadQuery>(request, DEAD_FILTER));
     const preview = await limitPreviews(accountId, async () => {
       const { matching, ids } = await runShort(request, async () => ({
-        matching: await count(knex, accountId, filter),
-        ids: await findDeadIds(knex, accountId, filter, MAX_TRIED, LAST_UUID),
+        matching: await count(database, accountId, filter),
+        ids: await findDeadIds(database, accountId, filter, MAX_TRIED, LAST_UUID),
       }));
       return dryRunRedrive({ database, runLong }, request, ids, matching);
     });
@@ -48,12 +48,12 @@ export function deadLetterRoutes({ knex, database, runLong, runShort }: PortalDe
       let before = LAST_UUID;
       // Counts also the deliveries that still cannot be mapped.
       for (let tried = 0; tried < MAX_REDRIVEN; tried += REDRIVE_BATCH_SIZE) {
-        const ids = await findDeadIds(knex, accountId, filter, REDRIVE_BATCH_SIZE, before);
-        redriven += (await redriveReceipts(knex, ids, by)).length;
+        const ids = await findDeadIds(database, accountId, filter, REDRIVE_BATCH_SIZE, before);
+        redriven += (await redriveReceipts(database, ids, by)).length;
         if (ids.length < REDRIVE_BATCH_SIZE) break;
         before = ids.at(-1) as string;
       }
-      return { redriven, left: await count(knex, accountId, filter) };
+      return { redriven, left: await count(database, accountId, filter) };
     });
     response.json(outcome);
   });
@@ -61,6 +61,6 @@ export function deadLetterRoutes({ knex, database, runLong, runShort }: PortalDe
   return router;
 }
 
-async function count(knex: Knex, accountId: number, filter: DeadFilter): Promise<number> {
-  return (await countDead(knex, accountId, filter)).reduce((sum, code) => sum + code.count, 0);
+async function count(database: Connection, accountId: number, filter: DeadFilter): Promise<number> {
+  return (await countDead(database, accountId, filter)).reduce((sum, code) => sum + code.count, 0);
 }

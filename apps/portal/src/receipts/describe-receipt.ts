@@ -1,8 +1,8 @@
 import { listAudit } from '@orders/database/audit.ts';
 import type { ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import type { Connection } from '@orders/database/run.ts';
 import { attemptErrorDetail } from '@orders/domain/attempt-errors.ts';
 import { payloadJson, receiptJson } from '@orders/domain/receipt-json.ts';
-import type { Knex } from 'knex';
 
 /** An event in the life of a receipt. */
 export interface ReceiptEvent {
@@ -33,10 +33,10 @@ export interface ReceiptEvent {
  * A receipt with its events and its body: in `payload` if it is UTF-8, else in `payload_base64`; the other is null. `delivery` is what its
  * source received, if the body is the order made of it.
  */
-export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
+export async function describeReceipt(database: Connection, receipt: ReceiptRecord) {
   return {
     ...receiptJson(receipt),
-    events: await eventsOf(knex, receipt),
+    events: await eventsOf(database, receipt),
     erased_at: receipt.erased_at,
     payload: null,
     payload_base64: null,
@@ -47,11 +47,11 @@ export async function describeReceipt(knex: Knex, receipt: ReceiptRecord) {
 }
 
 /** Oldest first. Storage keeps the normalization times of failed attempts, lapsed leases and the last attempt only. */
-async function eventsOf(knex: Knex, receipt: ReceiptRecord): Promise<ReceiptEvent[]> {
+async function eventsOf(database: Connection, receipt: ReceiptRecord): Promise<ReceiptEvent[]> {
   const { receipt_id, account_id, state, normalized_at, updated_at } = receipt;
   const history = receipt.history ?? [];
   const redrives = history.some((entry) => 'redriven_at' in entry)
-    ? await listAudit(knex, { accountId: account_id, subject: `receipt:${receipt_id}`, limit: 100 })
+    ? await listAudit(database, { accountId: account_id, subject: `receipt:${receipt_id}`, limit: 100 })
     : [];
   const times = history.flatMap((entry) => ('redriven_at' in entry ? [Date.parse(entry.redriven_at as string)] : []));
   // A redrive has the time when its transaction began, its audit entry a later one; a redrive without an actor has no entry.

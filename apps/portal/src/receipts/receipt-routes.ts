@@ -1,4 +1,3 @@
-import { listAccountDeadLetters } from '@orders/database/receipts/dead-letters.ts';
 import { listAccountReceipts } from '@orders/database/receipts/list-receipts.ts';
 import { findReceiptRecord, type ReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
@@ -13,6 +12,7 @@ import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { plainText, queryOf, UUID, uuidOf } from '../read-request.ts';
 import { DEAD_FILTER, type DeadQuery, deadFilterOf } from './dead-filter.ts';
+import { listAccountDeadLetters } from './dead-letters.ts';
 import { describeReceipt } from './describe-receipt.ts';
 import { dryRunRedrive } from './dry-run-redrive.ts';
 import { searchReceipts } from './search-receipts.ts';
@@ -25,7 +25,7 @@ interface ListQuery extends DeadQuery {
 
 /** `/receipts`: list, search and details, and preview and redrive of a dead receipt. */
 export function receiptRoutes(deps: PortalDeps): Router {
-  const { knex, database, runLong } = deps;
+  const { database, runLong } = deps;
   const recordReceipts = recordRead(deps, 'receipts');
   const recordReceipt = recordRead(deps, 'receipt');
   const limitSearches = limitConcurrencyPerAccount(2);
@@ -41,7 +41,7 @@ export function receiptRoutes(deps: PortalDeps): Router {
     const accountId = accountIdOf(request);
     const page = await runLong(request, () =>
       state === 'dead'
-        ? listAccountDeadLetters(knex, database, accountId, { ...deadFilterOf(dead), before, limit })
+        ? listAccountDeadLetters(database, accountId, { ...deadFilterOf(dead), before, limit })
         : listAccountReceipts(database, accountId, { state, before, limit }),
     );
     response.json({ receipts: page.receipts.map(listedReceiptJson), next: page.next });
@@ -57,7 +57,7 @@ export function receiptRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/receipts/:receiptId', recordReceipt, async (request, response) => {
-    const described = await runLong(request, async () => describeReceipt(knex, await receiptOf(request)));
+    const described = await runLong(request, async () => describeReceipt(database, await receiptOf(request)));
     response.json(described);
   });
 
@@ -70,19 +70,19 @@ export function receiptRoutes(deps: PortalDeps): Router {
     const by = { accountId: accountIdOf(request), actor: personOf(request).email };
     const described = await runLong(request, async () => {
       const { receipt_id } = await deadReceiptOf(request);
-      const redriven = await redriveReceipts(knex, [receipt_id], by);
+      const redriven = await redriveReceipts(database, [receipt_id], by);
       if (redriven.length === 0) {
         const { state, error_code } = await receiptOf(request);
         throw new Problem(state === 'dead' && error_code === 'mapping_failed' ? 'no_order_id' : 'conflicting_state');
       }
-      return describeReceipt(knex, await receiptOf(request));
+      return describeReceipt(database, await receiptOf(request));
     });
     response.json(described);
   });
 
   async function receiptOf(request: Request): Promise<ReceiptRecord> {
     const id = uuidOf(request.params.receiptId);
-    const receipt = id !== null ? await findReceiptRecord(knex, id, accountIdOf(request)) : null;
+    const receipt = id !== null ? await findReceiptRecord(database, id, accountIdOf(request)) : null;
     if (!receipt) throw new Problem('receipt_not_found');
     contextOf(request).receiptId = receipt.receipt_id;
     return receipt;

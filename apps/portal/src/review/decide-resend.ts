@@ -1,12 +1,12 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
+import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { type Difference, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
-import type { Knex } from 'knex';
 import { lockEditable, storeEdits } from './edit-order.ts';
 import type { Decision } from './find-resends.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
@@ -19,41 +19,46 @@ import { isOfItem, replaceAllItems } from './replace-all-items.ts';
  * not the newest with changes; null when the account has no such order, or the receipt is no resend of it.
  */
 export async function decideResend(
-  db: Knex,
+  connection: Connection,
   request: { accountId: number; orderId: number; receiptId: string; decision: Decision; by: string },
 ): Promise<'done' | 'conflict' | null> {
   const { accountId, orderId, receiptId, decision, by } = request;
-  return db.transaction(async (trx) => {
+  return inTransaction(connection, async (transaction) => {
     // Locked first, as by edits, reviews and erasures, so that these are serialized.
-    const order = await lockEditable(trx, accountId, orderId);
+    const order = await lockEditable(transaction, accountId, orderId);
     if (order === null) return null;
-    const key = { account_id: accountId, order_id: orderId };
-    const resend: { changes: Difference[] | null; decision: Decision | null } | undefined = await trx('resends')
-      .where({ ...key, receipt_id: receiptId })
-      .first('changes', 'decision');
+    const key = [accountId, orderId, receiptId];
+    const [resend] = await run<{ changes: Difference[] | null; decision: Decision | null }>(
+      transaction,
+      'select changes, decision from resends where account_id = $1 and order_id = $2 and receipt_id = $3',
+      key,
+    );
     if (!resend) return null;
     const { changes } = resend;
     if (order === 'conflict' || changes === null || resend.decision !== null) return 'conflict';
-    const newer = await trx('resends')
-      .where(key)
-      .andWhereRaw(
-        '(received_at, receipt_id) > (select received_at, receipt_id from resends where account_id = ? and order_id = ? and receipt_id = ?)',
-        [accountId, orderId, receiptId],
-      )
-      .whereNotNull('changes')
-      .first(trx.raw('1'));
+    const [newer] = await run(
+      transaction,
+      `select from resends
+       where account_id = $1 and order_id = $2 and changes is not null and (received_at, receipt_id) > (
+         select received_at, receipt_id from resends where account_id = $1 and order_id = $2 and receipt_id = $3
+       ) limit 1`,
+      key,
+    );
     if (newer) return 'conflict';
 
     const details: Record<string, unknown> = { receipt_id: receiptId };
     if (decision === 'accepted') {
-      const edits = await editsOf(trx, order, receiptId, changes);
+      const edits = await editsOf(transaction, order, receiptId, changes);
       if (!edits) return 'conflict';
-      details.changes = await storeEdits(trx, order, edits);
+      details.changes = await storeEdits(transaction, order, edits);
     }
-    await trx('resends')
-      .where({ ...key, receipt_id: receiptId })
-      .update({ decision, decided_by: by, decided_at: trx.raw('clock_timestamp()') });
-    await recordAudit(trx, {
+    await execute(
+      transaction,
+      `update resends set decision = $4, decided_by = $5, decided_at = clock_timestamp()
+       where account_id = $1 and order_id = $2 and receipt_id = $3`,
+      [...key, decision, by],
+    );
+    await recordAudit(transaction, {
       accountId,
       actor: by,
       action: `resend_${decision}`,
@@ -70,7 +75,7 @@ export async function decideResend(
  * @returns null when they need the payload and it no longer exists.
  */
 async function editsOf(
-  trx: Knex.Transaction,
+  connection: Connection,
   order: OrderJson,
   receiptId: string,
   changes: readonly Difference[],
@@ -84,7 +89,7 @@ async function editsOf(
   const ofItems = changes.filter(isOfItem);
   const cutChanges = changes.filter((change) => change.cut);
   if (ofItems.length + cutChanges.length === 0) return edits;
-  const body = (await findReceiptRecord(trx, receiptId, order.account_id))?.body;
+  const body = (await findReceiptRecord(connection, receiptId, order.account_id))?.body;
   if (!body) return null;
   const resend = normalizeOrder(parseBody(body)).order;
   for (const { pointer } of cutChanges) edits[pointer] = valueAt(resend, pointer);

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordAudit } from '@orders/database/audit.ts';
 import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
+import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
 import { editOrder, type OrderChange } from '@orders/domain/edit-order.ts';
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { type FieldError, Problem } from '@orders/domain/problems.ts';
-import { ofTextFields } from '@orders/domain/text-fields.ts';
-import type { Knex } from 'knex';
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 
 /** An edit by a reviewer. */
 export interface EditRequest {
@@ -27,18 +27,18 @@ export interface EditRequest {
  * @throws {Problem} `invalid_request`, which names the fields that cannot be edited, and new values that cannot be read.
  */
 export async function editStoredOrder(
-  db: Knex,
+  connection: Connection,
   { accountId, orderId, edits, expected = {}, by }: EditRequest,
 ): Promise<{ undo: OrderEdits } | 'conflict' | null> {
-  return db.transaction(async (trx) => {
-    const order = await lockEditable(trx, accountId, orderId);
+  return inTransaction(connection, async (transaction) => {
+    const order = await lockEditable(transaction, accountId, orderId);
     if (order === null || order === 'conflict') return order;
     if (!isAsExpected(order, expected)) return 'conflict';
     const { rejections, ...edited } = editOrder({ order: toOrder(order), warnings: order.warnings }, edits);
-    const errors = await withoutFormerValues(trx, order, edits, rejections);
+    const errors = await withoutFormerValues(transaction, order, edits, rejections);
     if (errors.length > 0) throw new Problem('invalid_request', { errors });
-    await storeEdited(trx, order, edited);
-    await recordAudit(trx, {
+    await storeEdited(transaction, order, edited);
+    await recordAudit(transaction, {
       accountId,
       actor: by,
       action: 'order_edited',
@@ -70,7 +70,7 @@ const MAX_ERRORS = 100;
  * edits of what senders sent could not be undone.
  */
 async function withoutFormerValues(
-  trx: Knex.Transaction,
+  connection: Connection,
   order: OrderJson,
   edits: OrderEdits,
   rejections: readonly FieldError[],
@@ -80,32 +80,36 @@ async function withoutFormerValues(
     const { pointer } = rejection;
     const value = edits[pointer];
     if (value !== undefined && isDeepStrictEqual(fieldAt(order, pointer), value)) continue;
-    if (value === undefined || !(await hadValue(trx, order, pointer, value))) errors.push(rejection);
+    if (value === undefined || !(await hadValue(connection, order, pointer, value))) errors.push(rejection);
   }
   return errors;
 }
 
-async function hadValue(trx: Knex.Transaction, order: OrderJson, pointer: string, value: unknown): Promise<boolean> {
+async function hadValue(connection: Connection, order: OrderJson, pointer: string, value: unknown): Promise<boolean> {
   const { account_id: accountId, order_id } = order;
-  const { rows } = await trx.raw<{ rows: { had: boolean }[] }>(
+  const [row] = await run<{ had: boolean }>(
+    connection,
     `select exists (
-       select from audit_events where account_id = :accountId and subject = :subject and details @> :change::jsonb
+       select from audit_events where account_id = $1 and subject = $2 and details @> $3::jsonb
      ) as had`,
-    { accountId, subject: `order:${order_id}`, change: JSON.stringify({ changes: [{ pointer, before: value }] }) },
+    [accountId, `order:${order_id}`, { changes: [{ pointer, before: value }] }],
   );
-  return rows[0]?.had === true;
+  return row?.had === true;
 }
 
 /** Locks an order. @returns `conflict` when it does not need review or its customer was erased; null if the account has no such order. */
 export async function lockEditable(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   orderId: number,
 ): Promise<OrderJson | 'conflict' | null> {
-  const key = { account_id: accountId, order_id: orderId };
-  const [row] = await trx<OrderRow & { erased_at: Date | null }>('orders').where(key).whereRaw(IS_ORDER).forUpdate();
+  const [row] = await run<OrderRow & { erased_at: Date | null }>(
+    connection,
+    `select * from orders where account_id = $1 and order_id = $2 and ${IS_ORDER} for update`,
+    [accountId, orderId],
+  );
   if (!row) return null;
-  return row.review_state === 'needs_review' && row.erased_at === null ? toJson(row as OrderRow) : 'conflict';
+  return row.review_state === 'needs_review' && row.erased_at === null ? toJson(row) : 'conflict';
 }
 
 /**
@@ -113,34 +117,43 @@ export async function lockEditable(
  *
  * @throws {Problem} `invalid_request`, which names the fields that cannot be edited.
  */
-export async function storeEdits(trx: Knex.Transaction, stored: OrderJson, edits: OrderEdits): Promise<OrderChange[]> {
+export async function storeEdits(connection: Connection, stored: OrderJson, edits: OrderEdits): Promise<OrderChange[]> {
   const edited = editOrder({ order: toOrder(stored), warnings: stored.warnings }, edits);
-  await storeEdited(trx, stored, edited);
+  await storeEdited(connection, stored, edited);
   return edited.changes;
 }
 
 async function storeEdited(
-  trx: Knex.Transaction,
+  connection: Connection,
   { account_id, order_id }: OrderJson,
   { order, warnings }: NormalizedOrder,
 ): Promise<void> {
-  await trx('orders')
-    .where({ account_id, order_id })
-    .update({
-      order_number: order.order_number,
-      customer_name: order.customer.name,
-      customer_phone: order.customer.phone,
-      customer_email: order.customer.email,
-      customer_id: order.customer.id,
-      address: order.address,
-      emirate: order.emirate,
-      emirate_code: order.emirate_code,
-      area: order.area,
-      items: JSON.stringify(order.items),
-      total: order.total,
-      currency: order.currency,
-      ...ofTextFields((name) => order[name]),
-      warnings: JSON.stringify(warnings),
-    });
-  await updateSearchTerms(trx, account_id, [order_id]);
+  const { items, customer } = order;
+  await execute(
+    connection,
+    `update orders
+     set order_number = $3, customer_name = $4, customer_phone = $5, customer_email = $6, customer_id = $7, address = $8,
+         emirate = $9, emirate_code = $10, area = $11, items = $12, total = $13, currency = $14, warnings = $15,
+         ${TEXT_FIELD_NAMES.map((name, index) => `${name} = $${16 + index}`).join(', ')}
+     where account_id = $1 and order_id = $2`,
+    [
+      account_id,
+      order_id,
+      order.order_number,
+      customer.name,
+      customer.phone,
+      customer.email,
+      customer.id,
+      order.address,
+      order.emirate,
+      order.emirate_code,
+      order.area,
+      JSON.stringify(items),
+      order.total,
+      order.currency,
+      JSON.stringify(warnings),
+      ...TEXT_FIELD_NAMES.map((name) => order[name]),
+    ],
+  );
+  await updateSearchTerms(connection, account_id, [order_id]);
 }

@@ -1,3 +1,4 @@
+import { statesOf } from '@orders/database/orders/review-orders.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
 import { Router } from 'express';
@@ -7,7 +8,7 @@ import { accountIdOf, contextOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
-import { type ExportedOrder, hasOrders, readExported } from './read-exported.ts';
+import { type ExportedOrder, readExported } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';
 
 /** A file format: `head`, the orders with `separator` between them, and `tail`. */
@@ -124,7 +125,7 @@ function csvCell(value: Cell): string {
 const FORMATS = { csv: CSV, json: JSON_FORMAT } satisfies Record<string, ExportFormat>;
 
 /** `POST /orders/export`: orders as a file for spreadsheets, or as JSON for the print view. */
-export function exportRoutes({ knex, runLong }: PortalDeps): Router {
+export function exportRoutes({ database, runLong }: PortalDeps): Router {
   // An export takes longer than other reads; half of their slots are left for these.
   const limitExports = limitConcurrencyPerAccount(2);
   const router = Router();
@@ -138,11 +139,12 @@ export function exportRoutes({ knex, runLong }: PortalDeps): Router {
     const ids = [...new Set(order_ids)];
     const file = await limitExports(accountId, () =>
       runLong(request, async () => {
-        if (!(await hasOrders(knex, accountId, ids))) throw new Problem('order_not_found');
-        const orders = readExported(knex, accountId, ids);
+        const found = await statesOf(database, accountId, ids);
+        if (found.length < ids.length) throw new Problem('order_not_found');
+        const orders = readExported(database, accountId, ids);
         const encoded = await encodeExport(FORMATS[format], orders, contextOf(request).closed);
         // Before the file is sent, so that none goes out unrecorded.
-        await recordBy(knex, request, {
+        await recordBy(database, request, {
           accountId,
           action: 'orders_exported',
           subject: `account:${accountId}`,

@@ -29,12 +29,16 @@ export interface OrderReview {
   undo_until: Date | null;
 }
 
+/** SQL: the items of `orders o`, cut to today's maximum. */
+export const SHOWN_ITEMS = `
+  case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
+       else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items`;
+
 const FIND = {
   name: 'find-reviewed-order',
   text: `
 select ${LISTED_COLUMNS}, o.warnings, o.review_reason, o.erased_at,
-       case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
-            else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items,
+       ${SHOWN_ITEMS},
        case when review_state in ('confirmed', 'rejected') and reviewed_at > clock_timestamp() - interval '${UNDO_SECONDS} seconds'
             then reviewed_at + interval '${UNDO_SECONDS} seconds' end as undo_until
 from (${orderRow('$1::int', '$2::bigint')}) as o`,

@@ -1,9 +1,9 @@
 import type { Database } from '@orders/database/connect.ts';
 import { type ListedOrder, orderRow } from '@orders/database/orders/order-rows.ts';
-import { queryForPhones } from '@orders/database/orders/search-query.ts';
 import { run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { isReachable, REACHABLE_PHONE } from '@orders/domain/severity.ts';
+import { queryForPhones } from './search-query.ts';
 
 /** SQL expressions for the total of an order and for the time it was received. */
 interface Received {

@@ -1,14 +1,8 @@
 import type { Database } from '@orders/database/connect.ts';
 import { LISTED_COLUMNS, type ListedOrder, type ListedRow, toListed } from '@orders/database/orders/order-rows.ts';
-import {
-  inState,
-  MATCHES,
-  parametersOf,
-  prepareFilter,
-  type ReviewFilter,
-} from '@orders/database/orders/review-filter.ts';
 import { run, type Statement } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
+import { ANY_ID, inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from './review-filter.ts';
 
 /** New orders of a list. */
 export interface NewOrders {
@@ -20,7 +14,6 @@ export interface NewOrders {
   latest: number;
 }
 
-const ANY_ID = Number.MAX_SAFE_INTEGER;
 /**
  * Max newest orders scanned. It is a parameter of the statements and not a constant: Postgres expects few orders in a range between two
  * parameters. With a constant limit above that, it would read and sort all orders of the account.

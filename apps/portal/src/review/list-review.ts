@@ -7,18 +7,19 @@ import {
   SEVERITY,
   toListed,
 } from '@orders/database/orders/order-rows.ts';
+import { SLACK_MS } from '@orders/database/orders/update-search-terms.ts';
+import { run, type Statement } from '@orders/database/run.ts';
+import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import {
+  ANY_ID,
   inState,
   MATCHES,
   type PreparedFilter,
   parametersOf,
   prepareFilter,
   type ReviewFilter,
-  SLACK_MS,
   WRITTEN,
-} from '@orders/database/orders/review-filter.ts';
-import { run, type Statement } from '@orders/database/run.ts';
-import type { ReviewState } from '@orders/domain/receipt-states.ts';
+} from './review-filter.ts';
 
 const firstSince = (state: ReviewState): Statement => {
   const inList = `orders where account_id = $1::int and review_state = '${state}'`;
@@ -74,9 +75,6 @@ interface Span {
   floor: number;
   below: number;
 }
-
-/** Above every order id. */
-const ANY_ID = Number.MAX_SAFE_INTEGER;
 
 /** Orders per short and long scan; fewer if the filter has a search, as the terms of each order must then be computed. */
 const SCAN_LENGTHS = { plain: [2000, 10_000], search: [500, 5000] } as const;

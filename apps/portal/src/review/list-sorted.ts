@@ -7,18 +7,12 @@ import {
   SEVERITY,
   toListed,
 } from '@orders/database/orders/order-rows.ts';
-import {
-  inState,
-  MATCHES,
-  parametersOf,
-  prepareFilter,
-  type ReviewFilter,
-} from '@orders/database/orders/review-filter.ts';
 import { run, type Statement } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { SEVERITIES } from '@orders/domain/severity.ts';
 import { RECENT_WITH_SIMILAR } from './find-similar.ts';
 import { spanOf } from './list-review.ts';
+import { inState, MATCHES, parametersOf, prepareFilter, type ReviewFilter } from './review-filter.ts';
 
 /** The newest orders of a list that are sorted or searched for likely duplicates; it takes some milliseconds. */
 export const MAX_SORTED = 10_000;
@@ -78,6 +72,16 @@ from top cross join lateral (${orderRow('$1::int', 'top.order_id')}) as o
 order by top.key, top.order_id desc`,
 });
 
+/** The values of the statements for the newest orders that match a filter, and of `more`. */
+async function valuesOf(database: Database, filter: ReviewFilter): Promise<{ matching: unknown[]; bounds: unknown[] }> {
+  const prepared = await prepareFilter(database, filter);
+  const { below, floor } = await spanOf(database, filter);
+  return {
+    matching: [...parametersOf(prepared, below, floor), MAX_SORTED],
+    bounds: [filter.accountId, below, floor, MAX_SORTED],
+  };
+}
+
 /** Whether a list has more orders than are sorted. */
 const more = (state: ReviewState): Statement => ({
   name: `more-than-sorted-${state}`,
@@ -95,16 +99,14 @@ export async function listSorted(
   filter: ReviewFilter,
   { sort, after, limit, similar }: { sort: Sort; after: SortedPlace | null; limit: number; similar: boolean },
 ): Promise<SortedPage> {
-  const { accountId, state } = filter;
-  const prepared = await prepareFilter(database, filter);
-  const { below, floor } = await spanOf(database, filter);
-  const values = [...parametersOf(prepared, below, floor), MAX_SORTED, limit + 1];
-  const rows = await run<ListedRow & { key: string }>(database, top(state, sort, similar), [
-    ...values,
-    after?.orderId ?? null,
-    after?.key ?? null,
+  const { matching, bounds } = await valuesOf(database, filter);
+  const rows = await run<ListedRow & { key: string }>(database, top(filter.state, sort, similar), [
+    ...matching,
+    limit + 1,
+    after?.orderId,
+    after?.key,
   ]);
-  const [rest] = await run(database, more(state), [accountId, below, floor, MAX_SORTED]);
+  const [rest] = await run(database, more(filter.state), bounds);
   const page = rows.slice(0, limit);
   return {
     orders: page.map(toListed),
@@ -130,15 +132,9 @@ export async function listMatchingIds(
   filter: ReviewFilter,
   similar: boolean,
 ): Promise<{ orderIds: number[]; blockedIds: number[]; capped: boolean }> {
-  const { accountId, state } = filter;
-  const prepared = await prepareFilter(database, filter);
-  const { below, floor } = await spanOf(database, filter);
-  const [values, bounds] = [parametersOf(prepared, below, floor), [accountId, below, floor, MAX_SORTED]];
-  const rows = await run<{ order_id: number; blocked: boolean }>(database, ids(state, similar), [
-    ...values,
-    MAX_SORTED,
-  ]);
-  const [rest] = await run(database, more(state), bounds);
+  const { matching, bounds } = await valuesOf(database, filter);
+  const rows = await run<{ order_id: number; blocked: boolean }>(database, ids(filter.state, similar), matching);
+  const [rest] = await run(database, more(filter.state), bounds);
   return {
     orderIds: rows.map(({ order_id }) => order_id),
     blockedIds: rows.filter(({ blocked }) => blocked).map(({ order_id }) => order_id),

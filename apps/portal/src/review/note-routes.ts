@@ -1,9 +1,9 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
+import { type Connection, inTransaction, run } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf } from '../read-request.ts';
@@ -20,14 +20,14 @@ const text = Joi.string()
 
 /** Adds reviewers' notes to orders. */
 export function noteRoutes(deps: PortalDeps): Router {
-  const { knex, runLong } = deps;
+  const { database, runLong } = deps;
   const router = Router();
 
   router.post('/orders/:orderId/notes', async (request, response) => {
     const [accountId, orderId] = [accountIdOf(request), orderIdOf(request)];
     const { text: note } = bodyOf<{ text: string }>(request, { text: text.required() });
     const detail = await runLong(request, async () => {
-      const added = await addNote(knex, { accountId, orderId, text: note, by: personOf(request).email });
+      const added = await addNote(database, { accountId, orderId, text: note, by: personOf(request).email });
       if (added === null) throw new Problem('order_not_found');
       if (added === 'conflict') throw new Problem('conflicting_state');
       return readOrderDetail(deps, accountId, orderId);
@@ -44,21 +44,26 @@ export function noteRoutes(deps: PortalDeps): Router {
  * @returns `conflict` when the customer of the order was erased; null when the account has no such order.
  */
 async function addNote(
-  db: Knex,
+  connection: Connection,
   { accountId, orderId, text, by }: { accountId: number; orderId: number; text: string; by: string },
 ): Promise<{ noteId: number } | 'conflict' | null> {
-  return db.transaction(async (trx) => {
-    const key = { account_id: accountId, order_id: orderId };
+  return inTransaction(connection, async (transaction) => {
     // An erasure locks the order too, so that it leaves no note behind.
-    const [order] = await trx('orders').where(key).whereRaw(IS_ORDER).forKeyShare().select('erased_at');
+    const [order] = await run<{ erased_at: Date | null }>(
+      transaction,
+      `select erased_at from orders where account_id = $1 and order_id = $2 and ${IS_ORDER} for key share`,
+      [accountId, orderId],
+    );
     if (!order) return null;
     if (order.erased_at !== null) return 'conflict';
-    const [note] = await trx('order_notes')
-      .insert({ ...key, by, text })
-      .returning('note_id');
-    const subject = `order:${orderId}`;
-    const details = { note_id: note.note_id };
-    await recordAudit(trx, { accountId, actor: by, action: 'order_annotated', subject, details });
-    return { noteId: note.note_id };
+    const [note] = await run<{ note_id: number }>(
+      transaction,
+      'insert into order_notes (account_id, order_id, by, text) values ($1, $2, $3, $4) returning note_id',
+      [accountId, orderId, by, text],
+    );
+    const noteId = note?.note_id ?? 0;
+    const [subject, details] = [`order:${orderId}`, { note_id: noteId }];
+    await recordAudit(transaction, { accountId, actor: by, action: 'order_annotated', subject, details });
+    return { noteId };
   });
 }

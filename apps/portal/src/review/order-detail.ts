@@ -52,7 +52,7 @@ export interface OrderDetail {
 
 /** @throws {Problem} `order_not_found`. */
 export async function readOrderDetail(
-  { database, knex }: Pick<PortalDeps, 'database' | 'knex'>,
+  { database }: Pick<PortalDeps, 'database'>,
   accountId: number,
   orderId: number,
 ): Promise<OrderDetail> {
@@ -65,9 +65,9 @@ export async function readOrderDetail(
     countNotes(database, accountId, [orderId]),
     findSimilar(database, accountId, found.order),
     findResends(database, accountId, [orderId]),
-    findAccount(knex, accountId),
+    findAccount(database, accountId),
     findCancellationRequest(database, accountId, orderId),
-    findSourceOfReceipt(knex, accountId, found.order.receipt_id),
+    findSourceOfReceipt(database, accountId, found.order.receipt_id),
   ]);
   const resends = resent.map(({ order_id: _, ...resend }) => resend);
   const [newest] = resends;

@@ -1,16 +1,15 @@
 import {
   type Decided,
   decidedColumns,
-  IS_ORDER,
   type OrderJson,
   type OrderRow,
   orderRow,
   TEXT_COLUMNS,
   toJson,
 } from '@orders/database/orders/order-rows.ts';
-import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import type { Knex } from 'knex';
+import { type Connection, run } from '@orders/database/run.ts';
 import type { Note } from './find-notes.ts';
+import { SHOWN_ITEMS } from './find-reviewed-order.ts';
 
 /** The normalized fields of an order, without its payload and warnings. */
 export type ExportedOrder = Omit<OrderJson, 'warnings'> &
@@ -23,18 +22,13 @@ export type ExportedOrder = Omit<OrderJson, 'warnings'> &
 const CHUNK = { orders: 20, bytes: 262_144 };
 const MAX_NOTES = 100;
 
-/** Items are cut as in the order's page. */
-const ITEMS = `
-case when jsonb_array_length(o.items) <= ${MAX_ITEMS} then o.items
-     else jsonb_path_query_array(o.items, '$[0 to ${MAX_ITEMS - 1}]') end as items`;
-
 const ORDERS = `
 with found as materialized (
   select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
-         o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${ITEMS}, o.total, o.currency,
+         o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${SHOWN_ITEMS}, o.total, o.currency,
          ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at
-  from unnest(:ids::bigint[]) with ordinality as wanted(order_id, ordinal)
-  cross join lateral (${orderRow(':accountId::int', 'wanted.order_id')}) as o
+  from unnest($2::bigint[]) with ordinality as wanted(order_id, ordinal)
+  cross join lateral (${orderRow('$1::int', 'wanted.order_id')}) as o
 ), measured as (
   select *, sum(octet_length(items::text)) over (order by ordinal rows unbounded preceding exclude current row) as bytes_before
   from found
@@ -43,27 +37,17 @@ select * from measured where coalesce(bytes_before, 0) < ${CHUNK.bytes} order by
 
 const NOTES = `
 select wanted.order_id, n.note_id, n.at, n.by, n.text
-from unnest(:ids::bigint[]) as wanted(order_id)
+from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
   select note_id, at, by, text from order_notes
-  where account_id = :accountId::int and order_id = wanted.order_id
+  where account_id = $1::int and order_id = wanted.order_id
   order by note_id desc limit ${MAX_NOTES}
 ) as n
 order by n.note_id`;
 
-/** Whether the account has all of these orders. */
-export async function hasOrders(db: Knex, accountId: number, orderIds: readonly number[]): Promise<boolean> {
-  const ids = [...new Set(orderIds)];
-  const { rows } = await db.raw<{ rows: { found: number }[] }>(
-    `select count(*) as found from orders where account_id = ? and order_id = any(?::bigint[]) and ${IS_ORDER}`,
-    [accountId, ids],
-  );
-  return rows[0]?.found === ids.length;
-}
-
 /** Yields orders of an account in the given order, in chunks that fit into memory. Unknown ids are left out. */
 export async function* readExported(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   orderIds: readonly number[],
 ): AsyncGenerator<ExportedOrder[]> {
@@ -71,9 +55,9 @@ export async function* readExported(
   let size = 1;
   while (rest.length > 0) {
     const asked = rest.slice(0, size);
-    const rows = await select<ExportedRow>(db, ORDERS, { accountId, ids: asked });
+    const rows = await run<ExportedRow>(connection, ORDERS, [accountId, asked]);
     const ids = rows.map(({ order_id }) => order_id);
-    const notes = await select<Note & { order_id: number }>(db, NOTES, { accountId, ids });
+    const notes = await run<Note & { order_id: number }>(connection, NOTES, [accountId, ids]);
     const notesOf = Map.groupBy(notes, ({ order_id }) => order_id);
     yield rows.map((row) => toExported(row, notesOf.get(row.order_id) ?? []));
     const done = rows.at(-1)?.ordinal ?? asked.length;
@@ -92,13 +76,4 @@ function toExported(row: ExportedRow, notes: (Note & { order_id: number })[]): E
     ...decidedColumns(row),
     notes: notes.map(({ order_id: _order, ...note }) => note),
   };
-}
-
-async function select<Row>(
-  db: Knex,
-  sql: string,
-  { accountId, ids }: { accountId: number; ids: readonly number[] },
-): Promise<Row[]> {
-  const { rows } = await db.raw<{ rows: Row[] }>(sql, { accountId, ids: [...ids] });
-  return rows;
 }

@@ -1,8 +1,8 @@
-import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
 import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
 import { type Channel, REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
 import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 import Joi from 'joi';
+import type { ReviewFilter } from './review-filter.ts';
 
 /** Query parameters of a list of orders. */
 export interface FilterQuery {

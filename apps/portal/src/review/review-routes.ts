@@ -1,12 +1,16 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import type { Database } from '@orders/database/connect.ts';
-import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { inTransaction } from '@orders/database/run.ts';
+import {
+  REVIEW_DECISIONS,
+  type ReviewDecision,
+  reviewOrders,
+  statesOf,
+} from '@orders/database/orders/review-orders.ts';
+import { type Connection, inTransaction, run } from '@orders/database/run.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -21,7 +25,6 @@ import { listRoutes } from './list-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
-import { hasOrders } from './read-exported.ts';
 import { orderIds } from './read-filter.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
 import { undoReview } from './undo-review.ts';
@@ -75,7 +78,7 @@ const fields = Joi.object().pattern(Joi.string(), Joi.any());
 
 /** Lists orders to review, and reads, edits, confirms and rejects them. The paths of lists come before those with an order id. */
 export function reviewRoutes(deps: PortalDeps): Router {
-  const { knex, runLong, runShort } = deps;
+  const { database, runLong, runShort } = deps;
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
@@ -93,7 +96,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
         expected: fields,
       });
       const edit = { accountId, orderId: id, edits, ...(expected && { expected }), by: personOf(request).email };
-      const edited = await editStoredOrder(knex, edit);
+      const edited = await editStoredOrder(database, edit);
       if (edited === null) throw new Problem('order_not_found');
       if (edited === 'conflict') throw new Problem('conflicting_state');
       return { ...(await readOrderDetail(deps, accountId, id)), undo: edited.undo };
@@ -116,7 +119,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
       by: personOf(request).email,
       reason: body.reason,
     };
-    const outcome = await runShort(request, () => reviewOrders(knex, review));
+    const outcome = await runShort(request, () => reviewOrders(database, review));
     if (!outcome) throw new Problem('order_not_found');
     const { changed, unchanged, undoUntil } = outcome;
     response.json({ changed, unchanged, undo_until: undoUntil });
@@ -126,7 +129,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const by = personOf(request).email;
     const undo = { accountId: accountIdOf(request), orderIds: order_ids, by };
-    const outcome = await runShort(request, () => undoReview(knex, undo));
+    const outcome = await runShort(request, () => undoReview(database, undo));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });
@@ -141,12 +144,12 @@ function reasonError(to: ReviewDecision, reason: string | undefined) {
 }
 
 /** `POST /orders/cancellations/close`: the deliveries of orders that their sender wants to cancel were dealt with. */
-function cancellationRoutes({ knex, runShort }: PortalDeps): Router {
+function cancellationRoutes({ database, runShort }: PortalDeps): Router {
   const router = Router();
   router.post('/orders/cancellations/close', async (request, response) => {
     const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
     const close = { accountId: accountIdOf(request), orderIds: order_ids, by: personOf(request).email };
-    const outcome = await runShort(request, () => closeRequests(knex, close));
+    const outcome = await runShort(request, () => closeRequests(database, close));
     if (!outcome) throw new Problem('order_not_found');
     response.json(outcome);
   });
@@ -155,7 +158,7 @@ function cancellationRoutes({ knex, runShort }: PortalDeps): Router {
 
 /** The decision to accept or refuse a resend with other content. */
 function resendRoutes(deps: PortalDeps): Router {
-  const { database, knex, runLong } = deps;
+  const { database, runLong } = deps;
   const router = Router();
 
   router.post('/orders/:orderId/resends/:receiptId', async (request, response) => {
@@ -169,7 +172,7 @@ function resendRoutes(deps: PortalDeps): Router {
     ];
     const by = personOf(request).email;
     const detail = await runLong(request, async () => {
-      const outcome = receiptId && (await decideResend(knex, { accountId, orderId, receiptId, decision, by }));
+      const outcome = receiptId && (await decideResend(database, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
         const order = await findReviewedOrder(database, accountId, orderId);
         throw new Problem(order ? 'receipt_not_found' : 'order_not_found');
@@ -197,27 +200,28 @@ interface ClosedRequests {
  * @returns null when the account does not have all of these orders; then nothing changed.
  */
 async function closeRequests(
-  db: Knex,
+  connection: Connection,
   { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
 ): Promise<ClosedRequests | null> {
   const ids = [...new Set(orderIds)];
-  return db.transaction(async (trx) => {
-    if (!(await hasOrders(trx, accountId, ids))) return null;
+  return inTransaction(connection, async (transaction) => {
+    if ((await statesOf(transaction, accountId, ids)).length < ids.length) return null;
     // In id order, so that concurrent calls do not deadlock. A call that waited finds the request closed and leaves it.
-    const { rows } = await trx.raw<{ rows: { order_id: number }[] }>(
+    const rows = await run<{ order_id: number }>(
+      transaction,
       `with open as materialized (
          select order_id from cancellation_requests
-         where account_id = :accountId and order_id = any(:ids::bigint[]) and closed_at is null
+         where account_id = $1 and order_id = any($2::bigint[]) and closed_at is null
          order by order_id for update
        )
-       update cancellation_requests r set closed_at = clock_timestamp(), closed_by = :by
-       from open where r.account_id = :accountId and r.order_id = open.order_id
+       update cancellation_requests r set closed_at = clock_timestamp(), closed_by = $3
+       from open where r.account_id = $1 and r.order_id = open.order_id
        returning r.order_id`,
-      { accountId, ids, by },
+      [accountId, ids, by],
     );
     const closed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
     await recordAudit(
-      trx,
+      transaction,
       ...closed.map((id) => ({ accountId, actor: by, action: 'cancel_request_closed', subject: `order:${id}` })),
     );
     return { closed, unchanged: ids.filter((id) => !closed.includes(id)) };

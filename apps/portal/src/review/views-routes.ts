@@ -1,6 +1,6 @@
+import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { type Request, Router } from 'express';
-import type { Knex } from 'knex';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, idOf, plainText } from '../read-request.ts';
@@ -22,48 +22,52 @@ interface ViewOwner {
 /** Max views of a user per account. */
 const MAX_VIEWS = 50;
 
-const COLUMNS = ['view_id', 'name', 'query'] as const;
-
-const viewsOf = (db: Knex, { accountId, userId }: ViewOwner): Knex.QueryBuilder<ReviewView> =>
-  db('review_views').where({ account_id: accountId, user_id: userId });
-
 /** Oldest first. */
-async function listViews(db: Knex, owner: ViewOwner): Promise<ReviewView[]> {
-  return viewsOf(db, owner).select(COLUMNS).orderBy('view_id');
+async function listViews(connection: Connection, { accountId, userId }: ViewOwner): Promise<ReviewView[]> {
+  return run<ReviewView>(
+    connection,
+    'select view_id, name, query from review_views where account_id = $1 and user_id = $2 order by view_id',
+    [accountId, userId],
+  );
 }
 
 /** @returns `name_taken` or `too_many` when nothing was stored. */
 async function createView(
-  db: Knex,
+  connection: Connection,
   owner: ViewOwner,
   { name, query }: Omit<ReviewView, 'view_id'>,
 ): Promise<ReviewView | 'name_taken' | 'too_many'> {
-  return db.transaction(async (trx) => {
+  return inTransaction(connection, async (transaction) => {
     // Concurrent calls of a user wait for each other, so that the limit holds.
-    await trx('users').where({ id: owner.userId }).forNoKeyUpdate().select('id');
-    const views = await listViews(trx, owner);
+    await run(transaction, 'select from users where id = $1 for no key update', [owner.userId]);
+    const views = await listViews(transaction, owner);
     if (views.some((view) => view.name === name)) return 'name_taken';
     if (views.length >= MAX_VIEWS) return 'too_many';
-    const row = { account_id: owner.accountId, user_id: owner.userId, name, query };
-    const [view] = await trx('review_views').insert(row).returning<ReviewView[]>(COLUMNS);
+    const [view] = await run<ReviewView>(
+      transaction,
+      `insert into review_views (account_id, user_id, name, query) values ($1, $2, $3, $4)
+       returning view_id, name, query`,
+      [owner.accountId, owner.userId, name, query],
+    );
     return view as ReviewView;
   });
 }
 
 /** @returns whether the user had this view. */
-async function deleteView(db: Knex, owner: ViewOwner, viewId: number): Promise<boolean> {
-  return (await viewsOf(db, owner).where({ view_id: viewId }).delete()) > 0;
+async function deleteView(connection: Connection, { accountId, userId }: ViewOwner, viewId: number): Promise<boolean> {
+  const remove = 'delete from review_views where account_id = $1 and user_id = $2 and view_id = $3';
+  return (await execute(connection, remove, [accountId, userId, viewId])) > 0;
 }
 
 const MAX_NAME = 60;
 const MAX_QUERY = 500;
 
 /** The saved views of the signed-in user; each account has its own. */
-export function viewsRoutes({ knex, runShort }: PortalDeps): Router {
+export function viewsRoutes({ database, runShort }: PortalDeps): Router {
   const router = Router();
 
   router.get('/views', async (request, response) => {
-    const views = await runShort(request, () => listViews(knex, ownerOf(request)));
+    const views = await runShort(request, () => listViews(database, ownerOf(request)));
     response.json({ views });
   });
 
@@ -72,7 +76,7 @@ export function viewsRoutes({ knex, runShort }: PortalDeps): Router {
       name: plainText(MAX_NAME).trim().required(),
       query: plainText(MAX_QUERY).allow('').required(),
     });
-    const created = await runShort(request, () => createView(knex, ownerOf(request), view));
+    const created = await runShort(request, () => createView(database, ownerOf(request), view));
     if (created === 'name_taken') throw new Problem('conflicting_state', { detail: 'Another view has this name.' });
     if (created === 'too_many') {
       const detail = `A user can save ${MAX_VIEWS} views. Delete one first.`;
@@ -83,7 +87,8 @@ export function viewsRoutes({ knex, runShort }: PortalDeps): Router {
 
   router.delete('/views/:viewId', async (request, response) => {
     const viewId = idOf(request.params.viewId);
-    const isDeleted = viewId !== null && (await runShort(request, () => deleteView(knex, ownerOf(request), viewId)));
+    const isDeleted =
+      viewId !== null && (await runShort(request, () => deleteView(database, ownerOf(request), viewId)));
     if (!isDeleted) throw new Problem('not_found', { detail: 'You have no view with this id.' });
     response.status(204).end();
   });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import type { Connection } from '@orders/database/run.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { Knex } from 'knex';
 
 /** Max attempts that are counted under a key. */
 export interface Bound {
@@ -40,12 +40,12 @@ export function boundsAround(
  * @returns the bound that is exceeded, if any, and the milliseconds until its window ends.
  */
 export async function takeWithin<Kind extends Bound>(
-  db: Knex,
+  connection: Connection,
   bounds: Kind[],
   windowMs: number,
 ): Promise<{ bound: Kind; isFirst: boolean; msLeft: number } | null> {
   for (const bound of bounds) {
-    const { attempts, msLeft } = await takeSignInAttempt(db, bound.key, windowMs);
+    const { attempts, msLeft } = await takeSignInAttempt(connection, bound.key, windowMs);
     if (attempts > bound.max) return { bound, isFirst: attempts === bound.max + 1, msLeft };
   }
   return null;

@@ -27,7 +27,7 @@ export interface CodeOwner {
   email: string;
 }
 
-export type CodeDeps = Pick<PortalDeps, 'knex' | 'auth'> & { record: SignInRecord };
+export type CodeDeps = Pick<PortalDeps, 'database' | 'auth'> & { record: SignInRecord };
 
 /**
  * Checks a code within the bounds. Attempts are counted before the check, so that concurrent ones cannot exceed the bounds, and forgotten
@@ -36,7 +36,7 @@ export type CodeDeps = Pick<PortalDeps, 'knex' | 'auth'> & { record: SignInRecor
  * @throws {Problem} `too_many_attempts`, or `wrong_code`.
  */
 export async function tryCode(
-  { knex, record }: Pick<CodeDeps, 'knex' | 'record'>,
+  { database, record }: Pick<CodeDeps, 'database' | 'record'>,
   request: Request,
   { user_id, email }: CodeOwner,
   kind: CodeKind,
@@ -45,7 +45,7 @@ export async function tryCode(
   const keys = codeCounterKeys(kind, user_id);
   for (const span of ['short', 'day'] as const) {
     const { failures, windowMs } = BOUNDS[span];
-    const { attempts, msLeft } = await takeSignInAttempt(knex, keys[span], windowMs);
+    const { attempts, msLeft } = await takeSignInAttempt(database, keys[span], windowMs);
     if (attempts <= failures) continue;
     if (attempts === failures + 1) await record.codesLocked(request, email);
     throw tooManyAttempts(msLeft);
@@ -54,14 +54,14 @@ export async function tryCode(
     await record.codeFailed(request, email);
     throw new Problem('wrong_code');
   }
-  await forgetCodeAttempts(knex, user_id);
+  await forgetCodeAttempts(database, user_id);
 }
 
 /** Uses up a code of the user's authenticator app. @returns false when it is wrong or was used before. */
-export async function takeTotpCode({ knex, auth }: CodeDeps, userId: string, code: string): Promise<boolean> {
-  const { secret } = await findTotp(knex, userId);
+export async function takeTotpCode({ database, auth }: CodeDeps, userId: string, code: string): Promise<boolean> {
+  const { secret } = await findTotp(database, userId);
   const step = secret === null ? null : await findTimeStep(auth, secret, code);
-  return step !== null && takeTimeStep(knex, userId, step);
+  return step !== null && takeTimeStep(database, userId, step);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { inTransaction } from '@orders/database/run.ts';
 import { findOpenedSession, type OpenedSession } from '@orders/database/users/sessions.ts';
 import { parseSetCookieHeader } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
@@ -8,7 +9,7 @@ import type { SignInStep } from './open-session.ts';
 import type { SignInMethod, SignInRecord } from './record-sign-in.ts';
 import { askAboutSignIn } from './unconfirmed-sign-ins.ts';
 
-type Deps = Pick<PortalDeps, 'knex' | 'config' | 'mails' | 'devices'> & { record: SignInRecord };
+type Deps = Pick<PortalDeps, 'database' | 'config' | 'mails' | 'devices'> & { record: SignInRecord };
 
 interface HowSignedIn {
   method: SignInMethod;
@@ -18,16 +19,16 @@ interface HowSignedIn {
 
 /** Records a sign-in, tells the user if the device is unknown, and sets the cookies of session and device. */
 export async function completeSession(
-  { knex, config, mails, devices, record }: Deps,
+  { database, config, mails, devices, record }: Deps,
   request: Request,
   response: Response,
   { cookies, method, byLink }: HowSignedIn & { cookies: Headers },
 ): Promise<void> {
-  const session = await findOpenedSession(knex, sessionTokenIn(cookies));
+  const session = await findOpenedSession(database, sessionTokenIn(cookies));
   if (!session) throw new Error('the session ended at once');
-  await knex.transaction((trx) => record.signedIn(trx, request, session.email, method));
+  await inTransaction(database, (transaction) => record.signedIn(transaction, request, session.email, method));
   if (!byLink && !(await devices.isKnownDevice(request, session.userId)))
-    await noticeSignIn({ knex, config, mails }, session);
+    await noticeSignIn({ database, config, mails }, session);
   forwardCookies(cookies, response);
   await devices.rememberDevice(response, session.userId);
 }
@@ -58,10 +59,10 @@ function sessionTokenIn(cookies: Headers): string {
 
 /** After a sign-in from an unknown device: stores a question about it, which the portal asks the user, and mails them. */
 async function noticeSignIn(
-  { knex, config, mails }: Pick<PortalDeps, 'knex' | 'config' | 'mails'>,
+  { database, config, mails }: Pick<PortalDeps, 'database' | 'config' | 'mails'>,
   session: OpenedSession,
 ): Promise<void> {
-  await knex.transaction((trx) => askAboutSignIn(trx, session));
+  await inTransaction(database, (transaction) => askAboutSignIn(transaction, session));
   const { email, userAgent, at } = session;
   mails.send('new_sign_in', () => writeMail(email, { kind: 'new_sign_in', at, userAgent }, config.PORTAL_URL));
 }

@@ -1,3 +1,4 @@
+import { inTransaction } from '@orders/database/run.ts';
 import { findPasswordHash } from '@orders/database/users/passwords.ts';
 import { findSecondFactors, hasSecondFactor } from '@orders/database/users/second-factors.ts';
 import { confirmSession, endSession } from '@orders/database/users/sessions.ts';
@@ -24,7 +25,7 @@ interface Proof {
 
 /** Proves again who the user of the session is. It takes what signing in takes: a passkey, or the password and any second factor. */
 export function confirmRoute(deps: PortalDeps, record: SignInRecord, throttle: Throttle): Router {
-  const { auth, hasher, knex } = deps;
+  const { auth, hasher, database } = deps;
   const router = Router();
 
   router.post('/session/confirm', async (request, response) => {
@@ -38,18 +39,18 @@ export function confirmRoute(deps: PortalDeps, record: SignInRecord, throttle: T
     const secondFactor = proof.passkey
       ? await checkPasskey(request, proof.passkey)
       : await checkPassword(request, proof);
-    await knex.transaction(async (trx) => {
-      await confirmSession(trx, sessionId, secondFactor);
-      await recordAboutSelf(trx, request, 'session_confirmed', { second_factor: secondFactor });
+    await inTransaction(database, async (transaction) => {
+      await confirmSession(transaction, sessionId, secondFactor);
+      await recordAboutSelf(transaction, request, 'session_confirmed', { second_factor: secondFactor });
     });
     response.status(204).end();
   });
 
   /** @returns true: a passkey counts as both factors. */
   async function checkPasskey(request: Request, passkey: PasskeyResponse): Promise<true> {
-    const opened = await openPasskeySession({ auth, knex, record }, request, passkey);
+    const opened = await openPasskeySession({ auth, database, record }, request, passkey);
     // The library opens a session for each passkey that it accepts. Its cookie is not sent.
-    await endSession(knex, opened.userId, opened.sessionId);
+    await endSession(database, opened.userId, opened.sessionId);
     const { userId, email } = personOf(request);
     if (opened.userId !== userId) {
       await record.failed(request, email);
@@ -62,18 +63,18 @@ export function confirmRoute(deps: PortalDeps, record: SignInRecord, throttle: T
   async function checkPassword(request: Request, proof: Proof): Promise<boolean> {
     const { password = '', code, recovery_code: recovery } = proof;
     const { userId, email } = personOf(request);
-    const needsCode = hasSecondFactor(await findSecondFactors(knex, userId));
+    const needsCode = hasSecondFactor(await findSecondFactors(database, userId));
     if (needsCode && (code === undefined) === (recovery === undefined)) {
       const detail = 'code or recovery_code is required';
       throw new Problem('invalid_request', { errors: [{ pointer: '/code', code: 'any_required', detail }] });
     }
     await throttle(request, email, async () => {
-      const hash = await findPasswordHash(knex, userId);
+      const hash = await findPasswordHash(database, userId);
       return hash !== null && hasher.verify({ hash, password });
     });
     if (!needsCode) return false;
     const kind = code === undefined ? 'recovery codes' : 'codes';
-    await tryCode({ knex, record }, request, { user_id: userId, email }, kind, () =>
+    await tryCode({ database, record }, request, { user_id: userId, email }, kind, () =>
       code === undefined
         ? takeRecoveryCode(deps, request, recovery ?? '')
         : takeTotpCode({ ...deps, record }, userId, code),

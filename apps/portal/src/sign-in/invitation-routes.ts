@@ -1,10 +1,10 @@
 import { findAccount } from '@orders/database/accounts/accounts.ts';
 import { recordAudit } from '@orders/database/audit.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { acceptInvitation, findInvitation, type Invitation, joinAccount } from '@orders/database/users/invitations.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { notifySecurityChange } from '../mail/notify-security-change.ts';
@@ -19,14 +19,14 @@ const token = Joi.string().max(100).required();
 
 /** One-time links. Tokens come by POST, so that no URL contains one. */
 export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics: PortalMetrics): Router {
-  const { hasher, knex } = deps;
+  const { hasher, database } = deps;
   const router = Router();
   router.post('/invitations/lookup', async (request, response) => {
     const body = bodyOf<{ token: string }>(request, { token });
-    const invitation = await findInvitation(knex, body.token);
+    const invitation = await findInvitation(database, body.token);
     if (!invitation) throw new Problem('invitation_not_found');
     const { email, role, name, accountId, memberRole, setsPassword } = invitation;
-    const account = accountId === null ? null : await findAccount(knex, accountId);
+    const account = accountId === null ? null : await findAccount(database, accountId);
     response.json({
       email,
       role,
@@ -44,21 +44,21 @@ export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics
       password: newPassword,
     });
     // Hashing is CPU-intensive: check the token first.
-    const found = await findInvitation(knex, body.token);
+    const found = await findInvitation(database, body.token);
     if (!found) throw new Problem('invitation_not_found');
     if (!found.setsPassword && found.name !== null) throw new Problem('sign_in_to_accept');
-    const account = found.accountId === null ? null : await findAccount(knex, found.accountId);
+    const account = found.accountId === null ? null : await findAccount(database, found.accountId);
     const owner = { email: found.email, name: body.name, accountNames: account ? [account.name] : [] };
     const requester = { key: found.email, isTrusted: true, signal: contextOf(request).closed };
     const { isNewOperator, step } = await hasher.admit(requester, async () => {
-      await tryNewPassword(knex, body.password, owner);
+      await tryNewPassword(database, body.password, owner);
       const hash = await hasher.hash(body.password);
-      const accepted = await knex.transaction(async (trx) => {
-        const invitation = await acceptInvitation(trx, body.token, body.name, hash);
+      const accepted = await inTransaction(database, async (transaction) => {
+        const invitation = await acceptInvitation(transaction, body.token, body.name, hash);
         if (!invitation) throw new Problem('invitation_not_found');
         if (invitation === 'sign_in') throw new Problem('sign_in_to_accept');
         if (invitation === 'other_kind') throw new Problem('user_elsewhere');
-        await recordAccepted(trx, invitation);
+        await recordAccepted(transaction, invitation);
         return invitation;
       });
       return { ...accepted, step: await openSession(deps, request, found.email, body.password) };
@@ -70,12 +70,12 @@ export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics
   // For an existing user who is signed in.
   router.post('/invitations/join', async (request, response) => {
     const body = bodyOf<{ token: string }>(request, { token });
-    const { accountId } = await knex.transaction(async (trx) => {
-      const invitation = await joinAccount(trx, body.token, personOf(request).userId);
+    const { accountId } = await inTransaction(database, async (transaction) => {
+      const invitation = await joinAccount(transaction, body.token, personOf(request).userId);
       if (invitation === null) throw new Problem('invitation_not_found');
       if (invitation === 'other_user') throw new Problem('invitation_of_other_user');
       if (invitation === 'operator') throw new Problem('user_elsewhere');
-      await recordAccepted(trx, invitation);
+      await recordAccepted(transaction, invitation);
       return invitation;
     });
     response.json({ account_id: accountId });
@@ -83,9 +83,9 @@ export function invitationRoutes(deps: PortalDeps, record: SignInRecord, metrics
   return router;
 }
 
-function recordAccepted(trx: Knex, { email, accountId, role, memberRole }: Invitation): Promise<void> {
+function recordAccepted(transaction: Connection, { email, accountId, role, memberRole }: Invitation): Promise<void> {
   const details = { role: memberRole ?? role };
-  return recordAudit(trx, {
+  return recordAudit(transaction, {
     accountId,
     actor: email,
     action: 'invitation_accepted',

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Connection } from '@orders/database/run.ts';
 import { findCredential } from '@orders/database/users/passwords.ts';
 import { parseCookies } from 'better-auth/cookies';
 import type { Request, Response } from 'express';
-import type { Knex } from 'knex';
 import { digestOf } from './attempt-bounds.ts';
 
 const LIFETIME_MS = 90 * 86_400_000;
@@ -30,11 +30,11 @@ export interface KnownDevices {
  * @param options.portalUrl with https, the cookies are `Secure` and bound to this host.
  */
 export function createKnownDevices({
-  knex,
+  database,
   secretsKey,
   portalUrl,
 }: {
-  knex: Knex;
+  database: Connection;
   secretsKey: Buffer;
   portalUrl: string;
 }): KnownDevices {
@@ -58,7 +58,7 @@ export function createKnownDevices({
     const devices = own.map(([, cookie]) => read(cookie)).filter((device) => device !== null);
     // Without a valid cookie, an attempt costs no query.
     if (devices.length === 0) return null;
-    const credential = await findCredential(knex, user);
+    const credential = await findCredential(database, user);
     const device = devices.find(
       ({ userId, credentialId }) => userId === credential?.userId && credentialId === credential.credentialId,
     );
@@ -69,7 +69,7 @@ export function createKnownDevices({
     find,
     isKnownDevice: async ({ headers }, userId) => (await find(headers.cookie, { userId })) !== null,
     async rememberDevice(response, userId) {
-      const credential = await findCredential(knex, { userId });
+      const credential = await findCredential(database, { userId });
       if (!credential) return;
       const deviceId = randomBytes(12).toString('base64url');
       const text = [deviceId, userId, credential.credentialId, Date.now()].join('.');

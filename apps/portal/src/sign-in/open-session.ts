@@ -1,3 +1,4 @@
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { type Credential, findCredential, replacePasswordHash } from '@orders/database/users/passwords.ts';
 import { findSecondFactors, type SecondFactors } from '@orders/database/users/second-factors.ts';
 import { endSession, findOpenedSession, lockUser } from '@orders/database/users/sessions.ts';
@@ -5,7 +6,6 @@ import { Problem } from '@orders/domain/problems.ts';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { type Auth, PASSWORD_LENGTH } from './create-auth.ts';
@@ -40,32 +40,32 @@ export interface SignInStep {
  * @throws {Problem} `wrong_credentials` if another password was set meanwhile.
  */
 export async function openSession(
-  { auth, knex }: Pick<PortalDeps, 'auth' | 'knex'>,
+  { auth, database }: Pick<PortalDeps, 'auth' | 'database'>,
   request: Request,
   email: string,
   password: string,
 ): Promise<SignInStep> {
-  const before = await findCredential(knex, { email });
+  const before = await findCredential(database, { email });
   const { headers: cookies, response } = await auth.api.signInEmail({
     body: { email, password },
     headers: fromNodeHeaders(request.headers),
     returnHeaders: true,
   });
   const token = 'twoFactorRedirect' in response ? null : response.token;
-  if (!before || !(await isCurrent(knex, before))) {
+  if (!before || !(await isCurrent(database, before))) {
     // The browser does not get the cookie of a challenge either.
-    const session = token === null ? null : await findOpenedSession(knex, token);
-    if (session) await endSession(knex, session.userId, session.sessionId);
+    const session = token === null ? null : await findOpenedSession(database, token);
+    if (session) await endSession(database, session.userId, session.sessionId);
     throw new Problem('wrong_credentials');
   }
-  return { cookies, secondStep: token === null ? stepsOf(await findSecondFactors(knex, before.userId)) : null };
+  return { cookies, secondStep: token === null ? stepsOf(await findSecondFactors(database, before.userId)) : null };
 }
 
 /** Whether a password is still the user's. Waits for a change that is being made. */
-function isCurrent(knex: Knex, { userId, credentialId }: Credential): Promise<boolean> {
-  return knex.transaction(async (trx) => {
-    await lockUser(trx, userId);
-    return (await findCredential(trx, { userId }))?.credentialId === credentialId;
+function isCurrent(database: Connection, { userId, credentialId }: Credential): Promise<boolean> {
+  return inTransaction(database, async (transaction) => {
+    await lockUser(transaction, userId);
+    return (await findCredential(transaction, { userId }))?.credentialId === credentialId;
   });
 }
 
@@ -99,10 +99,10 @@ export async function replaceSession(
 
 /** Replaces the hash of a password that was right just now, if it is cheaper to guess than new ones. */
 export async function rehashPassword(
-  { knex, hasher }: Pick<PortalDeps, 'knex' | 'hasher'>,
+  { database, hasher }: Pick<PortalDeps, 'database' | 'hasher'>,
   { email, password }: { email: string; password: string },
 ): Promise<void> {
-  const credential = await findCredential(knex, { email });
+  const credential = await findCredential(database, { email });
   if (credential && hasher.needsRehash(credential.passwordHash))
-    await replacePasswordHash(knex, credential, await hasher.hash(password));
+    await replacePasswordHash(database, credential, await hasher.hash(password));
 }

@@ -1,10 +1,10 @@
+import type { Connection } from '@orders/database/run.ts';
 import { findPasskeyUser } from '@orders/database/users/second-factors.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { isAPIError } from 'better-auth/api';
 import { fromNodeHeaders } from 'better-auth/node';
 import type { Request } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { boundsAround, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
 import type { Auth } from './create-auth.ts';
 import type { SignInRecord } from './record-sign-in.ts';
@@ -29,9 +29,9 @@ const MAX_CHALLENGES = { narrow: 300, wide: 600, widest: 1200 };
  *
  * @throws {Problem} `too_many_attempts`.
  */
-export async function startPasskeySignIn({ auth, knex }: { auth: Auth; knex: Knex }, request: Request) {
+export async function startPasskeySignIn({ auth, database }: { auth: Auth; database: Connection }, request: Request) {
   const bounds = boundsAround(request.ip ?? '', MAX_CHALLENGES, 'passkey challenges');
-  const exceeded = await takeWithin(knex, bounds, WINDOW_MS);
+  const exceeded = await takeWithin(database, bounds, WINDOW_MS);
   if (exceeded) throw tooManyAttempts(exceeded.msLeft);
   const { headers, response } = await auth.api.generatePasskeyAuthenticationOptions({
     headers: fromNodeHeaders(request.headers),
@@ -47,7 +47,7 @@ export async function startPasskeySignIn({ auth, knex }: { auth: Auth; knex: Kne
  * @throws {Problem} `passkey_rejected`.
  */
 export async function openPasskeySession(
-  { auth, knex, record }: { auth: Auth; knex: Knex; record: SignInRecord },
+  { auth, database, record }: { auth: Auth; database: Connection; record: SignInRecord },
   request: Request,
   passkey: PasskeyResponse,
 ): Promise<{ cookies: Headers; userId: string; email: string; sessionId: string }> {
@@ -61,7 +61,7 @@ export async function openPasskeySession(
     return { cookies: headers, userId: user.id, email: user.email, sessionId: session.id };
   } catch (error) {
     if (!isAPIError(error) || error.statusCode >= 500) throw error;
-    const user = await findPasskeyUser(knex, passkey.id);
+    const user = await findPasskeyUser(database, passkey.id);
     if (user) await record.failed(request, user.email);
     throw new Problem('passkey_rejected');
   }

@@ -1,8 +1,8 @@
 import { createHmac, hkdfSync } from 'node:crypto';
+import type { Connection } from '@orders/database/run.ts';
 import { listAccountIds } from '@orders/database/users/memberships.ts';
 import { findUser, noteSignIn, recordOfUser } from '@orders/database/users/users.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { recordAuditWithin } from '../audit/limited-audit.ts';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -24,7 +24,7 @@ export type SignInMethod = 'password' | 'passkey' | 'code' | 'recovery_code' | '
 /** The audit entries of signing in and out: one for each account of the person, for the owners of that account. */
 export interface SignInRecord {
   /** Also stores the time of the sign-in. */
-  signedIn(trx: Knex, request: Request, email: string, method?: SignInMethod): Promise<void>;
+  signedIn(transaction: Connection, request: Request, email: string, method?: SignInMethod): Promise<void>;
   signedOut(person: Person): Promise<void>;
   failed(request: Request, email: string, details?: object | null): Promise<void>;
   /** Call it for the first attempt that is refused. */
@@ -37,15 +37,15 @@ export interface SignInRecord {
   /** The keyed hash of the client's network. */
   networkOf(request: Request): string;
   /** A link for a new password was requested for a user. @param network from `networkOf`. */
-  resetRequested(trx: Knex, network: string, email: string): Promise<void>;
+  resetRequested(transaction: Connection, network: string, email: string): Promise<void>;
   /** A link for a new password was requested for an address of nobody. */
   resetOfNobody(network: string, email: string): Promise<void>;
   /** A user has set a new password by a mailed link. */
-  passwordReset(trx: Knex, request: Request, email: string): Promise<void>;
+  passwordReset(transaction: Connection, request: Request, email: string): Promise<void>;
 }
 
 /** Entries have a network, and an e-mail address that is no user's, as a hash under a key that is derived from `SECRETS_KEY`. */
-export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | 'config'>): SignInRecord {
+export function createSignInRecord({ database, config }: Pick<PortalDeps, 'database' | 'config'>): SignInRecord {
   const key = Buffer.from(hkdfSync('sha256', config.SECRETS_KEY, '', 'audit of sign-ins', 32));
   // 64 bits tell networks apart.
   const hash = (kind: string, text: string) =>
@@ -57,8 +57,8 @@ export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | '
     email: string,
     { action, details = null, maxFromNetwork }: { action: string; details?: object | null; maxFromNetwork?: number },
   ): Promise<void> {
-    const user = await findUser(knex, email);
-    const accountIds = await listAccountIds(knex, email);
+    const user = await findUser(database, email);
+    const accountIds = await listAccountIds(database, email);
     const actor = `network:${network}`;
     const subject = user ? `user:${user.email}` : `email:${hash('email', email)}`;
     const counted = [action, user ? 'user' : 'nobody'];
@@ -73,17 +73,17 @@ export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | '
     ];
     const entry = { actor, action, subject, details: details as Record<string, unknown> | null };
     const entries = accountIds.map((accountId) => ({ ...entry, accountId }));
-    await recordAuditWithin(knex, limits, entries, digestOf('audit missed', ...counted, ...accountIds.map(String)));
+    await recordAuditWithin(database, limits, entries, digestOf('audit missed', ...counted, ...accountIds.map(String)));
   }
 
   return {
-    async signedIn(trx, request, email, method = 'password') {
-      await noteSignIn(trx, email);
+    async signedIn(transaction, request, email, method = 'password') {
+      await noteSignIn(transaction, email);
       const how = method === 'identity_provider' ? { method } : method !== 'password' && { second_factor: method };
       const details = { network: networkHash(request), ...how };
-      await recordOfUser(trx, email, { actor: email, action: 'signed_in', details });
+      await recordOfUser(transaction, email, { actor: email, action: 'signed_in', details });
     },
-    signedOut: ({ email }) => recordOfUser(knex, email, { actor: email, action: 'signed_out' }),
+    signedOut: ({ email }) => recordOfUser(database, email, { actor: email, action: 'signed_out' }),
     failed: (request, email, details = null) =>
       recordRefused(networkHash(request), email, {
         action: 'sign_in_failed',
@@ -98,18 +98,18 @@ export function createSignInRecord({ knex, config }: Pick<PortalDeps, 'knex' | '
         maxFromNetwork: MAX_ENTRIES.fromNetwork,
       }),
     codesLocked: (request, email) => recordRefused(networkHash(request), email, { action: 'second_factor_locked' }),
-    recoveryCodeUsed: (email) => recordOfUser(knex, email, { actor: email, action: 'recovery_code_used' }),
+    recoveryCodeUsed: (email) => recordOfUser(database, email, { actor: email, action: 'recovery_code_used' }),
     networkOf: networkHash,
-    resetRequested: (trx, network, email) =>
-      recordOfUser(trx, email, { actor: `network:${network}`, action: 'password_reset_requested' }),
+    resetRequested: (transaction, network, email) =>
+      recordOfUser(transaction, email, { actor: `network:${network}`, action: 'password_reset_requested' }),
     resetOfNobody: (network, email) =>
       recordRefused(network, email, {
         action: 'password_reset_requested',
         maxFromNetwork: MAX_ENTRIES.fromNetwork,
       }),
-    passwordReset(trx, request, email) {
+    passwordReset(transaction, request, email) {
       const details = { network: networkHash(request) };
-      return recordOfUser(trx, email, { actor: email, action: 'password_reset', details });
+      return recordOfUser(transaction, email, { actor: email, action: 'password_reset', details });
     },
   };
 }

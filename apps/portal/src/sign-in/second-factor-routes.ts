@@ -1,4 +1,5 @@
 import { createOTP } from '@better-auth/utils/otp';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import {
   findSecondFactors,
   findTotp,
@@ -13,7 +14,6 @@ import { isAPIError } from 'better-auth/api';
 import { generateRandomString, symmetricEncrypt } from 'better-auth/crypto';
 import { fromNodeHeaders } from 'better-auth/node';
 import { type Request, Router } from 'express';
-import type { Knex } from 'knex';
 import { recordAboutSelf } from '../audit/record.ts';
 import { personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -35,17 +35,17 @@ const SECRET_LENGTH = 32;
 
 /** The signed-in user's passkeys, authenticator app and recovery codes. */
 export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Router {
-  const { auth, knex, config } = deps;
+  const { auth, database, config } = deps;
   const router = Router();
 
   router.get('/second-factors', async (request, response) => {
     const person = personOf(request);
-    const factors = await findSecondFactors(knex, person.userId);
+    const factors = await findSecondFactors(database, person.userId);
     response.json({ ...factors, required: needsSecondFactor(person, config) });
   });
 
   router.post('/second-factors/passkeys/options', async (request, response) => {
-    const { passkeys } = await requireOwnSecondFactor(knex, personOf(request));
+    const { passkeys } = await requireOwnSecondFactor(database, personOf(request));
     if (passkeys.length >= MAX_PASSKEYS) throw new Problem('too_many_passkeys');
     const { headers, response: options } = await auth.api.generatePasskeyRegistrationOptions({
       headers: fromNodeHeaders(request.headers),
@@ -60,7 +60,7 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
       passkey: passkeyResponse.required(),
     });
     const person = personOf(request);
-    const { passkeys } = await requireOwnSecondFactor(knex, person);
+    const { passkeys } = await requireOwnSecondFactor(database, person);
     if (passkeys.length >= MAX_PASSKEYS) throw new Problem('too_many_passkeys');
     const passkeyId = await registerPasskey(request, name, passkey);
     let codes: string[] | null;
@@ -68,9 +68,9 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
       codes = await add(request, 'passkey');
     } catch (error) {
       // The library has stored it already.
-      await knex.transaction(async (trx) => {
-        await lockUser(trx, person.userId);
-        await removePasskey(trx, person.userId, passkeyId);
+      await inTransaction(database, async (transaction) => {
+        await lockUser(transaction, person.userId);
+        await removePasskey(transaction, person.userId, passkeyId);
       });
       throw error;
     }
@@ -78,33 +78,38 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
   });
   router.delete('/second-factors/passkeys/:passkeyId', async (request, response) => {
     const id = textIdOf(request.params.passkeyId);
-    await remove(request, 'passkey', async (trx, userId) => id !== null && removePasskey(trx, userId, id));
+    await remove(
+      request,
+      'passkey',
+      async (transaction, userId) => id !== null && removePasskey(transaction, userId, id),
+    );
     response.status(204).end();
   });
 
   // Until its code is verified, an earlier app stays in use.
   router.post('/second-factors/totp', async (request, response) => {
     const { userId, email } = personOf(request);
-    await requireOwnSecondFactor(knex, personOf(request));
+    await requireOwnSecondFactor(database, personOf(request));
     const { secretConfig } = await auth.$context;
     const secret = generateRandomString(SECRET_LENGTH);
-    await startTotp(knex, userId, await symmetricEncrypt({ key: secretConfig, data: secret }));
+    await startTotp(database, userId, await symmetricEncrypt({ key: secretConfig, data: secret }));
     response.json({ uri: createOTP(secret, TOTP).url('Orders', email) });
   });
   router.post('/second-factors/totp/verify', async (request, response) => {
     const { code } = bodyOf<{ code: string }>(request, { code: totpCode.required() });
     const person = personOf(request);
-    await requireOwnSecondFactor(knex, person);
-    const { pending } = await findTotp(knex, person.userId);
+    await requireOwnSecondFactor(database, person);
+    const { pending } = await findTotp(database, person.userId);
     if (pending === null) throw new Problem('second_factor_not_found');
     const owner = { user_id: person.userId, email: person.email };
     let step: number | null = null;
-    await tryCode({ knex, record }, request, owner, 'codes', async () => {
+    await tryCode({ database, record }, request, owner, 'codes', async () => {
       step = await findTimeStep(auth, pending, code);
       return step !== null;
     });
-    const codes = await add(request, 'totp', async (trx) => {
-      if (step === null || !(await finishTotp(trx, person.userId, pending, step))) throw new Problem('wrong_code');
+    const codes = await add(request, 'totp', async (transaction) => {
+      if (step === null || !(await finishTotp(transaction, person.userId, pending, step)))
+        throw new Problem('wrong_code');
     });
     response.json({ recovery_codes: codes });
   });
@@ -115,12 +120,12 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
 
   router.post('/second-factors/recovery-codes', async (request, response) => {
     const person = personOf(request);
-    const { totp, passkeys } = await requireOwnSecondFactor(knex, person);
+    const { totp, passkeys } = await requireOwnSecondFactor(database, person);
     if (!totp && passkeys.length === 0) throw new Problem('second_factor_not_found');
-    const codes = await knex.transaction(async (trx) => {
-      await lockSelf(trx, person);
-      await recordAboutSelf(trx, request, 'recovery_codes_renewed');
-      return renewRecoveryCodes(trx, person.userId);
+    const codes = await inTransaction(database, async (transaction) => {
+      await lockSelf(transaction, person);
+      await recordAboutSelf(transaction, request, 'recovery_codes_renewed');
+      return renewRecoveryCodes(transaction, person.userId);
     });
     response.json({ recovery_codes: codes });
   });
@@ -143,17 +148,17 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
   async function add(
     request: Request,
     factor: 'passkey' | 'totp',
-    store?: (trx: Knex) => Promise<void>,
+    store?: (transaction: Connection) => Promise<void>,
   ): Promise<string[] | null> {
     const person = personOf(request);
     const { userId, sessionId, email } = person;
-    const codes = await knex.transaction(async (trx) => {
-      await lockSelf(trx, person);
-      await store?.(trx);
-      const codes = await ensureRecoveryCodes(trx, userId);
-      await confirmSession(trx, sessionId, true);
-      await endWeakSessions(trx, userId, sessionId);
-      await recordAboutSelf(trx, request, 'second_factor_added', { factor });
+    const codes = await inTransaction(database, async (transaction) => {
+      await lockSelf(transaction, person);
+      await store?.(transaction);
+      const codes = await ensureRecoveryCodes(transaction, userId);
+      await confirmSession(transaction, sessionId, true);
+      await endWeakSessions(transaction, userId, sessionId);
+      await recordAboutSelf(transaction, request, 'second_factor_added', { factor });
       return codes;
     });
     notifySecurityChange(deps, { email }, 'second_factor_added');
@@ -163,15 +168,15 @@ export function secondFactorRoutes(deps: PortalDeps, record: SignInRecord): Rout
   async function remove(
     request: Request,
     factor: 'passkey' | 'totp',
-    work: (trx: Knex, userId: string) => Promise<boolean>,
+    work: (transaction: Connection, userId: string) => Promise<boolean>,
   ): Promise<void> {
     const person = personOf(request);
-    await knex.transaction(async (trx) => {
-      await lockSelf(trx, person);
-      const factors = await requireOwnSecondFactor(trx, person);
-      if (!(await work(trx, person.userId))) throw new Problem('second_factor_not_found');
+    await inTransaction(database, async (transaction) => {
+      await lockSelf(transaction, person);
+      const factors = await requireOwnSecondFactor(transaction, person);
+      if (!(await work(transaction, person.userId))) throw new Problem('second_factor_not_found');
       keepRequiredFactor(config, person, factors);
-      await recordAboutSelf(trx, request, 'second_factor_removed', { factor });
+      await recordAboutSelf(transaction, request, 'second_factor_removed', { factor });
     });
     notifySecurityChange(deps, person, 'second_factor_removed');
   }

@@ -1,7 +1,7 @@
+import type { Connection } from '@orders/database/run.ts';
 import { findSecondFactors, hasSecondFactor, type SecondFactors } from '@orders/database/users/second-factors.ts';
 import { hasSession, lockUser } from '@orders/database/users/sessions.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { Knex } from 'knex';
 import type { PortalConfig } from '../config.ts';
 import type { Person } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
@@ -18,10 +18,10 @@ export interface SecondFactorState {
 }
 
 export async function describeSecondFactor(
-  deps: Pick<PortalDeps, 'knex' | 'config'>,
+  deps: Pick<PortalDeps, 'database' | 'config'>,
   person: Person,
 ): Promise<SecondFactorState> {
-  const factors = await findSecondFactors(deps.knex, person.userId);
+  const factors = await findSecondFactors(deps.database, person.userId);
   return {
     required: needsSecondFactor(person, deps.config),
     confirmed: person.hasProvedSecondFactor,
@@ -35,10 +35,10 @@ export async function describeSecondFactor(
  * @throws {Problem} `second_factor_required`, unless the person signed in with a second factor or has none.
  */
 export async function requireOwnSecondFactor(
-  knex: Knex,
+  database: Connection,
   { userId, hasProvedSecondFactor: confirmed }: Person,
 ): Promise<SecondFactors> {
-  const factors = await findSecondFactors(knex, userId);
+  const factors = await findSecondFactors(database, userId);
   if (hasSecondFactor(factors) && !confirmed) throw new Problem('second_factor_required');
   return factors;
 }
@@ -48,9 +48,9 @@ export async function requireOwnSecondFactor(
  *
  * @throws {Problem} `not_signed_in` if the session ended since the request began, as when somebody else has set a new password.
  */
-export async function lockSelf(trx: Knex, { userId, sessionId }: Person): Promise<void> {
-  await lockUser(trx, userId);
-  if (!(await hasSession(trx, userId, sessionId))) throw new Problem('not_signed_in');
+export async function lockSelf(transaction: Connection, { userId, sessionId }: Person): Promise<void> {
+  await lockUser(transaction, userId);
+  if (!(await hasSession(transaction, userId, sessionId))) throw new Problem('not_signed_in');
 }
 
 /** @throws {Problem} `last_second_factor` if a person who needs a second factor would have none left. */

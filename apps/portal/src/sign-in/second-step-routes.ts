@@ -25,7 +25,7 @@ const CHALLENGE_OVER: ReadonlySet<unknown> = new Set([
 
 /** The second step of a sign-in by password, and the sign-in by passkey, which needs no first one. */
 export function secondStepRoutes(deps: PortalDeps, record: SignInRecord): Router {
-  const { auth, knex } = deps;
+  const { auth, database } = deps;
   const router = Router();
 
   router.post('/session/second-factor', async (request, response) => {
@@ -35,12 +35,12 @@ export function secondStepRoutes(deps: PortalDeps, record: SignInRecord): Router
     });
     if ((code === undefined) === (recovery_code === undefined)) throw new Problem('invalid_request');
     const challenge = await findChallenge(request);
-    const user = challenge && (await findChallengedUser(knex, challenge.identifier));
+    const user = challenge && (await findChallengedUser(database, challenge.identifier));
     if (!user) throw new Problem('sign_in_expired');
     const { headers } = challenge;
     let cookies = new Headers();
     const kind = code === undefined ? 'recovery codes' : 'codes';
-    await tryCode({ knex, record }, request, user, kind, async () => {
+    await tryCode({ database, record }, request, user, kind, async () => {
       if (code !== undefined && !(await takeTotpCode({ ...deps, record }, user.user_id, code))) return false;
       const found = await openByCode(headers, code, recovery_code);
       if (found) cookies = found;
@@ -57,10 +57,10 @@ export function secondStepRoutes(deps: PortalDeps, record: SignInRecord): Router
   });
   router.post('/session/passkey', async (request, response) => {
     const { passkey } = bodyOf<{ passkey: PasskeyResponse }>(request, { passkey: passkeyResponse.required() });
-    const { cookies, ...opened } = await openPasskeySession({ auth, knex, record }, request, passkey);
+    const { cookies, ...opened } = await openPasskeySession({ auth, database, record }, request, passkey);
     // It may have been removed meanwhile.
-    if (!(await findPasskeyUser(knex, passkey.id))) {
-      await endSession(knex, opened.userId, opened.sessionId);
+    if (!(await findPasskeyUser(database, passkey.id))) {
+      await endSession(database, opened.userId, opened.sessionId);
       throw new Problem('passkey_rejected');
     }
     await completeSignIn({ ...deps, record }, request, response, { method: 'passkey', cookies, secondStep: null });

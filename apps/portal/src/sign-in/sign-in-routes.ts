@@ -1,3 +1,4 @@
+import { inTransaction } from '@orders/database/run.ts';
 import { type Credential, findCredential, setPassword } from '@orders/database/users/passwords.ts';
 import { endSession, listSessions } from '@orders/database/users/sessions.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -99,21 +100,21 @@ export function signInRoutes(deps: PortalDeps, metrics: PortalMetrics): Router {
  * Sign-ins from unknown devices, about which the portal asks the user in every other session. Each can disown it. Only one that is older, or
  * has proved a second factor, can confirm it; after the answer of another one the question stays.
  */
-function newSignInRoutes({ knex }: PortalDeps): Router {
+function newSignInRoutes({ database }: PortalDeps): Router {
   const router = Router();
   router.get('/new-sign-ins', async (request, response) => {
     const { userId, sessionId } = personOf(request);
-    response.json({ sign_ins: await listUnconfirmedSignIns(knex, userId, sessionId) });
+    response.json({ sign_ins: await listUnconfirmedSignIns(database, userId, sessionId) });
   });
   router.post('/new-sign-ins/:sessionId', async (request, response) => {
     const { was_me: wasUser } = bodyOf<{ was_me: boolean }>(request, { was_me: Joi.boolean().strict().required() });
     const { userId, sessionId: own } = personOf(request);
     const sessionId = textIdOf(request.params.sessionId);
-    await knex.transaction(async (trx) => {
+    await inTransaction(database, async (transaction) => {
       // A session must not confirm itself.
       if (sessionId === null || sessionId === own) return;
-      if (!(await settleSignIn(trx, { sessionId, ownSessionId: own, userId, wasUser }))) return;
-      await recordAboutSelf(trx, request, wasUser ? 'sign_in_confirmed' : 'sign_in_disowned');
+      if (!(await settleSignIn(transaction, { sessionId, ownSessionId: own, userId, wasUser }))) return;
+      await recordAboutSelf(transaction, request, wasUser ? 'sign_in_confirmed' : 'sign_in_disowned');
     });
     response.status(204).end();
   });
@@ -122,18 +123,19 @@ function newSignInRoutes({ knex }: PortalDeps): Router {
 
 /** The signed-in user's own sessions and password. */
 function profileRoutes(deps: PortalDeps, throttle: Throttle): Router {
-  const { auth, devices, hasher, knex } = deps;
+  const { auth, devices, hasher, database } = deps;
   const router = Router();
   router.get('/sessions', async (request, response) => {
     const { sessionId, userId } = personOf(request);
-    const sessions = await listSessions(knex, userId);
+    const sessions = await listSessions(database, userId);
     response.json({ sessions: sessions.map((session) => ({ ...session, current: session.session_id === sessionId })) });
   });
   router.delete('/sessions/:sessionId', async (request, response) => {
     const { userId } = personOf(request);
     const id = textIdOf(request.params.sessionId);
-    await knex.transaction(async (trx) => {
-      if (id !== null && (await endSession(trx, userId, id))) await recordAboutSelf(trx, request, 'session_ended');
+    await inTransaction(database, async (transaction) => {
+      if (id !== null && (await endSession(transaction, userId, id)))
+        await recordAboutSelf(transaction, request, 'session_ended');
     });
     response.status(204).end();
   });
@@ -147,20 +149,20 @@ function profileRoutes(deps: PortalDeps, throttle: Throttle): Router {
     const accountNames = memberships.map((membership) => membership.name);
     let checked: Credential | null = null;
     await throttle(request, email, async () => {
-      checked = await findCredential(knex, { userId });
+      checked = await findCredential(database, { userId });
       return checked !== null && hasher.verify({ hash: checked.passwordHash, password: body.current_password });
     });
     const requester = { key: userId, isTrusted: true, signal: contextOf(request).closed };
     const hash = await hasher.admit(requester, async () => {
-      await tryNewPassword(knex, body.new_password, { email, name, accountNames }, '/new_password');
+      await tryNewPassword(database, body.new_password, { email, name, accountNames }, '/new_password');
       return hasher.hash(body.new_password);
     });
-    await knex.transaction(async (trx) => {
-      await lockSelf(trx, person);
-      const credential = await findCredential(trx, { userId });
+    await inTransaction(database, async (transaction) => {
+      await lockSelf(transaction, person);
+      const credential = await findCredential(transaction, { userId });
       if (credential?.credentialId !== checked?.credentialId) throw new Problem('wrong_credentials');
-      await setPassword(trx, userId, hash);
-      await recordAboutSelf(trx, request, 'password_changed');
+      await setPassword(transaction, userId, hash);
+      await recordAboutSelf(transaction, request, 'password_changed');
     });
     notifySecurityChange(deps, { email }, 'password_changed');
     // `setPassword` ended all sessions, this one too in case its cookie was stolen; open a new one.

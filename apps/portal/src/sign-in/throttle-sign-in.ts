@@ -1,7 +1,7 @@
+import type { Connection } from '@orders/database/run.ts';
 import { forgetSignInAttempts, returnSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { Request } from 'express';
-import type { Knex } from 'knex';
 import { contextOf } from '../context.ts';
 import { type Bound, boundsAround, digestOf, networksOf, takeWithin, tooManyAttempts } from './attempt-bounds.ts';
 import type { KnownDevices } from './known-device.ts';
@@ -38,15 +38,15 @@ const MAX = {
 };
 
 export function createThrottle(
-  { knex, devices, hasher }: { knex: Knex; devices: KnownDevices; hasher: PasswordHasher },
+  { database, devices, hasher }: { database: Connection; devices: KnownDevices; hasher: PasswordHasher },
   record: SignInRecord,
 ): Throttle {
   async function undo(bounds: NamedBound[]): Promise<void> {
-    for (const { key } of bounds) await returnSignInAttempt(knex, key);
+    for (const { key } of bounds) await returnSignInAttempt(database, key);
   }
 
   async function succeed(bounds: NamedBound[]): Promise<void> {
-    for (const { key } of bounds.filter(({ isReset }) => isReset)) await forgetSignInAttempts(knex, key);
+    for (const { key } of bounds.filter(({ isReset }) => isReset)) await forgetSignInAttempts(database, key);
     // The other counters lose only this attempt: signing in to one's own account must not reset the failures for other addresses.
     await undo(bounds.filter(({ isReset }) => !isReset));
   }
@@ -61,7 +61,7 @@ export function createThrottle(
     if (!source) return null;
     const { userId, deviceId } = source;
     const bound: NamedBound = { name: 'device', key: digestOf('device', deviceId), max: MAX.device, isReset: true };
-    return (await takeWithin(knex, [bound], WINDOW_MS)) ? null : { userId, bound };
+    return (await takeWithin(database, [bound], WINDOW_MS)) ? null : { userId, bound };
   }
 
   return async (request, email, check) => {
@@ -76,7 +76,7 @@ export function createThrottle(
     const bounds = trusted ? [] : strangerBounds(request, email);
     const taken = trusted ? [trusted.bound, ...bounds] : bounds;
     const attempt = async () => {
-      const exceeded = await takeWithin(knex, bounds, WINDOW_MS);
+      const exceeded = await takeWithin(database, bounds, WINDOW_MS);
       if (exceeded) {
         const { name } = exceeded.bound;
         if (exceeded.isFirst && name !== 'device') await record.lockedOut(request, email, name);

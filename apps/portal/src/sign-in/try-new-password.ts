@@ -1,5 +1,5 @@
+import type { Connection } from '@orders/database/run.ts';
 import { takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
-import type { Knex } from 'knex';
 import { digestOf, tooManyAttempts } from './attempt-bounds.ts';
 import type { PasswordOwner } from './check-new-password.ts';
 
@@ -14,12 +14,12 @@ const MAX_TRIES = 20;
  * @throws {Problem} `invalid_request`, or `too_many_attempts`.
  */
 export async function tryNewPassword(
-  db: Knex,
+  connection: Connection,
   password: string,
   owner: PasswordOwner,
   pointer?: string,
 ): Promise<void> {
-  const { attempts, msLeft } = await takeSignInAttempt(db, digestOf('new password', owner.email), WINDOW_MS);
+  const { attempts, msLeft } = await takeSignInAttempt(connection, digestOf('new password', owner.email), WINDOW_MS);
   if (attempts > MAX_TRIES)
     throw tooManyAttempts(msLeft, 'Too many new passwords were tried. Retry after the time in Retry-After.');
   // Loaded by the first new password: its dictionary takes 10 MB.

@@ -1,5 +1,5 @@
+import { type Connection, execute, run } from '@orders/database/run.ts';
 import { endSession, MAX_USER_AGENT } from '@orders/database/users/sessions.ts';
-import type { Knex } from 'knex';
 
 /** A sign-in from an unknown device that the user has not yet confirmed or denied. */
 export interface UnconfirmedSignIn {
@@ -16,22 +16,22 @@ const MAX_OF_USER = 20;
 
 /** Stores a question to a user about a session, and keeps their newest 20. Must be called in a transaction. */
 export async function askAboutSignIn(
-  trx: Knex,
+  connection: Connection,
   { sessionId, userId, at, userAgent }: { sessionId: string; userId: string; at: Date; userAgent: string | null },
 ): Promise<void> {
-  await trx('unconfirmed_sign_ins').insert({
-    session_id: sessionId,
-    user_id: userId,
-    // By the same clock as the times of other sessions, with which it is compared.
-    at,
-    user_agent: userAgent?.slice(0, MAX_USER_AGENT) || null,
-  });
-  const outdated = trx('unconfirmed_sign_ins')
-    .where({ user_id: userId })
-    .orderBy('at', 'desc')
-    .offset(MAX_OF_USER)
-    .select('session_id');
-  await trx('unconfirmed_sign_ins').whereIn('session_id', outdated).delete();
+  // `at` is by the same clock as the times of other sessions, with which it is compared.
+  await execute(
+    connection,
+    'insert into unconfirmed_sign_ins (session_id, user_id, at, user_agent) values ($1, $2, $3, $4)',
+    [sessionId, userId, at, userAgent?.slice(0, MAX_USER_AGENT) || null],
+  );
+  await execute(
+    connection,
+    `delete from unconfirmed_sign_ins where session_id in (
+       select session_id from unconfirmed_sign_ins where user_id = $1 order by at desc offset ${MAX_OF_USER}
+     )`,
+    [userId],
+  );
 }
 
 /**
@@ -39,20 +39,20 @@ export async function askAboutSignIn(
  * sign in twice, and confirm the first sign-in from the second.
  */
 const CAN_CONFIRM = `exists (
-  select from user_sessions s where s.id = ? and s.user_id = q.user_id and (s.second_factor or s.created_at < q.at))`;
+  select from user_sessions s where s.id = $2 and s.user_id = q.user_id and (s.second_factor or s.created_at < q.at))`;
 
 /** The sign-ins that a user is asked about, newest first, at most 20. A session is not asked about itself. */
 export async function listUnconfirmedSignIns(
-  db: Knex,
+  connection: Connection,
   userId: string,
   ownSessionId: string,
 ): Promise<UnconfirmedSignIn[]> {
-  return db('unconfirmed_sign_ins as q')
-    .where({ user_id: userId })
-    .whereNot({ session_id: ownSessionId })
-    .orderBy('at', 'desc')
-    .limit(MAX_OF_USER)
-    .select('session_id', 'at', 'user_agent', db.raw(`${CAN_CONFIRM} as can_confirm`, [ownSessionId]));
+  return run<UnconfirmedSignIn>(
+    connection,
+    `select session_id, at, user_agent, ${CAN_CONFIRM} as can_confirm from unconfirmed_sign_ins q
+     where user_id = $1 and session_id <> $2 order by at desc limit ${MAX_OF_USER}`,
+    [userId, ownSessionId],
+  );
 }
 
 /**
@@ -62,18 +62,16 @@ export async function listUnconfirmedSignIns(
  * @returns false when the user is not asked about this session, or the session that answers may not confirm it.
  */
 export async function settleSignIn(
-  trx: Knex,
-  {
-    sessionId,
-    ownSessionId,
-    userId,
-    wasUser,
-  }: { sessionId: string; ownSessionId: string; userId: string; wasUser: boolean },
+  connection: Connection,
+  answer: { sessionId: string; ownSessionId: string; userId: string; wasUser: boolean },
 ): Promise<boolean> {
-  const question = trx('unconfirmed_sign_ins as q').where({ session_id: sessionId, user_id: userId });
-  if (wasUser) question.whereRaw(CAN_CONFIRM, [ownSessionId]);
-  const settled = await question.delete();
+  const { sessionId, ownSessionId, userId, wasUser } = answer;
+  const settled = await execute(
+    connection,
+    `delete from unconfirmed_sign_ins q where user_id = $1 and session_id = $3 and (not $4::boolean or ${CAN_CONFIRM})`,
+    [userId, ownSessionId, sessionId, wasUser],
+  );
   if (settled === 0) return false;
-  if (!wasUser) await endSession(trx, userId, sessionId);
+  if (!wasUser) await endSession(connection, userId, sessionId);
   return true;
 }

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/database/connect.ts';
+import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
 import { pruneEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { countInDefault } from '@orders/database/partitions/default-partitions.ts';
 import { pruneRejected } from '@orders/database/rejected-deliveries.ts';
-import { removeChunks } from '@orders/database/run.ts';
+import { removeChunks, run } from '@orders/database/run.ts';
 import { pruneSourceActivity } from '@orders/database/sources/activity.ts';
 import { removeOldRequests } from '@orders/database/users/portal-requests.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { type PeriodicRun, runPeriodically } from '@orders/runtime/concurrency/run-periodically.ts';
 import { describeError } from '@orders/runtime/observability/describe-error.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
-import type { Knex } from 'knex';
 import type { WorkerConfig } from '../config.ts';
 import type { MaintenanceStep, WorkerMetrics } from '../metrics.ts';
 import { dropOldPartitions, removeLeftovers } from './drop-partitions.ts';
@@ -29,13 +28,14 @@ const CHUNK_SIZE = 1000;
  *
  * @param signal stops it between two chunks.
  */
-async function removeHeldCancellations(knex: Knex, retentionMs: number, signal?: AbortSignal): Promise<void> {
+async function removeHeldCancellations(database: Database, retentionMs: number, signal?: AbortSignal): Promise<void> {
   const removeChunk = async () => {
-    const { rows } = await knex.raw<{ rows: [{ removed: number }] }>(
-      "select remove_held_cancellations(now() - ? * interval '1 ms', ?) as removed",
+    const [row] = await run<{ removed: number }>(
+      database,
+      "select remove_held_cancellations(now() - $1 * interval '1 ms', $2) as removed",
       [retentionMs, CHUNK_SIZE],
     );
-    return rows[0].removed;
+    return row?.removed ?? 0;
   };
   await removeChunks(CHUNK_SIZE, removeChunk, signal);
 }
@@ -61,32 +61,35 @@ async function retain(
   maintenance: Maintenance,
   { RECEIPT_RETENTION: receiptRetention, EVENT_RETENTION }: Pick<WorkerConfig, 'RECEIPT_RETENTION' | 'EVENT_RETENTION'>,
 ): Promise<void> {
-  const { knex, stopping, logger, metrics, step } = maintenance;
+  const { database, stopping, logger, metrics, step } = maintenance;
   await step('make_partitions', async () => {
-    for (const partition of await createPartitions(knex, Date.now(), stopping))
+    for (const partition of await createPartitions(database, Date.now(), stopping))
       logger.info('partition created', { partition });
   });
   await step('drop_partitions', async () => {
-    const { dropped, kept } = await dropOldPartitions(knex, receiptRetention, stopping);
+    const { dropped, kept } = await dropOldPartitions(database, receiptRetention, stopping);
     for (const partition of dropped) logger.info('partition dropped', { partition });
     if (kept.length > 0) logger.warn('partitions kept past their retention: a receipt is not final', { kept });
-    if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(knex, stopping));
+    if (dropped.length > 0) await step('remove_leftovers', () => removeLeftovers(database, stopping));
   });
-  await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(knex)));
-  await step('remove_held_cancellations', () => removeHeldCancellations(knex, receiptRetention, stopping));
-  await step('prune_events', () => pruneEvents(knex, EVENT_RETENTION, stopping));
-  await step('prune_delivery_attempts', () => pruneAttempts(knex, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT, stopping));
-  await step('remove_orphaned_deliveries', () => removeOrphanedDeliveries(knex, stopping));
-  await step('prune_rejected_deliveries', () => pruneRejected(knex, REJECTED_KEPT_MS, REJECTED_KEPT));
-  await step('prune_source_activity', () => pruneSourceActivity(knex, SOURCE_ACTIVITY_DAYS));
-  await step('remove_sign_ins', () => removeOldSignIns(knex));
-  await step('remove_portal_requests', () => removeOldRequests(knex));
+  await step('count_default_partitions', async () => metrics.inDefaultPartitions.set(await countInDefault(database)));
+  await step('remove_held_cancellations', () => removeHeldCancellations(database, receiptRetention, stopping));
+  await step('prune_events', () => pruneEvents(database, EVENT_RETENTION, stopping));
+  await step('prune_delivery_attempts', () => pruneAttempts(database, ATTEMPTS_KEPT_MS, ATTEMPTS_KEPT, stopping));
+  await step('remove_orphaned_deliveries', () => removeOrphanedDeliveries(database, stopping));
+  await step('prune_rejected_deliveries', () => pruneRejected(database, REJECTED_KEPT_MS, REJECTED_KEPT));
+  await step('prune_source_activity', () => pruneSourceActivity(database, SOURCE_ACTIVITY_DAYS));
+  await step('remove_sign_ins', () => removeOldSignIns(database));
+  await step('remove_portal_requests', () => removeOldRequests(database));
 }
 
 /** @param idempotencyTtl milliseconds. */
-async function removeExpiredKeys({ knex, stopping, logger, step }: Maintenance, idempotencyTtl: number): Promise<void> {
+async function removeExpiredKeys(
+  { database, stopping, logger, step }: Maintenance,
+  idempotencyTtl: number,
+): Promise<void> {
   await step('remove_idempotency_keys', async () => {
-    const removed = await removeOldIdempotencyKeys(knex, idempotencyTtl, stopping);
+    const removed = await removeOldIdempotencyKeys(database, idempotencyTtl, stopping);
     if (removed > 0) logger.debug('idempotency keys removed', { removed });
   });
 }
@@ -97,21 +100,24 @@ const PAUSE_FACTOR = 30;
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [200, 5000];
 
 /** Creates missing search terms of orders that need review, until none is missing. */
-async function fillSearchTermsUntilDone({ knex, stopping, step }: Maintenance): Promise<void> {
+async function fillSearchTermsUntilDone({ database, stopping, step }: Maintenance): Promise<void> {
   const pause = async (workedMs: number) => {
     const pauseMs = Math.min(Math.max(PAUSE_FACTOR * workedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
     await sleep(pauseMs, null, { signal: stopping }).catch(() => {});
     return !stopping.aborted;
   };
   await step('fill_search_terms', async () => {
-    while (!stopping.aborted && (await fillSearchTerms(knex, pause)) > 0);
+    while (!stopping.aborted && (await fillSearchTerms(database, pause)) > 0);
   });
 }
 
-/** Activity and search terms each hold a lock on one connection; all statements share the third. */
+/**
+ * Activity and search terms each hold a lock on one connection; all statements share the third. They are not those of the batches, as these
+ * would wait for statements that take seconds.
+ */
 const POOL_SIZE = 3;
-/** Only for a connection that hangs. Chunk sizes limit how long a step's statement takes. */
-const QUERY_TIMEOUT_MS = 60_000;
+/** Only for a connection that hangs, and for a step that waits for the statement of another one. Chunk sizes limit how long these take. */
+const TIMEOUT_MS = 60_000;
 /** Short, so that few keys have expired at each run. */
 const KEYS_INTERVAL_MS = 60_000;
 /** The rollup counts the receipts of the last minutes by outcome, for the portal's overview. */
@@ -127,19 +133,21 @@ export function createMaintenance(
   config: WorkerConfig,
   { metrics, logger }: { metrics: WorkerMetrics; logger: Logger },
 ): { start(): void; close(): Promise<void> } {
-  const knex = openKnex({
+  const database = openDatabase({
     url: config.DATABASE_URL,
     prepared: config.PG_PREPARED,
+    replans: true,
     applicationName: 'orders maintenance',
     poolSize: POOL_SIZE,
-    queryTimeout: QUERY_TIMEOUT_MS,
+    queryTimeout: TIMEOUT_MS,
+    connectTimeout: TIMEOUT_MS,
   });
   let runs: PeriodicRun[] = [];
 
   function every(intervalMs: number, work: (maintenance: Maintenance) => Promise<void>): PeriodicRun {
     const maintain = (stopping: AbortSignal) =>
       work({
-        knex,
+        database,
         stopping,
         logger,
         metrics,
@@ -163,8 +171,8 @@ export function createMaintenance(
       runs = [
         every(RETENTION_INTERVAL_MS, (maintenance) => retain(maintenance, config)),
         every(KEYS_INTERVAL_MS, (maintenance) => removeExpiredKeys(maintenance, config.IDEMPOTENCY_TTL)),
-        every(ACTIVITY_INTERVAL_MS, ({ knex, step }) =>
-          step('roll_up_activity', () => rollUpActivity(knex, ACTIVITY_MIN_AGE_MS)),
+        every(ACTIVITY_INTERVAL_MS, ({ database, step }) =>
+          step('roll_up_activity', () => rollUpActivity(database, ACTIVITY_MIN_AGE_MS)),
         ),
         every(SEARCH_TERMS_INTERVAL_MS, fillSearchTermsUntilDone),
       ];
@@ -173,14 +181,14 @@ export function createMaintenance(
       // A running statement may take longer than the drain timeout. Closing its connection rolls it back.
       const grace = sleep(config.DRAIN_TIMEOUT / 2, null, { ref: false });
       await Promise.race([Promise.all(runs.map((run) => run.stop())), grace]);
-      await Promise.race([knex.destroy(), grace]);
+      await Promise.race([closeDatabase(database), grace]);
     },
   };
 }
 
 /** Context of a maintenance run. */
 interface Maintenance {
-  knex: ReturnType<typeof openKnex>;
+  database: Database;
   /** Aborted when the worker drains; long steps then stop early. */
   stopping: AbortSignal;
   logger: Logger;

@@ -1,9 +1,9 @@
+import type { Database } from '@orders/database/connect.ts';
 import { firstInDefault } from '@orders/database/partitions/default-partitions.ts';
-import { listPartitions, type Partition } from '@orders/database/partitions/list-partitions.ts';
+import { hasTable, listPartitions, type Partition } from '@orders/database/partitions/list-partitions.ts';
 import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
 import { firstUuidAt, timeOf } from '@orders/database/receipts/uuids.ts';
-import { RETENTION_LOCK, removeChunks } from '@orders/database/run.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, inTransaction, RETENTION_LOCK, removeChunks, run } from '@orders/database/run.ts';
 
 /** Pages per statement. It is short, because while it runs no newer confirmation appears in dispatchable_orders. */
 const PAGES = 1000;
@@ -14,12 +14,13 @@ const PAGES = 1000;
  * @param receiptId the first receipt that is kept.
  * @param signal stops it between two chunks.
  */
-async function removeOldResends(knex: Knex, receiptId: string, signal?: AbortSignal): Promise<void> {
-  const { rows } = await knex.raw<{ rows: { pages: number }[] }>(
+async function removeOldResends(database: Database, receiptId: string, signal?: AbortSignal): Promise<void> {
+  const [size] = await run<{ pages: number }>(
+    database,
     "select (pg_relation_size('resends') / current_setting('block_size')::int)::int as pages",
   );
-  for (let page = 0; page < (rows[0]?.pages ?? 0) && !signal?.aborted; page += PAGES) {
-    await knex.raw('delete from resends where ctid >= ?::tid and ctid < ?::tid and receipt_id < ?::uuid', [
+  for (let page = 0; page < (size?.pages ?? 0) && !signal?.aborted; page += PAGES) {
+    await execute(database, 'delete from resends where ctid >= $1::tid and ctid < $2::tid and receipt_id < $3::uuid', [
       `(${page},0)`,
       `(${page + PAGES},0)`,
       receiptId,
@@ -45,16 +46,20 @@ export interface Retention {
  * @param signal stops it between two partitions.
  * @throws {pg.DatabaseError} as `withLockRetries`; earlier drops stay.
  */
-export async function dropOldPartitions(knex: Knex, retention: number, signal?: AbortSignal): Promise<Retention> {
+export async function dropOldPartitions(
+  database: Database,
+  retention: number,
+  signal?: AbortSignal,
+): Promise<Retention> {
   const result: Retention = { dropped: [], kept: [] };
-  const horizon = (await timeOfNewest(knex)) - retention;
-  const partitions = await listPartitions(knex);
+  const horizon = (await timeOfNewest(database)) - retention;
+  const partitions = await listPartitions(database);
   const receipts = partitions.filter(({ table }) => table === 'receipts');
   const bodies = partitions.filter(({ table }) => table === 'receipt_payloads');
   let kept = receipts;
   for (const partition of receipts.filter(({ from, to }) => Number.isFinite(from) && to <= horizon)) {
     if (signal?.aborted) return result;
-    if (result.kept.length > 0 || !(await dropReceipts(knex, partition, signal))) {
+    if (result.kept.length > 0 || !(await dropReceipts(database, partition, signal))) {
       result.kept.push(partition.name);
       continue;
     }
@@ -62,44 +67,49 @@ export async function dropOldPartitions(knex: Knex, retention: number, signal?: 
     kept = kept.filter(({ name }) => name !== partition.name);
   }
   // A batch id is newer than the ids of its receipts, so a body can be in the partition after its receipt's, never in one before.
-  const firstKept = Math.min(kept[0]?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(knex));
+  const firstKept = Math.min(kept[0]?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(database));
   for (const { name, to } of bodies) {
     if (signal?.aborted) return result;
     if (to > horizon || to > firstKept) continue;
-    await withLockRetries(knex, (trx) => trx.raw('drop table if exists ??', [name]), signal);
+    await withLockRetries(database, (transaction) => execute(transaction, `drop table if exists "${name}"`), signal);
     result.dropped.push(name);
   }
   return result;
 }
 
 /** Now, or the time of the newest receipt if that is earlier, in Unix milliseconds: a clock that is far ahead must not drop what is new. */
-async function timeOfNewest(knex: Knex): Promise<number> {
-  const { rows } = await knex.raw<{ rows: { now: Date; newest: string | null }[] }>(
+async function timeOfNewest(database: Database): Promise<number> {
+  const [clock] = await run<{ now: Date; newest: string | null }>(
+    database,
     'select now() as now, (select receipt_id from receipts order by receipt_id desc limit 1) as newest',
   );
-  const { now = new Date(0), newest = null } = rows[0] ?? {};
+  const { now = new Date(0), newest = null } = clock ?? {};
   return Math.min(now.getTime(), newest === null ? Number.POSITIVE_INFINITY : timeOf(newest));
 }
 
 /** @returns whether it is dropped; false when a receipt in it is not final. */
-async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSignal): Promise<boolean> {
+async function dropReceipts(database: Database, partition: Partition, signal?: AbortSignal): Promise<boolean> {
   // Check without a lock first: the check is slow with a large backlog, and usually ends here.
-  if (await hasPendingWithoutTimeout(knex, partition)) return false;
+  if (await hasPendingWithoutTimeout(database, partition)) return false;
   const stillPending = Symbol('still pending');
   const dropping = withLockRetries(
-    knex,
-    async (trx) => {
-      await trx.raw('select pg_advisory_xact_lock(?)', [RETENTION_LOCK]);
+    database,
+    async (transaction) => {
+      await execute(transaction, 'select pg_advisory_xact_lock($1)', [RETENTION_LOCK]);
       // Another worker may have dropped it meanwhile.
-      if (!(await trx.schema.hasTable(partition.name))) return;
-      await trx.raw('set local statement_timeout = 0');
-      await trx('dead_letters').where(idsWithin('receipt_id', partition)).delete();
+      if (!(await hasTable(transaction, partition.name))) return;
+      await execute(transaction, 'set local statement_timeout = 0');
+      await execute(
+        transaction,
+        'delete from dead_letters where receipt_id >= $1 and receipt_id < $2',
+        idsOf(partition),
+      );
       // From here on intake waits, and no receipt can be added to the partition or changed in it.
-      await trx.raw('lock table only receipts in access exclusive mode');
-      await trx.raw(`set local statement_timeout = ${CHECK_UNDER_LOCK_MS}`);
-      if (await hasPendingReceipts(trx, partition)) throw stillPending;
-      await trx.raw('set local statement_timeout = 0');
-      await trx.raw('drop table ??', [partition.name]);
+      await execute(transaction, 'lock table only receipts in access exclusive mode');
+      await execute(transaction, `set local statement_timeout = ${CHECK_UNDER_LOCK_MS}`);
+      if (await hasPendingReceipts(transaction, partition)) throw stillPending;
+      await execute(transaction, 'set local statement_timeout = 0');
+      await execute(transaction, `drop table "${partition.name}"`);
     },
     signal,
   );
@@ -113,11 +123,9 @@ async function dropReceipts(knex: Knex, partition: Partition, signal?: AbortSign
 }
 
 /** Without a statement timeout, even if a pooler's connections have one. */
-async function hasPendingWithoutTimeout(knex: Knex, partition: Partition): Promise<boolean> {
-  return knex.transaction(async (trx) => {
-    await trx.raw('set local statement_timeout = 0');
-    return hasPendingReceipts(trx, partition);
-  });
+function hasPendingWithoutTimeout(database: Database, partition: Partition): Promise<boolean> {
+  const work = (transaction: Connection) => hasPendingReceipts(transaction, partition);
+  return inTransaction(database, work, { statement_timeout: 0 });
 }
 
 /**
@@ -125,27 +133,30 @@ async function hasPendingWithoutTimeout(knex: Knex, partition: Partition): Promi
  * `reconcileReceipts` explains, so the cost depends on the backlog and not on the size of the partition. While nobody can record or redrive
  * a receipt, the result stays valid until the drop.
  */
-async function hasPendingReceipts(knex: Knex, { from, to }: Partition): Promise<boolean> {
-  const { rows } = await knex.raw<{ rows: { pending: boolean }[] }>(
+async function hasPendingReceipts(connection: Connection, partition: Partition): Promise<boolean> {
+  const [row] = await run<{ pending: boolean }>(
+    connection,
     `select exists (
-       select from outbox cross join lateral unnest(receipt_ids) as id where id >= ?::uuid and id < ?::uuid
+       select from outbox cross join lateral unnest(receipt_ids) as id where id >= $1::uuid and id < $2::uuid
      ) as pending`,
-    [firstUuidAt(from), firstUuidAt(to)],
+    idsOf(partition),
   );
-  return rows[0]?.pending ?? true;
+  return row?.pending ?? true;
 }
 
-function idsWithin(column: string, { from, to }: Partition) {
-  return (query: Knex.QueryBuilder) => {
-    query.where(column, '>=', firstUuidAt(from)).where(column, '<', firstUuidAt(to));
-  };
+/** The first id of the partition, and the first after it. */
+function idsOf({ from, to }: Partition): string[] {
+  return [firstUuidAt(from), firstUuidAt(to)];
 }
 
 const CHUNK_ROWS = 5000;
 
-async function removeActivity(knex: Knex, before: Date): Promise<number> {
-  const chunk = knex('activity').where('bucket_start', '<', before).select('ctid').limit(CHUNK_ROWS);
-  return knex('activity').whereRaw('ctid = any(array(?))', [chunk]).delete();
+function removeActivity(database: Database, before: Date): Promise<number> {
+  return execute(
+    database,
+    `delete from activity where ctid = any(array(select ctid from activity where bucket_start < $1 limit ${CHUNK_ROWS}))`,
+    [before],
+  );
 }
 
 /**
@@ -154,10 +165,10 @@ async function removeActivity(knex: Knex, before: Date): Promise<number> {
  *
  * @param signal stops it between two chunks.
  */
-export async function removeLeftovers(knex: Knex, signal?: AbortSignal): Promise<void> {
-  const [first] = (await listPartitions(knex)).filter(({ table }) => table === 'receipts');
-  const start = Math.min(first?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(knex));
+export async function removeLeftovers(database: Database, signal?: AbortSignal): Promise<void> {
+  const [first] = (await listPartitions(database)).filter(({ table }) => table === 'receipts');
+  const start = Math.min(first?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(database));
   if (!Number.isFinite(start)) return;
-  await removeChunks(CHUNK_ROWS, () => removeActivity(knex, new Date(start)), signal);
-  await removeOldResends(knex, firstUuidAt(start), signal);
+  await removeChunks(CHUNK_ROWS, () => removeActivity(database, new Date(start)), signal);
+  await removeOldResends(database, firstUuidAt(start), signal);
 }

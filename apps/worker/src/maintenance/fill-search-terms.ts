@@ -1,7 +1,8 @@
-import { SEARCH_TERMS, SLACK_MS } from '@orders/database/orders/review-filter.ts';
-import { SEARCH_TERMS_LOCK } from '@orders/database/run.ts';
-import type { Knex } from 'knex';
+import type { Database } from '@orders/database/connect.ts';
+import { SEARCH_TERMS, SLACK_MS } from '@orders/database/orders/update-search-terms.ts';
+import { inTransaction, run, SEARCH_TERMS_LOCK } from '@orders/database/run.ts';
 
+const HOUR_MS = 3_600_000;
 const BATCH_SIZE = 500;
 /** Max batches per account, and max accounts, per run. */
 const MAX_BATCHES = 10;
@@ -28,8 +29,8 @@ order by random() limit ${MAX_ACCOUNTS}`;
 const FILL = `
 with next as materialized (
   select order_id, written_at, ${SEARCH_TERMS} as words from orders
-  where account_id = :accountId and review_state = 'needs_review'
-    and order_id > coalesce((select filled_to from order_words_marks where account_id = :accountId), 0)
+  where account_id = $1::int and review_state = 'needs_review'
+    and order_id > coalesce((select filled_to from order_words_marks where account_id = $1::int), 0)
   order by order_id limit ${BATCH_SIZE}
 ), complete as materialized (
   select order_id, words from (
@@ -38,11 +39,11 @@ with next as materialized (
   where is_complete
 ), filled as (
   insert into order_words (account_id, order_id, words)
-  select :accountId, order_id, words from complete order by order_id
+  select $1::int, order_id, words from complete order by order_id
   on conflict do nothing
 )
 insert into order_words_marks as m (account_id, filled_to)
-select :accountId, max(order_id) from complete having count(*) > 0
+select $1::int, max(order_id) from complete having count(*) > 0
 on conflict (account_id) do update set filled_to = greatest(m.filled_to, excluded.filled_to)
 returning (select count(*)::int from complete) as count`;
 
@@ -54,31 +55,35 @@ returning (select count(*)::int from complete) as count`;
  * @returns the number of orders; 0 means that none is left, or another worker is doing it.
  */
 export async function fillSearchTerms(
-  knex: Knex,
+  database: Database,
   shouldContinue: (ms: number) => Promise<boolean> = async () => true,
 ): Promise<number> {
   // The lock's transaction writes nothing, so it delays neither vacuum nor dispatchable_orders.
-  return knex.transaction(async (guard) => {
-    // The transaction is idle during the batches and pauses.
-    await guard.raw("set local idle_in_transaction_session_timeout = '1h'");
-    const { rows } = await guard.raw('select pg_try_advisory_xact_lock(?) as locked', [SEARCH_TERMS_LOCK]);
-    if (!rows[0].locked) return 0;
-    let startedAt = performance.now();
-    let filled = 0;
-    const found = await guard.raw<{ rows: { account_id: number }[] }>(FIND_ACCOUNTS);
-    for (const { account_id: accountId } of found.rows) {
-      for (let batch = 0, count = BATCH_SIZE; batch < MAX_BATCHES && count === BATCH_SIZE; batch += 1) {
-        count = await fillBatch(knex, accountId);
-        filled += count;
-        if (!(await shouldContinue(performance.now() - startedAt))) return filled;
-        startedAt = performance.now();
+  return inTransaction(
+    database,
+    async (guard) => {
+      const [lock] = await run<{ locked: boolean }>(guard, 'select pg_try_advisory_xact_lock($1) as locked', [
+        SEARCH_TERMS_LOCK,
+      ]);
+      if (!lock?.locked) return 0;
+      let startedAt = performance.now();
+      let filled = 0;
+      for (const { account_id } of await run<{ account_id: number }>(guard, FIND_ACCOUNTS)) {
+        for (let batch = 0, count = BATCH_SIZE; batch < MAX_BATCHES && count === BATCH_SIZE; batch += 1) {
+          count = await fillBatch(database, account_id);
+          filled += count;
+          if (!(await shouldContinue(performance.now() - startedAt))) return filled;
+          startedAt = performance.now();
+        }
       }
-    }
-    return filled;
-  });
+      return filled;
+    },
+    // The transaction is idle during the batches and pauses.
+    { idle_in_transaction_session_timeout: HOUR_MS },
+  );
 }
 
-async function fillBatch(knex: Knex, accountId: number): Promise<number> {
-  const { rows } = await knex.raw<{ rows: { count: number }[] }>(FILL, { accountId });
-  return rows[0]?.count ?? 0;
+async function fillBatch(database: Database, accountId: number): Promise<number> {
+  const [row] = await run<{ count: number }>(database, FILL, [accountId]);
+  return row?.count ?? 0;
 }

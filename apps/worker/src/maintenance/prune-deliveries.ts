@@ -1,6 +1,6 @@
+import type { Database } from '@orders/database/connect.ts';
 import type { EndpointKey } from '@orders/database/endpoints/endpoints.ts';
-import { removeChunks } from '@orders/database/run.ts';
-import type { Knex } from 'knex';
+import { execute, removeChunks, run } from '@orders/database/run.ts';
 
 /** Rows per statement. */
 const CHUNK_SIZE = 10_000;
@@ -12,33 +12,32 @@ const CHUNK_SIZE = 10_000;
  * @returns the number of removed rows.
  */
 export async function pruneAttempts(
-  db: Knex,
+  database: Database,
   maxAgeMs: number,
   maxPerEndpoint: number,
   stopping: AbortSignal,
 ): Promise<number> {
-  const endpoints: EndpointKey[] = await db('endpoints').select('account_id', 'endpoint_number');
+  const endpoints = await run<EndpointKey>(database, 'select account_id, endpoint_number from endpoints');
   let removed = 0;
-  for (const endpoint of endpoints) {
-    const removeChunk = async () => {
-      const { rowCount } = await db.raw(
+  for (const { account_id, endpoint_number } of endpoints) {
+    const removeChunk = () =>
+      execute(
+        database,
         `delete from delivery_attempts
-         where account_id = :account_id and endpoint_number = :endpoint_number and attempt_number = any(array(
+         where account_id = $1 and endpoint_number = $2 and attempt_number = any(array(
            select attempt_number from (
              select attempt_number, at from delivery_attempts
-             where account_id = :account_id and endpoint_number = :endpoint_number
+             where account_id = $1 and endpoint_number = $2
              order by attempt_number limit ${CHUNK_SIZE}
            ) as oldest
-           where at < now() - :maxAgeMs * interval '1 ms' or attempt_number <= (
+           where at < now() - $3 * interval '1 ms' or attempt_number <= (
              select attempt_number from delivery_attempts
-             where account_id = :account_id and endpoint_number = :endpoint_number
-             order by attempt_number desc offset :maxPerEndpoint limit 1
+             where account_id = $1 and endpoint_number = $2
+             order by attempt_number desc offset $4 limit 1
            )
          ))`,
-        { account_id: endpoint.account_id, endpoint_number: endpoint.endpoint_number, maxAgeMs, maxPerEndpoint },
+        [account_id, endpoint_number, maxAgeMs, maxPerEndpoint],
       );
-      return rowCount;
-    };
     removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
   }
   return removed;
@@ -50,14 +49,15 @@ export async function pruneAttempts(
  * @param stopping ends it between two chunks.
  * @returns the number of removed rows.
  */
-export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal): Promise<number> {
+export async function removeOrphanedDeliveries(database: Database, stopping: AbortSignal): Promise<number> {
   let removed = 0;
   for (const [table, key] of [
     ['waiting_deliveries', 'sequence'],
     ['delivery_attempts', 'attempt_number'],
   ] as const) {
     // Reads one row of each endpoint.
-    const { rows } = await db.raw<{ rows: EndpointKey[] }>(
+    const orphaned = await run<EndpointKey>(
+      database,
       `with recursive present as (
          (select account_id, endpoint_number from ${table} order by account_id, endpoint_number limit 1)
          union all
@@ -70,18 +70,17 @@ export async function removeOrphanedDeliveries(db: Knex, stopping: AbortSignal):
        select account_id, endpoint_number from present p
        where not exists (select from endpoints e where e.account_id = p.account_id and e.endpoint_number = p.endpoint_number)`,
     );
-    for (const { account_id, endpoint_number } of rows) {
-      const removeChunk = async () => {
-        const { rowCount } = await db.raw(
+    for (const { account_id, endpoint_number } of orphaned) {
+      const removeChunk = () =>
+        execute(
+          database,
           `delete from ${table}
-           where account_id = :account_id and endpoint_number = :endpoint_number and ${key} = any(array(
-             select ${key} from ${table} where account_id = :account_id and endpoint_number = :endpoint_number
+           where account_id = $1 and endpoint_number = $2 and ${key} = any(array(
+             select ${key} from ${table} where account_id = $1 and endpoint_number = $2
              order by ${key} limit ${CHUNK_SIZE}
            ))`,
-          { account_id, endpoint_number },
+          [account_id, endpoint_number],
         );
-        return rowCount;
-      };
       removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
     }
   }

@@ -1,5 +1,5 @@
-import { removeChunks } from '@orders/database/run.ts';
-import type { Knex } from 'knex';
+import type { Database } from '@orders/database/connect.ts';
+import { inTransaction, removeChunks, run } from '@orders/database/run.ts';
 
 /** Keys removed per transaction. */
 const CHUNK_SIZE = 5000;
@@ -8,7 +8,7 @@ const CHUNK_SIZE = 5000;
 const REMOVE = `
 with old as materialized (
   select ctid, created_at from idempotency_keys
-  where created_at >= ? and created_at < ?
+  where created_at >= $1::timestamptz and created_at < $2::timestamptz
   order by created_at limit ${CHUNK_SIZE} for update skip locked
 ), removed as (
   delete from idempotency_keys where ctid = any(array(select ctid from old))
@@ -21,15 +21,18 @@ select count(*) as count, max(created_at)::text as newest from old`;
  * @param signal stops it between two chunks.
  * @returns the number of removed keys.
  */
-export async function removeOldIdempotencyKeys(knex: Knex, ttlMs: number, signal?: AbortSignal): Promise<number> {
-  const { rows: clock } = await knex.raw<{ rows: { cutoff: string }[] }>(
-    "select (now() - ? * interval '1 ms')::text as cutoff",
-    [ttlMs],
-  );
-  const cutoff = clock[0]?.cutoff as string;
+export async function removeOldIdempotencyKeys(
+  database: Database,
+  ttlMs: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  const [clock] = await run<{ cutoff: string }>(database, "select (now() - $1 * interval '1 ms')::text as cutoff", [
+    ttlMs,
+  ]);
+  const cutoff = clock?.cutoff as string;
   let from = '-infinity';
   const removeNext = async () => {
-    const { count, newest } = await removeChunk(knex, from, cutoff);
+    const { count, newest } = await removeChunk(database, from, cutoff);
     from = newest ?? from;
     return count;
   };
@@ -42,12 +45,11 @@ interface RemovedChunk {
   newest: string | null;
 }
 
-async function removeChunk(knex: Knex, from: string, cutoff: string): Promise<RemovedChunk> {
-  return knex.transaction(async (trx) => {
+function removeChunk(database: Database, from: string, cutoff: string): Promise<RemovedChunk> {
+  return inTransaction(
+    database,
+    async (transaction) => (await run<RemovedChunk>(transaction, REMOVE, [from, cutoff]))[0] as RemovedChunk,
     // In index order it stops at the end of the chunk. With outdated statistics, the planner may prefer a scan and a sort.
-    await trx.raw('set local enable_sort = off');
-    await trx.raw('set local enable_seqscan = off');
-    const { rows } = await trx.raw<{ rows: [RemovedChunk] }>(REMOVE, [from, cutoff]);
-    return rows[0];
-  });
+    { enable_sort: 'off', enable_seqscan: 'off' },
+  );
 }

@@ -1,5 +1,5 @@
 import type { AccountRateLimit } from '@orders/domain/rate-limit.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from '../run.ts';
 
 export interface Account {
   account_id: number;
@@ -22,42 +22,32 @@ export const RATE_LIMIT = `
 case when a.rate_unlimited then '"none"'::jsonb
      when a.rate_requests is not null then jsonb_build_object('requests', a.rate_requests, 'seconds', a.rate_seconds) end`;
 
-/** Query for all accounts by id, for callers to narrow. */
-export function selectAccounts(db: Knex) {
-  return db('accounts as a')
-    .select<Account[]>(
-      'a.account_id',
-      'a.name',
-      'a.signed_only',
-      'a.second_factor_required',
-      'a.created_at',
-      'a.suspended_at',
-    )
-    .select(db.raw("case when a.suspended_at is null then 'active' else 'suspended' end as state"))
-    .select(
-      db.raw(
-        'exists (select 1 from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())) as signing_enabled',
-      ),
-    )
-    .select(db.raw(`${RATE_LIMIT} as rate_limit`))
-    .select(db.raw("case when a.hold_resends then 'hold' else 'ignore' end as resends"))
-    .orderBy('a.account_id');
-}
+/** SQL: the columns of an `Account`, from `accounts a`. */
+export const ACCOUNT_COLUMNS = `
+  a.account_id, a.name, a.signed_only, a.second_factor_required, a.created_at, a.suspended_at,
+  case when a.suspended_at is null then 'active' else 'suspended' end as state,
+  exists (
+    select from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())
+  ) as signing_enabled,
+  ${RATE_LIMIT} as rate_limit, case when a.hold_resends then 'hold' else 'ignore' end as resends`;
+
+const SELECT = `select ${ACCOUNT_COLUMNS} from accounts a`;
 
 /** Creates an account; names need not be unique. */
-export async function createAccount(db: Knex, name: string): Promise<Account> {
-  const [{ account_id }] = await db('accounts').insert({ name }).returning('account_id');
-  return (await findAccount(db, account_id)) as Account;
+export async function createAccount(connection: Connection, name: string): Promise<Account> {
+  const insert = 'insert into accounts (name) values ($1) returning account_id';
+  const [created] = await run<{ account_id: number }>(connection, insert, [name]);
+  return (await findAccount(connection, created?.account_id ?? 0)) as Account;
 }
 
 /** All accounts, oldest first. */
-export async function listAccounts(db: Knex): Promise<Account[]> {
-  return selectAccounts(db);
+export async function listAccounts(connection: Connection): Promise<Account[]> {
+  return run<Account>(connection, `${SELECT} order by a.account_id`);
 }
 
 /** The account of this id, or null. */
-export async function findAccount(db: Knex, accountId: number): Promise<Account | null> {
-  const [account] = await selectAccounts(db).where('a.account_id', accountId);
+export async function findAccount(connection: Connection, accountId: number): Promise<Account | null> {
+  const [account] = await run<Account>(connection, `${SELECT} where a.account_id = $1`, [accountId]);
   return account ?? null;
 }
 
@@ -65,41 +55,41 @@ export async function findAccount(db: Knex, accountId: number): Promise<Account 
  * Finds and locks an account until the end of the transaction, so that its state does not change, and concurrent changes of its keys and
  * secrets are serialized.
  */
-export async function lockAccount(trx: Knex, accountId: number): Promise<Account | null> {
-  await trx('accounts').where({ account_id: accountId }).forUpdate().select('account_id');
-  return findAccount(trx, accountId);
+export async function lockAccount(connection: Connection, accountId: number): Promise<Account | null> {
+  await run(connection, 'select from accounts where account_id = $1 for update', [accountId]);
+  return findAccount(connection, accountId);
 }
 
 /** Accounts of exactly this name. */
-export async function findAccountsByName(db: Knex, name: string): Promise<Account[]> {
-  return selectAccounts(db).where('a.name', name);
+export async function findAccountsByName(connection: Connection, name: string): Promise<Account[]> {
+  return run<Account>(connection, `${SELECT} where a.name = $1 order by a.account_id`, [name]);
 }
 
 /** Suspends or resumes an account, effective in intake within 5 seconds. Receipts accepted before are still processed. */
-export async function setSuspended(db: Knex, accountId: number, suspended: boolean): Promise<void> {
-  await db('accounts')
-    .where({ account_id: accountId })
-    .update({ suspended_at: suspended ? db.raw('coalesce(suspended_at, now())') : null });
+export async function setSuspended(connection: Connection, accountId: number, suspended: boolean): Promise<void> {
+  await execute(
+    connection,
+    'update accounts set suspended_at = case when $2 then coalesce(suspended_at, now()) end where account_id = $1',
+    [accountId, suspended],
+  );
 }
 
 /** Sets an account's rate limit, effective in intake within 5 seconds. */
-export async function setRateLimit(db: Knex, accountId: number, limit: AccountRateLimit): Promise<void> {
+export async function setRateLimit(connection: Connection, accountId: number, limit: AccountRateLimit): Promise<void> {
   const own = limit === 'none' ? null : limit;
-  await db('accounts')
-    .where({ account_id: accountId })
-    .update({
-      rate_requests: own?.requests ?? null,
-      rate_seconds: own?.seconds ?? null,
-      rate_unlimited: limit === 'none',
-    });
+  await execute(
+    connection,
+    'update accounts set rate_requests = $2, rate_seconds = $3, rate_unlimited = $4 where account_id = $1',
+    [accountId, own?.requests, own?.seconds, limit === 'none'],
+  );
 }
 
 /** Sets whether a resend with other content holds an order in review until a decision. */
-export async function setHoldResends(db: Knex, accountId: number, hold: boolean): Promise<void> {
-  await db('accounts').where({ account_id: accountId }).update({ hold_resends: hold });
+export async function setHoldResends(connection: Connection, accountId: number, hold: boolean): Promise<void> {
+  await execute(connection, 'update accounts set hold_resends = $2 where account_id = $1', [accountId, hold]);
 }
 
 /** Sets whether an account accepts signed deliveries only, effective in intake within 5 seconds. Needs signing to be enabled. */
-export async function setSignedOnly(db: Knex, accountId: number, signedOnly: boolean): Promise<void> {
-  await db('accounts').where({ account_id: accountId }).update({ signed_only: signedOnly });
+export async function setSignedOnly(connection: Connection, accountId: number, signedOnly: boolean): Promise<void> {
+  await execute(connection, 'update accounts set signed_only = $2 where account_id = $1', [accountId, signedOnly]);
 }

@@ -1,6 +1,6 @@
 import { createApiKey, hashApiKey, KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, inTransaction, matching, run } from '../run.ts';
 import { lockAccount } from './accounts.ts';
 
 export interface ApiKey {
@@ -30,29 +30,13 @@ export interface NewApiKey extends ApiKey {
   key: string;
 }
 
-const COLUMNS = [
-  'key_id',
-  'account_id',
-  'name',
-  'last_four',
-  'created_at',
-  'expires_at',
-  'revoked_at',
-  'last_used_at',
-  'scopes',
-  'addresses',
-  'lifetime_seconds',
-];
-const STATE = `case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as state`;
-
 const LIVE = 'revoked_at is null and (expires_at is null or expires_at > now())';
-const EXPIRES_SOON = `${LIVE} and lifetime_seconds is not null and expires_at < now() + interval '14 days' as expires_soon`;
 
-function selectKeys(db: Knex) {
-  return db('api_keys')
-    .select<ApiKey[]>([...COLUMNS, db.raw(STATE), db.raw(EXPIRES_SOON)])
-    .orderBy('key_id');
-}
+const SELECT = `
+select key_id, account_id, name, last_four, created_at, expires_at, revoked_at, last_used_at, scopes, addresses, lifetime_seconds,
+       case when revoked_at is not null then 'revoked' when expires_at <= now() then 'expired' else 'active' end as state,
+       ${LIVE} and lifetime_seconds is not null and expires_at < now() + interval '14 days' as expires_soon
+from api_keys`;
 
 const MAX_LIVE_KEYS = 100;
 /** All live keys, and the newest of the others. */
@@ -63,49 +47,49 @@ const MAX_LISTED = 200;
  *
  * @throws {Problem} `too_many_keys` when the account has 100 live keys.
  */
-export async function createKey(db: Knex, accountId: number, name: string, access: KeyAccess = {}): Promise<NewApiKey> {
-  return db.transaction(async (trx) => {
+export async function createKey(
+  connection: Connection,
+  accountId: number,
+  name: string,
+  { scopes = [...KEY_SCOPES], addresses = [], lifetime_seconds: lifetime = null }: KeyAccess = {},
+): Promise<NewApiKey> {
+  return inTransaction(connection, async (transaction) => {
     // Serializes concurrent calls, so that the count is correct.
-    await lockAccount(trx, accountId);
-    const [live] = await trx('api_keys').where({ account_id: accountId }).whereRaw(LIVE).count();
-    if (Number(live?.count) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
+    await lockAccount(transaction, accountId);
+    const count = `select count(*) from api_keys where account_id = $1 and ${LIVE}`;
+    const [live] = await run<{ count: number }>(transaction, count, [accountId]);
+    if ((live?.count ?? 0) >= MAX_LIVE_KEYS) throw new Problem('too_many_keys');
     const key = createApiKey();
-    const row = {
-      account_id: accountId,
-      name,
-      key_hash: hashApiKey(key),
-      last_four: key.slice(-4),
-      ...accessRow(trx, access),
-    };
-    const [{ key_id }] = await trx('api_keys').insert(row).returning('key_id');
-    return { ...((await findKey(trx, key_id)) as ApiKey), key };
+    const [created] = await run<{ key_id: number }>(
+      transaction,
+      `insert into api_keys (account_id, name, key_hash, last_four, scopes, addresses, lifetime_seconds, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7::int, now() + $7::int * interval '1 s') returning key_id`,
+      [accountId, name, hashApiKey(key), key.slice(-4), scopes, addresses, lifetime],
+    );
+    return { ...((await findKey(transaction, created?.key_id ?? 0)) as ApiKey), key };
   });
 }
 
-function accessRow(db: Knex, { lifetime_seconds, ...access }: KeyAccess): object {
-  if (lifetime_seconds === undefined) return access;
-  // Null without a lifetime.
-  return { ...access, lifetime_seconds, expires_at: db.raw("now() + ?::integer * interval '1 s'", [lifetime_seconds]) };
+/** The keys of an account, oldest first, without plain texts: all live keys and the newest of the others, 200 in total. */
+export async function listKeys(connection: Connection, accountId: number): Promise<ApiKey[]> {
+  return run<ApiKey>(
+    connection,
+    `${SELECT} where account_id = $1 and key_id in (
+       select key_id from api_keys where account_id = $1 order by (${LIVE}) desc, key_id desc limit ${MAX_LISTED}
+     ) order by key_id`,
+    [accountId],
+  );
 }
 
-/** The keys of an account, oldest first, without plain texts: all live keys and the newest of the others, 200 in total. */
-export async function listKeys(db: Knex, accountId: number): Promise<ApiKey[]> {
-  const listed = db('api_keys')
-    .where({ account_id: accountId })
-    .orderByRaw(`(${LIVE}) desc, key_id desc`)
-    .limit(MAX_LISTED)
-    .select('key_id');
-  return selectKeys(db).where({ account_id: accountId }).whereIn('key_id', listed);
-}
+/** SQL: the key with this id; with an account, only of that account. */
+const oneKey = (values: unknown[], keyId: number, accountId: number | undefined) =>
+  matching(values, { 'account_id = ?': accountId, 'key_id = ?': keyId });
 
 /** The key with this id without its plain text, or null; with `accountId`, also null for another account's key. */
-export async function findKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
-  const [key] = await selectKeys(db).where(only(keyId, accountId));
+export async function findKey(connection: Connection, keyId: number, accountId?: number): Promise<ApiKey | null> {
+  const values: unknown[] = [];
+  const [key] = await run<ApiKey>(connection, `${SELECT} where ${oneKey(values, keyId, accountId)}`, values);
   return key ?? null;
-}
-
-function only(keyId: number, accountId: number | undefined) {
-  return accountId === undefined ? { key_id: keyId } : { account_id: accountId, key_id: keyId };
 }
 
 /** Whether a key was replaced and still works for its grace period. */
@@ -114,10 +98,15 @@ export function isReplaced({ expires_at, lifetime_seconds }: Pick<ApiKey, 'expir
 }
 
 /** The key, locked until the end of the transaction; null if it is unknown, not active, or already replaced. */
-async function lockCurrentKey(trx: Knex, keyId: number, accountId: number | undefined): Promise<ApiKey | null> {
+async function lockCurrentKey(
+  connection: Connection,
+  keyId: number,
+  accountId: number | undefined,
+): Promise<ApiKey | null> {
   // Serializes concurrent replacements and changes.
-  await trx('api_keys').where(only(keyId, accountId)).forUpdate().select('key_id');
-  const key = await findKey(trx, keyId, accountId);
+  const values: unknown[] = [];
+  await run(connection, `select from api_keys where ${oneKey(values, keyId, accountId)} for update`, values);
+  const key = await findKey(connection, keyId, accountId);
   return key?.state === 'active' && !isReplaced(key) ? key : null;
 }
 
@@ -128,16 +117,24 @@ async function lockCurrentKey(trx: Knex, keyId: number, accountId: number | unde
  * @returns null when the key is unknown, not active, or replaced.
  */
 export async function updateKey(
-  db: Knex,
+  connection: Connection,
   keyId: number,
-  access: KeyAccess,
+  { scopes, addresses, lifetime_seconds: lifetime }: KeyAccess,
   accountId?: number,
 ): Promise<ApiKey | null> {
-  return db.transaction(async (trx) => {
-    const key = await lockCurrentKey(trx, keyId, accountId);
+  return inTransaction(connection, async (transaction) => {
+    const key = await lockCurrentKey(transaction, keyId, accountId);
     if (!key) return null;
-    await trx('api_keys').where({ account_id: key.account_id, key_id: keyId }).update(accessRow(trx, access));
-    return findKey(trx, keyId);
+    await execute(
+      transaction,
+      `update api_keys
+       set scopes = coalesce($3, scopes), addresses = coalesce($4, addresses),
+           lifetime_seconds = case when $5 then $6::int else lifetime_seconds end,
+           expires_at = case when $5 then now() + $6::int * interval '1 s' else expires_at end
+       where account_id = $1 and key_id = $2`,
+      [key.account_id, keyId, scopes, addresses, lifetime !== undefined, lifetime],
+    );
+    return findKey(transaction, keyId);
   });
 }
 
@@ -159,20 +156,23 @@ export function describeAccess({ scopes, addresses, lifetime_seconds, expires_at
  * @throws {Problem} `too_many_keys`, as `createKey`; a key that is replaced without grace does not count.
  */
 export async function replaceKey(
-  db: Knex,
+  connection: Connection,
   keyId: number,
   graceMs: number,
   accountId?: number,
 ): Promise<NewApiKey | null> {
-  return db.transaction(async (trx) => {
-    const old = await lockCurrentKey(trx, keyId, accountId);
+  return inTransaction(connection, async (transaction) => {
+    const old = await lockCurrentKey(transaction, keyId, accountId);
     if (!old) return null;
-    const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [graceMs]);
-    await trx('api_keys')
-      .where({ account_id: old.account_id, key_id: keyId })
-      .update({ expires_at: end, lifetime_seconds: null });
+    await execute(
+      transaction,
+      `update api_keys
+       set expires_at = least(coalesce(expires_at, 'infinity'), now() + $3 * interval '1 ms'), lifetime_seconds = null
+       where account_id = $1 and key_id = $2`,
+      [old.account_id, keyId, graceMs],
+    );
     const { scopes, addresses, lifetime_seconds } = old;
-    return createKey(trx, old.account_id, old.name, { scopes, addresses, lifetime_seconds });
+    return createKey(transaction, old.account_id, old.name, { scopes, addresses, lifetime_seconds });
   });
 }
 
@@ -182,7 +182,9 @@ export async function replaceKey(
  * @param accountId as in `findKey`.
  * @returns the key, or null when there is none with this id.
  */
-export async function revokeKey(db: Knex, keyId: number, accountId?: number): Promise<ApiKey | null> {
-  await db('api_keys').where(only(keyId, accountId)).whereNull('revoked_at').update({ revoked_at: db.fn.now() });
-  return findKey(db, keyId, accountId);
+export async function revokeKey(connection: Connection, keyId: number, accountId?: number): Promise<ApiKey | null> {
+  const values: unknown[] = [];
+  const revoke = `update api_keys set revoked_at = now() where ${oneKey(values, keyId, accountId)} and revoked_at is null`;
+  await execute(connection, revoke, values);
+  return findKey(connection, keyId, accountId);
 }

@@ -1,6 +1,6 @@
 import { createSigningSecret } from '@orders/domain/api-key.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { Knex } from 'knex';
+import { type Connection, execute, inTransaction, run } from '../run.ts';
 import { lockAccount } from './accounts.ts';
 import { type SecretsKeys, seal, unseal } from './seal.ts';
 
@@ -27,39 +27,41 @@ const MAX_ROTATIONS = 10;
 /** Secrets kept, including expired ones: the newest of these let intake tell a sender that it signs with an old secret. */
 const KEPT_SECRETS = 20;
 
-/** The live secrets, newest first, without plain texts. */
-export async function listSigning(db: Knex, accountId: number): Promise<SigningSecretRow[]> {
-  return selectLive(db, accountId).select('secret_id', 'created_at', 'expires_at', 'last_used_at');
-}
+/** SQL: the live secrets of account $1. */
+const LIVE = `
+from signing_secrets where account_id = $1 and (expires_at is null or expires_at > now())
+order by secret_id desc limit ${MAX_LIVE_SECRETS}`;
 
-function selectLive(db: Knex, accountId: number): Knex.QueryBuilder {
-  return db('signing_secrets')
-    .where({ account_id: accountId })
-    .andWhere((live) => live.whereNull('expires_at').orWhere('expires_at', '>', db.fn.now()))
-    .orderBy('secret_id', 'desc')
-    .limit(MAX_LIVE_SECRETS);
+/** The live secrets, newest first, without plain texts. */
+export async function listSigning(connection: Connection, accountId: number): Promise<SigningSecretRow[]> {
+  const select = `select secret_id, created_at, expires_at, last_used_at ${LIVE}`;
+  return run<SigningSecretRow>(connection, select, [accountId]);
 }
 
 /** The live secrets, newest first; empty when signing is not enabled. */
-export async function showSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret[]> {
-  const rows: (Omit<SigningSecret, 'secret'> & { sealed: Buffer })[] = await selectLive(db, accountId).select(
-    'sealed',
-    'created_at',
-    'expires_at',
+export async function showSigning(
+  connection: Connection,
+  keys: SecretsKeys,
+  accountId: number,
+): Promise<SigningSecret[]> {
+  const rows = await run<Omit<SigningSecret, 'secret'> & { sealed: Buffer }>(
+    connection,
+    `select sealed, created_at, expires_at ${LIVE}`,
+    [accountId],
   );
-  return rows.map(({ sealed, created_at, expires_at }) => ({
-    secret: unseal(keys, accountId, sealed),
-    created_at,
-    expires_at,
-  }));
+  return rows.map(({ sealed, ...row }) => ({ secret: unseal(keys, accountId, sealed), ...row }));
 }
 
 /** Creates the account's first signing secret; an account that has a secret keeps it. */
-export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
-  return db.transaction(async (trx) => {
-    await lockAccount(trx, accountId);
-    const [current] = await showSigning(trx, keys, accountId);
-    return current ?? (await addSecret(trx, keys, accountId));
+export async function enableSigning(
+  connection: Connection,
+  keys: SecretsKeys,
+  accountId: number,
+): Promise<SigningSecret> {
+  return inTransaction(connection, async (transaction) => {
+    await lockAccount(transaction, accountId);
+    const [current] = await showSigning(transaction, keys, accountId);
+    return current ?? (await addSecret(transaction, keys, accountId));
   });
 }
 
@@ -71,55 +73,63 @@ export async function enableSigning(db: Knex, keys: SecretsKeys, accountId: numb
  * @throws {Problem} `signing_secrets_overlap`, or `rate_limited` after ten rotations in an hour.
  */
 export async function rotateSigning(
-  db: Knex,
+  connection: Connection,
   keys: SecretsKeys,
   accountId: number,
   overlapMs: number,
 ): Promise<SigningSecret | null> {
-  return db.transaction(async (trx) => {
-    await lockAccount(trx, accountId);
-    const live = await showSigning(trx, keys, accountId);
+  return inTransaction(connection, async (transaction) => {
+    await lockAccount(transaction, accountId);
+    const live = await showSigning(transaction, keys, accountId);
     if (live.length === 0) return null;
     if (overlapMs > 0 && live.length >= MAX_LIVE_SECRETS) throw new Problem('signing_secrets_overlap');
-    await checkRate(trx, accountId);
-    const end = trx.raw("least(coalesce(expires_at, 'infinity'), now() + ? * interval '1 ms')", [overlapMs]);
-    await trx('signing_secrets').where({ account_id: accountId }).update({ expires_at: end });
-    const secret = await addSecret(trx, keys, accountId);
-    await removeOldSecrets(trx, accountId);
+    await checkRate(transaction, accountId);
+    await execute(
+      transaction,
+      `update signing_secrets set expires_at = least(coalesce(expires_at, 'infinity'), now() + $2 * interval '1 ms')
+       where account_id = $1`,
+      [accountId, overlapMs],
+    );
+    const secret = await addSecret(transaction, keys, accountId);
+    await removeOldSecrets(transaction, accountId);
     return secret;
   });
 }
 
-async function checkRate(trx: Knex, accountId: number): Promise<void> {
-  const [oldest] = await trx('signing_secrets')
-    .where({ account_id: accountId })
-    .orderBy('secret_id', 'desc')
-    .offset(MAX_ROTATIONS - 1)
-    .limit(1)
-    .select(trx.raw(`extract(epoch from created_at + interval '1 hour' - now())::float8 as "secondsLeft"`));
-  if (!(oldest?.secondsLeft > 0)) return;
+async function checkRate(connection: Connection, accountId: number): Promise<void> {
+  const [oldest] = await run<{ secondsLeft: number }>(
+    connection,
+    `select extract(epoch from created_at + interval '1 hour' - now())::float8 as "secondsLeft" from signing_secrets
+     where account_id = $1 order by secret_id desc offset ${MAX_ROTATIONS - 1} limit 1`,
+    [accountId],
+  );
+  if (!oldest || oldest.secondsLeft <= 0) return;
   const minutes = Math.ceil(oldest.secondsLeft / 60);
   const detail = `A signing secret can be rotated ${MAX_ROTATIONS} times an hour. Try again in ${minutes} min.`;
   throw new Problem('rate_limited', { detail, headers: { 'Retry-After': String(Math.ceil(oldest.secondsLeft)) } });
 }
 
-async function removeOldSecrets(trx: Knex, accountId: number): Promise<void> {
-  const kept = trx('signing_secrets')
-    .where({ account_id: accountId })
-    .orderBy('secret_id', 'desc')
-    .limit(KEPT_SECRETS)
-    .select('secret_id');
-  await trx('signing_secrets').where({ account_id: accountId }).whereNotIn('secret_id', kept).delete();
+async function removeOldSecrets(connection: Connection, accountId: number): Promise<void> {
+  await execute(
+    connection,
+    `delete from signing_secrets where account_id = $1 and secret_id not in (
+       select secret_id from signing_secrets where account_id = $1 order by secret_id desc limit ${KEPT_SECRETS}
+     )`,
+    [accountId],
+  );
 }
 
 /** Deletes all secrets: the webhook route responds `signing_unavailable` within 5 seconds. */
-export async function disableSigning(db: Knex, accountId: number): Promise<void> {
-  await db('signing_secrets').where({ account_id: accountId }).delete();
+export async function disableSigning(connection: Connection, accountId: number): Promise<void> {
+  await execute(connection, 'delete from signing_secrets where account_id = $1', [accountId]);
 }
 
-async function addSecret(db: Knex, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
+async function addSecret(connection: Connection, keys: SecretsKeys, accountId: number): Promise<SigningSecret> {
   const secret = createSigningSecret();
-  const row = { account_id: accountId, sealed: seal(keys, accountId, secret) };
-  const [{ created_at }] = await db('signing_secrets').insert(row).returning('created_at');
-  return { secret, created_at, expires_at: null };
+  const [added] = await run<Pick<SigningSecret, 'created_at'>>(
+    connection,
+    'insert into signing_secrets (account_id, sealed) values ($1, $2) returning created_at',
+    [accountId, seal(keys, accountId, secret)],
+  );
+  return { secret, created_at: added?.created_at as Date, expires_at: null };
 }

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { timeOf } from '../receipts/uuids.ts';
+import { type Connection, execute } from '../run.ts';
 
 /** Histogram of the time from received to written: slot n covers 2^(n/4) to 2^((n+1)/4) milliseconds. */
 const SLOTS_PER_DOUBLING = 4;
@@ -45,15 +45,16 @@ export function bucketOf(time: number): number {
  * final receipts pending.
  */
 export async function reopenBuckets(
-  trx: Knex,
+  connection: Connection,
   receipts: readonly { receipt_id: string; account_id: number }[],
 ): Promise<void> {
   const buckets = new Set(receipts.map((receipt) => `${receipt.account_id} ${bucketOf(timeOf(receipt.receipt_id))}`));
   const rows = [...buckets].map((bucket) => bucket.split(' ').map(Number) as [number, number]);
-  await trx.raw(
+  await execute(
+    connection,
     `insert into activity as a (account_id, bucket_start, reopened)
      select account_id, to_timestamp(start / 1000), 1
-     from unnest(?::int[], ?::float8[]) as reopened(account_id, start) order by 1, 2
+     from unnest($1::int[], $2::float8[]) as reopened(account_id, start) order by 1, 2
      on conflict (account_id, bucket_start) do update set settled = false, reopened = a.reopened + 1`,
     [rows.map(([accountId]) => accountId), rows.map(([, start]) => start)],
   );

@@ -4,9 +4,9 @@ import { createEndpointId } from '@orders/domain/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createStandardSecret } from '@orders/domain/sources/read-secret.ts';
-import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
+import { type Connection, execute, inTransaction, matching, run } from '../run.ts';
 
 /** Why an endpoint gets no deliveries. */
 export type DisabledReason = 'paused' | 'gone' | 'failing';
@@ -60,24 +60,21 @@ select account_id, endpoint_number, endpoint_id, url, types, created_at, disable
           order by sequence limit ${MAX_COUNTED}
         ) as next where e.types is null or type = any(e.types)) as pending,
        case when previous_until > now() then previous_until end as previous_until
-from endpoints e where account_id = :accountId::int`;
+from endpoints e where account_id = $1::int`;
 
 /** The endpoints of an account, oldest first. */
-export async function listEndpoints(db: Knex, accountId: number): Promise<Endpoint[]> {
-  const { rows } = await db.raw(`${SELECT} order by endpoint_number`, { accountId });
-  return rows;
+export async function listEndpoints(connection: Connection, accountId: number): Promise<Endpoint[]> {
+  return run<Endpoint>(connection, `${SELECT} order by endpoint_number`, [accountId]);
 }
 
 /** The endpoint of an account with this id, or null. */
-export async function findEndpoint(db: Knex, accountId: number, endpointId: string): Promise<Endpoint | null> {
-  const { rows } = await db.raw(`${SELECT} and endpoint_id = :endpointId`, { accountId, endpointId });
-  return rows[0] ?? null;
-}
-
-/** The endpoint with this id, in any account. */
-export async function findAnyEndpoint(db: Knex, endpointId: string): Promise<Endpoint | null> {
-  const [found] = await db('endpoints').where({ endpoint_id: endpointId }).select('account_id');
-  return found ? findEndpoint(db, found.account_id, endpointId) : null;
+export async function findEndpoint(
+  connection: Connection,
+  accountId: number,
+  endpointId: string,
+): Promise<Endpoint | null> {
+  const [endpoint] = await run<Endpoint>(connection, `${SELECT} and endpoint_id = $2`, [accountId, endpointId]);
+  return endpoint ?? null;
 }
 
 /**
@@ -88,37 +85,40 @@ export async function findAnyEndpoint(db: Knex, endpointId: string): Promise<End
  * @throws {Problem} `events_disabled`, or `too_many_endpoints` when the account has 10.
  */
 export async function createEndpoint(
-  db: Knex,
+  connection: Connection,
   keys: SecretsKeys,
   { accountId, url, types }: { accountId: number; url: string; types: readonly EventType[] | null },
 ): Promise<Endpoint & { secret: string }> {
-  return db.transaction(async (trx) => {
+  return inTransaction(connection, async (transaction) => {
     // Serializes concurrent calls, so that the count is correct.
-    await lockAccount(trx, accountId);
-    const [log] = await trx('event_logs').where({ account_id: accountId, is_enabled: true }).select('last_sequence');
+    await lockAccount(transaction, accountId);
+    const [log] = await run<{ last_sequence: number }>(
+      transaction,
+      'select last_sequence from event_logs where account_id = $1 and is_enabled',
+      [accountId],
+    );
     if (!log) throw new Problem('events_disabled');
-    const [existing] = await trx('endpoints').where({ account_id: accountId }).count();
-    if (Number(existing?.count) >= MAX_ENDPOINTS) throw new Problem('too_many_endpoints');
+    const count = 'select count(*) from endpoints where account_id = $1';
+    const [existing] = await run<{ count: number }>(transaction, count, [accountId]);
+    if ((existing?.count ?? 0) >= MAX_ENDPOINTS) throw new Problem('too_many_endpoints');
     const [secret, endpointId] = [createStandardSecret(), createEndpointId()];
-    await trx('endpoints').insert({
-      account_id: accountId,
-      endpoint_id: endpointId,
-      url,
-      types,
-      sealed: seal(keys, accountId, secret),
-      delivered_to: log.last_sequence,
-      // Until its first quick round, so that new endpoints that hang use no capacity of quick ones.
-      is_slow: true,
-    });
-    return { ...((await findEndpoint(trx, accountId, endpointId)) as Endpoint), secret };
+    // It is slow until its first quick round, so that new endpoints that hang use no capacity of quick ones.
+    await execute(
+      transaction,
+      `insert into endpoints (account_id, endpoint_id, url, types, sealed, delivered_to, is_slow)
+       values ($1, $2, $3, $4, $5, $6, true)`,
+      [accountId, endpointId, url, types, seal(keys, accountId, secret), log.last_sequence],
+    );
+    return { ...((await findEndpoint(transaction, accountId, endpointId)) as Endpoint), secret };
   });
 }
 
 /** Identifies an endpoint of an account. */
 export type EndpointKey = Pick<Endpoint, 'account_id' | 'endpoint_number'>;
 
-const rowOf = (db: Knex, { account_id, endpoint_number }: EndpointKey) =>
-  db('endpoints').where({ account_id, endpoint_number });
+/** SQL: the endpoint with the values of `keyOf` as $1 and $2. */
+const ONE_ENDPOINT = 'account_id = $1::int and endpoint_number = $2::int';
+const keyOf = ({ account_id, endpoint_number }: EndpointKey) => [account_id, endpoint_number];
 
 /**
  * Replaces the secret. Deliveries are signed with both for `overlapMs` milliseconds.
@@ -126,51 +126,56 @@ const rowOf = (db: Knex, { account_id, endpoint_number }: EndpointKey) =>
  * @returns the new secret.
  */
 export async function rotateEndpointSecret(
-  db: Knex,
+  connection: Connection,
   keys: SecretsKeys,
   endpoint: EndpointKey,
   overlapMs: number,
 ): Promise<string> {
   const secret = createStandardSecret();
-  await rowOf(db, endpoint).update({
-    sealed: seal(keys, endpoint.account_id, secret),
-    previous_sealed: db.raw('sealed'),
-    previous_until: db.raw("now() + ? * interval '1 ms'", [overlapMs]),
-  });
+  await execute(
+    connection,
+    `update endpoints set sealed = $3, previous_sealed = sealed, previous_until = now() + $4 * interval '1 ms'
+     where ${ONE_ENDPOINT}`,
+    [...keyOf(endpoint), seal(keys, endpoint.account_id, secret), overlapMs],
+  );
   return secret;
 }
 
 /** Pauses an endpoint. Its events wait while they are stored. @returns whether that changed anything. */
-export async function pauseEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
-  return (await rowOf(db, endpoint).whereNull('disabled').update({ disabled: 'paused' })) > 0;
+export async function pauseEndpoint(connection: Connection, endpoint: EndpointKey): Promise<boolean> {
+  const pause = `update endpoints set disabled = 'paused' where ${ONE_ENDPOINT} and disabled is null`;
+  return (await execute(connection, pause, keyOf(endpoint))) > 0;
 }
 
 /** Max waiting deliveries that become due when an endpoint is enabled, or works again. The others stay on their retry schedule. */
 export const MAX_DUE_AT_ONCE = 2000;
 
 /** Enables a disabled endpoint. It gets what it missed. @returns whether that changed anything. */
-export async function enableEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
-  return db.transaction(async (trx) => {
-    const enabled = await rowOf(trx, endpoint)
-      .whereNotNull('disabled')
-      .update({ disabled: null, failing_since: null, is_slow: true, next_round_at: trx.fn.now() });
+export async function enableEndpoint(connection: Connection, endpoint: EndpointKey): Promise<boolean> {
+  return inTransaction(connection, async (transaction) => {
+    const enabled = await execute(
+      transaction,
+      `update endpoints set disabled = null, failing_since = null, is_slow = true, next_round_at = now()
+       where ${ONE_ENDPOINT} and disabled is not null`,
+      keyOf(endpoint),
+    );
     if (enabled === 0) return false;
-    const { account_id, endpoint_number } = endpoint;
-    await trx.raw(
+    await execute(
+      transaction,
       `update waiting_deliveries set due_at = now()
-       where account_id = :account_id and endpoint_number = :endpoint_number and sequence = any(array(
-         select sequence from waiting_deliveries where account_id = :account_id and endpoint_number = :endpoint_number and due_at > now()
+       where ${ONE_ENDPOINT} and sequence = any(array(
+         select sequence from waiting_deliveries where ${ONE_ENDPOINT} and due_at > now()
          order by due_at limit ${MAX_DUE_AT_ONCE}
        ))`,
-      { account_id, endpoint_number },
+      keyOf(endpoint),
     );
     return true;
   });
 }
 
 /** Removes an endpoint. The worker removes its attempts and waiting deliveries later. @returns whether it still existed. */
-export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<boolean> {
-  return (await rowOf(db, endpoint).delete()) > 0;
+export async function removeEndpoint(connection: Connection, endpoint: EndpointKey): Promise<boolean> {
+  return (await execute(connection, `delete from endpoints where ${ONE_ENDPOINT}`, keyOf(endpoint))) > 0;
 }
 
 /**
@@ -179,13 +184,15 @@ export async function removeEndpoint(db: Knex, endpoint: EndpointKey): Promise<b
  * @returns the id of the event, and whether it is new: an earlier one may not be delivered yet. Null if the endpoint was removed.
  */
 export async function requestTest(
-  db: Knex,
+  connection: Connection,
   endpoint: EndpointKey,
 ): Promise<{ eventId: string; isNew: boolean } | null> {
   const requested = randomUUID();
-  const [row] = await rowOf(db, endpoint)
-    .update({ test_event_id: db.raw('coalesce(test_event_id, ?::uuid)', [requested]) })
-    .returning('test_event_id');
+  const [row] = await run<{ test_event_id: string }>(
+    connection,
+    `update endpoints set test_event_id = coalesce(test_event_id, $3::uuid) where ${ONE_ENDPOINT} returning test_event_id`,
+    [...keyOf(endpoint), requested],
+  );
   return row ? { eventId: row.test_event_id, isNew: row.test_event_id === requested } : null;
 }
 
@@ -197,12 +204,17 @@ export const MAX_RESENT = 10_000;
  *
  * @returns their number; only the oldest 10,000 of the range are taken.
  */
-export async function resendEvents(db: Knex, endpoint: EndpointKey, from: number, to: number): Promise<number> {
-  const { account_id, endpoint_number } = endpoint;
+export async function resendEvents(
+  connection: Connection,
+  endpoint: EndpointKey,
+  from: number,
+  to: number,
+): Promise<number> {
   // The endpoint is locked first, as when a round is settled or the endpoint is removed.
-  const { rowCount } = await db.raw(
+  return execute(
+    connection,
     `with endpoint as (
-       update endpoints set next_round_at = now() where account_id = :account_id::int and endpoint_number = :endpoint_number::int
+       update endpoints set next_round_at = now() where ${ONE_ENDPOINT}
        returning account_id, endpoint_number, delivered_to, types
      )
      insert into waiting_deliveries (account_id, endpoint_number, sequence)
@@ -210,28 +222,27 @@ export async function resendEvents(db: Knex, endpoint: EndpointKey, from: number
      from endpoint e
      cross join lateral (
        select sequence from events
-       where account_id = :account_id::int and sequence between :from::bigint and :to::bigint and sequence <= e.delivered_to
+       where account_id = $1::int and sequence between $3::bigint and $4::bigint and sequence <= e.delivered_to
          and (e.types is null or type = any(e.types))
        order by sequence limit ${MAX_RESENT}
      ) as v
      on conflict (account_id, endpoint_number, sequence) do update set due_at = now()`,
-    { account_id, endpoint_number, from, to },
+    [...keyOf(endpoint), from, to],
   );
-  return rowCount;
 }
 
 /** The newest attempts to deliver to an endpoint, newest first: before an attempt, and of one event, if these are given. */
 export async function listAttempts(
-  db: Knex,
-  { account_id, endpoint_number }: EndpointKey,
+  connection: Connection,
+  endpoint: EndpointKey,
   { limit, before, eventId }: { limit: number; before?: number | undefined; eventId?: string | undefined },
 ): Promise<DeliveryAttempt[]> {
-  const query = db('delivery_attempts')
-    .where({ account_id, endpoint_number })
-    .orderBy('attempt_number', 'desc')
-    .limit(limit)
-    .select('attempt_number', 'at', 'event_id', 'type', 'sequence', 'attempt', 'duration_ms', 'status', 'error');
-  if (before !== undefined) query.where('attempt_number', '<', before);
-  if (eventId !== undefined) query.where('event_id', eventId);
-  return query;
+  const values = keyOf(endpoint) as unknown[];
+  const filter = matching(values, { 'attempt_number < ?': before, 'event_id = ?': eventId });
+  return run<DeliveryAttempt>(
+    connection,
+    `select attempt_number, at, event_id, type, sequence, attempt, duration_ms, status, error from delivery_attempts
+     where ${ONE_ENDPOINT} and ${filter} order by attempt_number desc limit ${limit}`,
+    values,
+  );
 }

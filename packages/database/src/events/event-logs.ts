@@ -1,5 +1,4 @@
-import type { Knex } from 'knex';
-import { removeChunks } from '../run.ts';
+import { type Connection, execute, removeChunks, run } from '../run.ts';
 
 /** A log as operators and account holders see it. */
 export interface EventLogState {
@@ -15,18 +14,19 @@ export interface EventLogState {
 const MAX_COUNTED = 10_000;
 
 /** The state of an account's log; an account that never had events has an empty one. */
-export async function readEventLog(db: Knex, accountId: number): Promise<EventLogState> {
-  const { rows } = await db.raw<{ rows: EventLogState[] }>(
+export async function readEventLog(connection: Connection, accountId: number): Promise<EventLogState> {
+  const [state] = await run<EventLogState>(
+    connection,
     `select coalesce(l.is_enabled, false) as is_enabled,
-            (select min(sequence) from events where account_id = :accountId::int) as first_sequence,
-            (select max(sequence) from events where account_id = :accountId::int) as last_sequence,
+            (select min(sequence) from events where account_id = $1::int) as first_sequence,
+            (select max(sequence) from events where account_id = $1::int) as last_sequence,
             (select count(*)::int from (
-               select from unpublished_events where account_id = :accountId::int limit ${MAX_COUNTED}
+               select from unpublished_events where account_id = $1::int limit ${MAX_COUNTED}
              ) as counted) as unpublished
-     from (select) as one left join event_logs l on l.account_id = :accountId::int`,
-    { accountId },
+     from (select) as one left join event_logs l on l.account_id = $1::int`,
+    [accountId],
   );
-  return rows[0] as EventLogState;
+  return state as EventLogState;
 }
 
 /**
@@ -35,14 +35,15 @@ export async function readEventLog(db: Knex, accountId: number): Promise<EventLo
  *
  * @returns whether that changed anything.
  */
-export async function setEvents(db: Knex, accountId: number, isEnabled: boolean): Promise<boolean> {
-  const { rowCount } = await db.raw(
-    `insert into event_logs as l (account_id, is_enabled) select :accountId::int, :isEnabled::boolean
-     where :isEnabled::boolean or exists (select from event_logs where account_id = :accountId::int)
+export async function setEvents(connection: Connection, accountId: number, isEnabled: boolean): Promise<boolean> {
+  const changed = await execute(
+    connection,
+    `insert into event_logs as l (account_id, is_enabled) select $1::int, $2::boolean
+     where $2::boolean or exists (select from event_logs where account_id = $1::int)
      on conflict (account_id) do update set is_enabled = excluded.is_enabled where l.is_enabled <> excluded.is_enabled`,
-    { accountId, isEnabled },
+    [accountId, isEnabled],
   );
-  return rowCount === 1;
+  return changed === 1;
 }
 
 /** Rows per statement. */
@@ -53,26 +54,27 @@ const CHUNK_SIZE = 10_000;
  *
  * @returns the number of removed events.
  */
-export async function pruneEvents(db: Knex, keptMs: number, stopping: AbortSignal): Promise<number> {
-  const accounts: number[] = await db('event_logs').orderBy('account_id').pluck('account_id');
+export async function pruneEvents(connection: Connection, keptMs: number, stopping: AbortSignal): Promise<number> {
+  const logs = await run<{ account_id: number }>(connection, 'select account_id from event_logs order by account_id');
   let removed = 0;
-  for (const accountId of accounts) {
+  for (const { account_id: accountId } of logs) {
     const removeChunk = async () => {
-      const { rows } = await db.raw<{ rows: { count: number }[] }>(
+      const [row] = await run<{ count: number }>(
+        connection,
         `with oldest as (
-           select sequence, happened_at from events where account_id = :accountId order by sequence limit ${CHUNK_SIZE}
+           select sequence, happened_at from events where account_id = $1::int order by sequence limit ${CHUNK_SIZE}
          ), removed as (
            delete from events e using oldest o
-           where e.account_id = :accountId and e.sequence = o.sequence and o.happened_at < now() - :keptMs * interval '1 ms'
+           where e.account_id = $1::int and e.sequence = o.sequence and o.happened_at < now() - $2 * interval '1 ms'
            returning e.sequence
          ), marked as (
            update event_logs set removed_to = r.newest from (select max(sequence) as newest from removed) as r
-           where account_id = :accountId and r.newest > removed_to
+           where account_id = $1::int and r.newest > removed_to
          )
          select count(*)::int as count from removed`,
-        { accountId, keptMs },
+        [accountId, keptMs],
       );
-      return rows[0]?.count ?? 0;
+      return row?.count ?? 0;
     };
     removed += await removeChunks(CHUNK_SIZE, removeChunk, stopping);
   }

@@ -1,6 +1,6 @@
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
-import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { type Connection, inTransaction, run } from '../run.ts';
 import { IS_ORDER } from './order-rows.ts';
 import { deleteSearchTerms, updateSearchTerms } from './update-search-terms.ts';
 
@@ -48,12 +48,12 @@ export const UNDO_SECONDS = 7;
  *
  * @returns null when the account does not have all of them; then nothing changed.
  */
-export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<ReviewOutcome | null> {
+export async function reviewOrders(connection: Connection, request: ReviewRequest): Promise<ReviewOutcome | null> {
   const { accountId, orderIds, to, by, reason = null } = request;
-  return db.transaction(async (trx) => {
-    const found = await lockOrders(trx, accountId, orderIds);
+  return inTransaction(connection, async (transaction) => {
+    const found = await lockOrders(transaction, accountId, orderIds);
     if (!found) return null;
-    const held = to === 'confirmed' ? await findHeld(trx, accountId, orderIds) : new Set();
+    const held = to === 'confirmed' ? await findHeld(transaction, accountId, orderIds) : new Set();
     const changed: number[] = [];
     const unchanged: ReviewOutcome['unchanged'] = [];
     for (const order of found) {
@@ -63,19 +63,20 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
     }
     if (changed.length === 0) return { changed, unchanged, undoUntil: null };
     // clock_timestamp() and not now(), as the transaction may have waited for locks and the time to undo begins here.
-    const { rows } = await trx.raw<{ rows: { undo_until: Date }[] }>(
+    const [reviewed] = await run<{ undo_until: Date }>(
+      transaction,
       `with reviewed as (select clock_timestamp() as at)
        update orders o
-       set review_state = :to, reviewed_by = :by, reviewed_at = reviewed.at, review_reason = :reason,
-           confirmed_xid = case when :to = 'confirmed' then pg_current_xact_id() end
+       set review_state = $1::text, reviewed_by = $2, reviewed_at = reviewed.at, review_reason = $3,
+           confirmed_xid = case when $1::text = 'confirmed' then pg_current_xact_id() end
        from reviewed
-       where o.account_id = :accountId and o.order_id = any(:changed::bigint[])
+       where o.account_id = $4 and o.order_id = any($5::bigint[])
        returning reviewed.at + interval '${UNDO_SECONDS} seconds' as undo_until`,
-      { to, by, reason, accountId, changed },
+      [to, by, reason, accountId, changed],
     );
-    await (to === 'needs_review' ? updateSearchTerms : deleteSearchTerms)(trx, accountId, changed);
+    await (to === 'needs_review' ? updateSearchTerms : deleteSearchTerms)(transaction, accountId, changed);
     await recordAudit(
-      trx,
+      transaction,
       ...changed.map((id) => ({
         accountId,
         actor: by,
@@ -84,7 +85,7 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
         details: reason === null ? null : { reason },
       })),
     );
-    return { changed, unchanged, undoUntil: to === 'needs_review' ? null : (rows[0]?.undo_until ?? null) };
+    return { changed, unchanged, undoUntil: to === 'needs_review' ? null : (reviewed?.undo_until ?? null) };
   });
 }
 
@@ -92,16 +93,17 @@ export async function reviewOrders(db: Knex, request: ReviewRequest): Promise<Re
  * Returns the orders that cannot be confirmed yet, because the account holds orders with changed resends and the newest such resend has no
  * decision. Must be called with the orders locked, so that no decision is made meanwhile; a concurrent resend counts from its commit on.
  */
-async function findHeld(trx: Knex.Transaction, accountId: number, orderIds: readonly number[]): Promise<Set<number>> {
-  const { rows } = await trx.raw<{ rows: { order_id: number }[] }>(
-    `select wanted.order_id from unnest(:orderIds::bigint[]) as wanted(order_id)
+async function findHeld(connection: Connection, accountId: number, orderIds: readonly number[]): Promise<Set<number>> {
+  const rows = await run<{ order_id: number }>(
+    connection,
+    `select wanted.order_id from unnest($2::bigint[]) as wanted(order_id)
      cross join lateral (
        select decision from resends
-       where account_id = :accountId and order_id = wanted.order_id and changes is not null
+       where account_id = $1::int and order_id = wanted.order_id and changes is not null
        order by received_at desc, receipt_id desc limit 1
      ) as newest
-     where newest.decision is null and exists (select from accounts where account_id = :accountId and hold_resends)`,
-    { accountId, orderIds: [...orderIds] },
+     where newest.decision is null and exists (select from accounts where account_id = $1::int and hold_resends)`,
+    [accountId, orderIds],
   );
   return new Set(rows.map(({ order_id }) => order_id));
 }
@@ -117,25 +119,30 @@ export interface OrderState {
  * @returns null when the account does not have all of them.
  */
 export async function lockOrders(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   orderIds: readonly number[],
 ): Promise<OrderState[] | null> {
   const ids = [...new Set(orderIds)];
-  const { rows } = await trx.raw<{ rows: OrderState[] }>(
+  const rows = await run<OrderState>(
+    connection,
     `select order_id, review_state from orders
-     where account_id = ? and order_id = any(?::bigint[]) and ${IS_ORDER} order by order_id for update`,
+     where account_id = $1 and order_id = any($2::bigint[]) and ${IS_ORDER} order by order_id for update`,
     [accountId, ids],
   );
   return rows.length === ids.length ? rows : null;
 }
 
 /** The states of the orders that belong to the account. */
-export async function statesOf(db: Knex, accountId: number, orderIds: readonly number[]): Promise<OrderState[]> {
-  return db('orders')
-    .where({ account_id: accountId })
-    .whereIn('order_id', orderIds)
-    .whereRaw(IS_ORDER)
-    .orderBy('order_id')
-    .select('order_id', 'review_state');
+export async function statesOf(
+  connection: Connection,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<OrderState[]> {
+  return run<OrderState>(
+    connection,
+    `select order_id, review_state from orders
+     where account_id = $1 and order_id = any($2::bigint[]) and ${IS_ORDER} order by order_id`,
+    [accountId, orderIds],
+  );
 }

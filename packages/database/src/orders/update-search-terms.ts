@@ -1,19 +1,26 @@
-import type { Knex } from 'knex';
-import { SEARCH_TERMS } from './review-filter.ts';
+import { type Connection, execute } from '../run.ts';
+
+/** Orders that are written concurrently can have a lower id and a later `written_at`, by at most this time. */
+export const SLACK_MS = 60_000;
+
+/** SQL: the search terms of an order. */
+export const SEARCH_TERMS =
+  'order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings)';
 
 /** Must be called in the transaction that changes the orders, so that search terms are never older than their order. */
 export async function updateSearchTerms(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   orderIds: readonly number[],
 ): Promise<void> {
   // In id order, as in fillSearchTerms, so that they do not deadlock.
-  await trx.raw(
+  await execute(
+    connection,
     `insert into order_words (account_id, order_id, words)
      select account_id, order_id, ${SEARCH_TERMS} from orders
-     where account_id = ? and order_id = any(?::bigint[]) order by order_id
+     where account_id = $1 and order_id = any($2::bigint[]) order by order_id
      on conflict (account_id, order_id) do update set words = excluded.words`,
-    [accountId, [...orderIds]],
+    [accountId, orderIds],
   );
 }
 
@@ -22,15 +29,15 @@ export async function updateSearchTerms(
  * were deleted, a fillSearchTerms that began before the erasure could insert the old ones.
  */
 export async function deleteSearchTerms(
-  trx: Knex.Transaction,
+  connection: Connection,
   accountId: number,
   orderIds: readonly number[],
 ): Promise<void> {
-  await trx('order_words as w')
-    .where({ account_id: accountId })
-    .whereIn('order_id', orderIds)
-    .whereRaw(
-      `not exists (select from orders o where o.account_id = w.account_id and o.order_id = w.order_id and o.erased_at is not null)`,
-    )
-    .delete();
+  await execute(
+    connection,
+    `delete from order_words w where account_id = $1 and order_id = any($2::bigint[]) and not exists (
+       select from orders o where o.account_id = w.account_id and o.order_id = w.order_id and o.erased_at is not null
+     )`,
+    [accountId, orderIds],
+  );
 }

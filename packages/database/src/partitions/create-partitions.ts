@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
+import type { Database } from '../connect.ts';
 import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
+import { type Connection, execute } from '../run.ts';
 import { findIdInDefault, findWeeksInDefault } from './default-partitions.ts';
 import {
+  hasTable,
   KEYS,
   listPartitions,
   PARTITIONED,
@@ -31,7 +33,7 @@ function nameOf(table: string, { from }: Range): string {
  * @throws {pg.DatabaseError} as `withLockRetries`; nothing was changed.
  */
 async function createPartition(
-  knex: Knex,
+  database: Database,
   table: PartitionedTable,
   range: Range,
   signal?: AbortSignal,
@@ -39,19 +41,22 @@ async function createPartition(
   const name = nameOf(table, range);
   const [from, to] = [firstUuidAt(range.from), firstUuidAt(range.to)];
   return withLockRetries(
-    knex,
-    async (trx) => {
+    database,
+    async (transaction) => {
       // Serializes partition changes. Like a drop, it locks the table before its default partition. It blocks neither reads nor writes.
-      await trx.raw(`lock table only ${table} in share update exclusive mode`);
-      if (await trx.schema.hasTable(name)) return null;
-      await trx.raw(`create table ${name} (like ${table} including all) with (${OPTIONS[table]})`);
-      if ((await moveRows(trx, table, name, range)) > 0) {
+      await execute(transaction, `lock table only ${table} in share update exclusive mode`);
+      if (await hasTable(transaction, name)) return null;
+      await execute(transaction, `create table ${name} (like ${table} including all) with (${OPTIONS[table]})`);
+      if ((await moveRows(transaction, table, name, range)) > 0) {
         // Waits for statements that were planned before the move, as they would find the rows in neither partition.
-        await trx.raw(`lock table only ${table} in access exclusive mode`);
-        await moveRows(trx, table, name, range);
+        await execute(transaction, `lock table only ${table} in access exclusive mode`);
+        await moveRows(transaction, table, name, range);
       }
       // Fails (23514) if a row was added to an empty range meanwhile; the next attempt moves it.
-      await trx.raw(`alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`);
+      await execute(
+        transaction,
+        `alter table ${table} attach partition ${name} for values from ('${from}') to ('${to}')`,
+      );
       return name;
     },
     signal,
@@ -60,17 +65,17 @@ async function createPartition(
 
 /** Blocks only writers of these rows. @returns the number of moved rows. */
 async function moveRows(
-  trx: Knex.Transaction,
+  transaction: Connection,
   table: PartitionedTable,
   name: string,
   { from, to }: Range,
 ): Promise<number> {
   const key = KEYS[table];
-  const { rowCount } = await trx.raw<{ rowCount: number }>(
-    `with moved as (delete from ${table}_default where ${key} >= ? and ${key} < ? returning *) insert into ${name} select * from moved`,
+  return execute(
+    transaction,
+    `with moved as (delete from ${table}_default where ${key} >= $1 and ${key} < $2 returning *) insert into ${name} select * from moved`,
     [firstUuidAt(from), firstUuidAt(to)],
   );
-  return rowCount;
 }
 
 const WEEKS_AHEAD = 4;
@@ -92,18 +97,18 @@ const RECENT_MS = 60_000;
  * @returns the names of the created tables.
  * @throws {pg.DatabaseError} as `withLockRetries`; partitions created before stay.
  */
-export async function createPartitions(knex: Knex, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
+export async function createPartitions(database: Database, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
   const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;
   const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, week) => thisWeek + week * WEEK_MS);
-  const existing = await listPartitions(knex);
+  const existing = await listPartitions(database);
   const created: string[] = [];
   for (const table of PARTITIONED) {
     const covered = existing.filter((partition) => partition.table === table);
-    const weeks = new Set([...ahead, ...(await findWeeksInDefault(knex, table))]);
+    const weeks = new Set([...ahead, ...(await findWeeksInDefault(database, table))]);
     for (const from of [...weeks].toSorted((a, b) => a - b)) {
       for (const gap of gapsIn({ from, to: from + WEEK_MS }, covered)) {
-        for (const range of await excludeBusyRange(knex, table, gap, now)) {
-          created.push(...(await createPartitionsOfRange(knex, table, range, signal)));
+        for (const range of await excludeBusyRange(database, table, gap, now)) {
+          created.push(...(await createPartitionsOfRange(database, table, range, signal)));
         }
       }
     }
@@ -127,8 +132,14 @@ function gapsIn({ from, to }: Range, partitions: readonly Partition[]): Range[] 
  * Excludes recent and coming rows of a busy range. An insert that waits for the lock of the default partition would fail (23514) if its row
  * then belonged to a new partition. The next call creates the partition of the excluded range, which then receives no more rows.
  */
-async function excludeBusyRange(knex: Knex, table: PartitionedTable, gap: Range, now: number): Promise<Range[]> {
-  const isBusy = gap.from < now && now < gap.to && (await findIdInDefault(knex, table, gap, BUSY_ROWS)) !== undefined;
+async function excludeBusyRange(
+  connection: Connection,
+  table: PartitionedTable,
+  gap: Range,
+  now: number,
+): Promise<Range[]> {
+  const isBusy =
+    gap.from < now && now < gap.to && (await findIdInDefault(connection, table, gap, BUSY_ROWS)) !== undefined;
   if (!isBusy) return [gap];
   const after = { from: Math.min(now + RECENT_MS, gap.to), to: gap.to };
   const before = { from: gap.from, to: Math.max(now - RECENT_MS, gap.from) };
@@ -137,7 +148,7 @@ async function excludeBusyRange(knex: Knex, table: PartitionedTable, gap: Range,
 
 /** Creates several partitions if the range has more than `CHUNK_ROWS` rows. */
 async function createPartitionsOfRange(
-  knex: Knex,
+  database: Database,
   table: PartitionedTable,
   { from, to }: Range,
   signal?: AbortSignal,
@@ -145,9 +156,9 @@ async function createPartitionsOfRange(
   const created: string[] = [];
   while (from < to && !signal?.aborted) {
     if (created.length > 0) await sleep(PAUSE_MS, null, { signal }).catch(() => {});
-    const next = await findIdInDefault(knex, table, { from, to }, CHUNK_ROWS);
+    const next = await findIdInDefault(database, table, { from, to }, CHUNK_ROWS);
     const end = next === undefined ? to : Math.min(timeOf(next) + 1, to);
-    const name = await createPartition(knex, table, { from, to: end }, signal);
+    const name = await createPartition(database, table, { from, to: end }, signal);
     if (name) created.push(name);
     from = end;
   }

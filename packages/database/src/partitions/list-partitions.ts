@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { timeOf } from '../receipts/uuids.ts';
+import { type Connection, run } from '../run.ts';
 
 /** Length of a partition in milliseconds. Weeks begin on Thursdays, as Unix time did. */
 export const WEEK_MS = 7 * 24 * 3_600_000;
@@ -27,8 +27,8 @@ from pg_inherits join pg_class parent on parent.oid = inhparent join pg_class ch
 where inhparent = any(array['receipts', 'receipt_payloads']::regclass[])`;
 
 /** All partitions of receipts and bodies except the default ones, oldest first. */
-export async function listPartitions(knex: Knex): Promise<Partition[]> {
-  const { rows } = await knex.raw<{ rows: { table: PartitionedTable; name: string; bound: string }[] }>(LIST);
+export async function listPartitions(connection: Connection): Promise<Partition[]> {
+  const rows = await run<{ table: PartitionedTable; name: string; bound: string }>(connection, LIST);
   return rows
     .flatMap(({ table, name, bound }) => {
       const [, from, to] = /^FOR VALUES FROM \((.+)\) TO \((.+)\)$/.exec(bound) ?? [];
@@ -42,4 +42,10 @@ function timeOfBound(bound: string): number {
   if (bound === 'MINVALUE') return Number.NEGATIVE_INFINITY;
   if (bound === 'MAXVALUE') return Number.POSITIVE_INFINITY;
   return timeOf(bound.replaceAll("'", ''));
+}
+
+/** Whether a table exists. @param name without a schema. */
+export async function hasTable(connection: Connection, name: string): Promise<boolean> {
+  const [found] = await run<{ exists: boolean }>(connection, 'select to_regclass($1) is not null as exists', [name]);
+  return found?.exists === true;
 }

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Knex } from 'knex';
+import type { Database } from '../connect.ts';
 import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
+import { type Connection, inTransaction } from '../run.ts';
 
 /** Intake queues behind a request for a table lock, so this limits how long senders wait. */
-const LOCK_TIMEOUT = '200ms';
+const LOCK_TIMEOUT_MS = 200;
 const ATTEMPTS = 5;
 /** Random, so that workers do not request the same lock in step; much longer than senders wait. */
 const [MIN_PAUSE_MS, MAX_PAUSE_MS] = [500, 2000];
@@ -22,16 +23,13 @@ const RETRIABLE: readonly string[] = [
  * @throws {pg.DatabaseError} 55P03, 40P01, 57014 or 23514 when the last attempt failed, or `signal` was aborted after one; nothing was changed.
  */
 export async function withLockRetries<T>(
-  knex: Knex,
-  work: (trx: Knex.Transaction) => Promise<T>,
+  database: Database,
+  work: (transaction: Connection) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await knex.transaction(async (trx) => {
-        await trx.raw(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
-        return work(trx);
-      });
+      return await inTransaction(database, work, { lock_timeout: LOCK_TIMEOUT_MS });
     } catch (error) {
       if (attempt === ATTEMPTS || signal?.aborted || !RETRIABLE.includes(sqlstateOf(error) ?? '')) throw error;
       const pauseMs = MIN_PAUSE_MS + Math.random() * (MAX_PAUSE_MS - MIN_PAUSE_MS);

@@ -1,5 +1,5 @@
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
-import type { Knex } from 'knex';
+import { type Connection, run } from '../run.ts';
 import { BODY, JOIN_ORIGINAL, RAW_DELIVERY, RECEIPT_COLUMNS, type ReceiptRow } from './find-receipt.ts';
 import { LAST_UUID, timeOf } from './uuids.ts';
 
@@ -22,22 +22,23 @@ const CHUNK_SIZE = 50;
 
 /** Yields receipts, newest first, in chunks that fit into memory. Dead receipts are found by `dead_letters`. */
 export async function* readReceipts(
-  db: Knex,
+  connection: Connection,
   filter: { accountId?: number | undefined; state?: ReceiptState | undefined; limit: number },
 ): AsyncGenerator<ReceiptRow[]> {
   let remaining = filter.limit;
   let before = LAST_UUID;
   while (remaining > 0) {
     const limit = Math.min(remaining, CHUNK_SIZE);
-    const { rows } = await db.raw<{ rows: ReceiptRow[] }>(
+    const rows = await run<ReceiptRow>(
+      connection,
       `select ${RECEIPT_COLUMNS} from receipts r ${JOIN_ORIGINAL}
-       where (:state::text is distinct from 'dead' or r.receipt_id = any(array(select d.receipt_id from dead_letters d
-               where (:accountId::int is null or d.account_id = :accountId) and d.receipt_id < :before::uuid
-               order by d.receipt_id desc limit :limit)))
-         and (:accountId::int is null or r.account_id = :accountId) and (:state::text is null or r.state = :state)
-         and r.receipt_id < :before::uuid
-       order by r.receipt_id desc limit :limit`,
-      { accountId: filter.accountId ?? null, state: filter.state ?? null, limit, before },
+       where ($2::text is distinct from 'dead' or r.receipt_id = any(array(select d.receipt_id from dead_letters d
+               where ($1::int is null or d.account_id = $1) and d.receipt_id < $3::uuid
+               order by d.receipt_id desc limit $4::int)))
+         and ($1::int is null or r.account_id = $1) and ($2::text is null or r.state = $2)
+         and r.receipt_id < $3::uuid
+       order by r.receipt_id desc limit $4::int`,
+      [filter.accountId, filter.state, before, limit],
     );
     if (rows.length > 0) yield rows;
     // Some dead receipts may have been redriven since they were looked up.
@@ -50,22 +51,24 @@ export async function* readReceipts(
 
 /** The receipt with this id, or null; of any account unless `accountId` is given. */
 export async function findReceiptRecord(
-  db: Knex,
+  connection: Connection,
   receiptId: string,
   accountId?: number,
 ): Promise<ReceiptRecord | null> {
-  const { rows } = await db.raw<{ rows: ReceiptRecord[] }>(
+  const [receipt] = await run<ReceiptRecord>(
+    connection,
     `select ${RECEIPT_COLUMNS}, r.normalized_at, jsonb_path_query_array(r.history, '$[last - 499 to last]') as history, r.erased_at,
        ${BODY} as body, ${RAW_DELIVERY} as raw, r.source_number
      from receipts r ${JOIN_ORIGINAL}
-     where r.receipt_id = :receiptId and (:accountId::int is null or r.account_id = :accountId)`,
-    { receiptId, accountId: accountId ?? null },
+     where r.receipt_id = $1 and ($2::int is null or r.account_id = $2)`,
+    [receiptId, accountId],
   );
-  return rows[0] ?? null;
+  return receipt ?? null;
 }
 
 /** When the oldest batch with a pending receipt was accepted, by the time in its id (UUIDv7); null when all receipts are final. */
-export async function findOldestPending(db: Knex): Promise<Date | null> {
-  const [row] = await db('outbox').orderBy('batch_id').limit(1).select('batch_id');
+export async function findOldestPending(connection: Connection): Promise<Date | null> {
+  const oldest = 'select batch_id from outbox order by batch_id limit 1';
+  const [row] = await run<{ batch_id: string }>(connection, oldest);
   return row ? new Date(timeOf(row.batch_id)) : null;
 }

@@ -1,7 +1,6 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
-import type { Database } from '../connect.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
-import { run, runToEnd } from '../run.ts';
+import { type Connection, run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
 
 /** An order that passed intake's checks. */
@@ -118,7 +117,7 @@ select receipt_id from replays`,
  * @throws {pg.DatabaseError} and nothing is stored; `isLockWaitOver` when another transaction holds a key.
  */
 export async function recordReceipts(
-  database: Database,
+  database: Connection,
   batchId: string,
   graceMs: number,
   batch: readonly IncomingReceipt[],
@@ -139,7 +138,7 @@ export async function recordReceipts(
 }
 
 async function recordOne(
-  database: Database,
+  database: Connection,
   batchId: string,
   graceMs: number,
   receipt: IncomingReceipt,

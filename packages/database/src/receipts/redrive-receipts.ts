@@ -1,7 +1,7 @@
-import type { Knex } from 'knex';
 import { reopenBuckets } from '../activity/buckets.ts';
 import { recordAudit } from '../audit.ts';
-import { RETENTION_LOCK } from '../run.ts';
+import type { Database } from '../connect.ts';
+import { execute, inTransaction, RETENTION_LOCK, run } from '../run.ts';
 import { mapUnmapped } from '../sources/map-unmapped.ts';
 import { ascending, idIn } from './uuids.ts';
 
@@ -13,20 +13,21 @@ import { ascending, idIn } from './uuids.ts';
  * @returns the ids of the receipts that were redriven, ascending; others are not changed.
  */
 export async function redriveReceipts(
-  db: Knex,
+  database: Database,
   receiptIds: readonly string[],
   by: { accountId?: number; actor?: string } = {},
 ): Promise<string[]> {
   if (receiptIds.length === 0) return [];
-  const cancelled = await mapUnmapped(db, receiptIds, by.accountId ?? null);
-  return db.transaction(async (trx) => {
-    await trx.raw('select pg_advisory_xact_lock_shared(?)', [RETENTION_LOCK]);
-    const { rows } = await trx.raw<{ rows: { receipt_id: string; account_id: number }[] }>(
+  const cancelled = await mapUnmapped(database, receiptIds, by.accountId ?? null);
+  return inTransaction(database, async (transaction) => {
+    await execute(transaction, 'select pg_advisory_xact_lock_shared($1)', [RETENTION_LOCK]);
+    const rows = await run<{ receipt_id: string; account_id: number }>(
+      transaction,
       `with redriven as (
          update receipts
          set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
              history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
-         where ${idIn('receipt_id', ':ids')} and state = 'dead' and (:accountId::int is null or account_id = :accountId)
+         where ${idIn('receipt_id', '$1')} and state = 'dead' and ($2::int is null or account_id = $2::int)
            and is_cancellation is not true and (error_code is distinct from 'mapping_failed' or raw_length is not null)
          returning receipt_id, account_id
        ), queued as (
@@ -36,15 +37,15 @@ export async function redriveReceipts(
          from redriven having count(*) > 0
        )
        select receipt_id, account_id from redriven order by receipt_id`,
-      { ids: ascending(receiptIds), accountId: by.accountId ?? null },
+      [ascending(receiptIds), by.accountId],
     );
     rows.push(...cancelled);
-    await reopenBuckets(trx, rows);
+    await reopenBuckets(transaction, rows);
     const { actor } = by;
     if (actor !== undefined) {
       const entry = { actor, action: 'receipt_redriven' };
       await recordAudit(
-        trx,
+        transaction,
         ...rows.map((row) => ({ ...entry, accountId: row.account_id, subject: `receipt:${row.receipt_id}` })),
       );
     }

@@ -25,7 +25,7 @@ const SUBJECTS = [
   'compression',
 ] as const;
 
-/** The SQL that creates the whole schema in an empty database. It has no question mark, which knex would read as a parameter. */
+/** The SQL that creates the whole schema in an empty database. */
 export function readSchema(): string {
   return SUBJECTS.map((subject) => readFileSync(join(import.meta.dirname, `${subject}.sql`), 'utf8')).join('\n');
 }

@@ -1,10 +1,11 @@
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { mapStoredDelivery, modifiedAt } from '@orders/domain/sources/read-delivery.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
-import type { Knex } from 'knex';
+import type { Database } from '../connect.ts';
 import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
-import { BODY } from '../receipts/find-receipt.ts';
+import { findReceiptBody } from '../receipts/find-receipt.ts';
 import { ascending, idIn, newBatchIdFor } from '../receipts/uuids.ts';
+import { type Connection, execute, inTransaction, run } from '../run.ts';
 
 interface ReceiptKey {
   receipt_id: string;
@@ -29,8 +30,8 @@ const FIND = `
 select r.receipt_id, r.account_id, r.source_number, r.is_cancellation, s.mapping, s.settings
 from receipts r
 join sources s on s.account_id = r.account_id and s.source_number = r.source_number
-where ${idIn('r.receipt_id', ':ids')} and r.state = 'dead' and r.error_code = 'mapping_failed' and r.raw_length is null
-  and (:accountId::int is null or r.account_id = :accountId)
+where ${idIn('r.receipt_id', '$1')} and r.state = 'dead' and r.error_code = 'mapping_failed' and r.raw_length is null
+  and ($2::int is null or r.account_id = $2::int)
 order by r.receipt_id`;
 
 /**
@@ -41,27 +42,28 @@ order by r.receipt_id`;
  * @returns the receipts whose cancellation was carried out; they are `duplicate` now. All others are still dead.
  */
 export async function mapUnmapped(
-  db: Knex,
+  database: Database,
   receiptIds: readonly string[],
   accountId: number | null,
 ): Promise<ReceiptKey[]> {
-  const { rows } = await db.raw<{ rows: Unmapped[] }>(FIND, { ids: ascending(receiptIds), accountId });
   const cancelled: ReceiptKey[] = [];
-  for (const unmapped of rows) {
+  for (const unmapped of await run<Unmapped>(database, FIND, [ascending(receiptIds), accountId])) {
     const { receipt_id, account_id, source_number, mapping, settings, is_cancellation } = unmapped;
-    const key = [receipt_id, account_id];
-    const found = await db.raw(`select ${BODY} as body from receipts r where receipt_id = ? and account_id = ?`, key);
-    const body: Buffer | undefined = found.rows[0]?.body;
+    const body = await findReceiptBody(database, account_id, receipt_id);
     if (!body || !mapStoredDelivery(body, mapping, '')) continue;
     // As in `useSource`: its prefix stays from now on.
-    const [used] = await db('sources')
-      .where({ account_id, source_number })
-      .update({ used_at: db.raw('coalesce(used_at, now())') })
-      .returning<{ id_prefix: string }[]>('id_prefix');
+    const [used] = await run<{ id_prefix: string }>(
+      database,
+      `update sources set used_at = coalesce(used_at, now()) where account_id = $1 and source_number = $2
+       returning id_prefix`,
+      [account_id, source_number],
+    );
     const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
-    if (!is_cancellation) await storeMapped(db, unmapped, payload);
-    else if (await cancel(db, unmapped, payload, settings.modifiedAt ? modifiedAt(body, settings.modifiedAt) : null))
+    if (!is_cancellation) await storeMapped(database, unmapped, payload);
+    else if (
+      await cancel(database, unmapped, payload, settings.modifiedAt ? modifiedAt(body, settings.modifiedAt) : null)
+    )
       cancelled.push({ receipt_id, account_id });
   }
   return cancelled;
@@ -70,25 +72,38 @@ export async function mapUnmapped(
 type Payload = NonNullable<ReturnType<typeof mapStoredDelivery>>;
 
 /** @returns whether it still was unmapped. */
-async function storeMapped(db: Knex, { receipt_id, account_id }: Unmapped, payload: Payload): Promise<boolean> {
+async function storeMapped(
+  connection: Connection,
+  { receipt_id, account_id }: Unmapped,
+  payload: Payload,
+): Promise<boolean> {
   const values = [account_id, receipt_id, payload.source_order_id, Buffer.from(JSON.stringify(payload))];
-  const { rows } = await db.raw('select map_unmapped_receipt(?, ?, ?, ?, ?) as mapped', [
-    ...values,
-    newBatchIdFor(receipt_id),
-  ]);
-  return rows[0].mapped;
+  const [row] = await run<{ mapped: boolean }>(
+    connection,
+    'select map_unmapped_receipt($1, $2, $3, $4, $5) as mapped',
+    [...values, newBatchIdFor(receipt_id)],
+  );
+  return row?.mapped === true;
 }
 
 /** @returns false if its order is locked, or the receipt was changed meanwhile; then nothing was changed. */
-async function cancel(db: Knex, unmapped: Unmapped, payload: Payload, changedAt: Date | null): Promise<boolean> {
+async function cancel(
+  database: Database,
+  unmapped: Unmapped,
+  payload: Payload,
+  changedAt: Date | null,
+): Promise<boolean> {
   const { receipt_id, account_id, source_number } = unmapped;
   try {
-    const { isCancelled, late } = await db.transaction(async (trx) => {
-      if (!(await storeMapped(trx, unmapped, payload))) return { isCancelled: false, late: [] };
-      await trx('receipts')
-        .where({ receipt_id, account_id })
-        .update({ state: 'duplicate', error_code: null, updated_at: trx.fn.now() });
-      const { rows } = await trx.raw<{ rows: CancelledRow[] }>('select * from cancel_order_of_source(?, ?, ?, ?)', [
+    const { isCancelled, late } = await inTransaction(database, async (transaction) => {
+      if (!(await storeMapped(transaction, unmapped, payload))) return { isCancelled: false, late: [] };
+      await execute(
+        transaction,
+        `update receipts set state = 'duplicate', error_code = null, updated_at = now()
+         where receipt_id = $1 and account_id = $2`,
+        [receipt_id, account_id],
+      );
+      const rows = await run<CancelledRow>(transaction, 'select * from cancel_order_of_source($1, $2, $3, $4)', [
         account_id,
         source_number,
         payload.source_order_id,
@@ -97,10 +112,10 @@ async function cancel(db: Knex, unmapped: Unmapped, payload: Payload, changedAt:
       return { isCancelled: true, late: rows.filter(({ shownAt }) => shownAt !== null) };
     });
     for (const { orderId, shownAt } of late)
-      await db.raw('select request_late_cancellations(?, array[?]::bigint[], array[?]::timestamptz[])', [
+      await execute(database, 'select request_late_cancellations($1, array[$2]::bigint[], array[$3]::timestamptz[])', [
         account_id,
         orderId,
-        shownAt as Date,
+        shownAt,
       ]);
     return isCancelled;
   } catch (error) {

@@ -5,10 +5,10 @@ import { defaultIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { createSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
-import type { Knex } from 'knex';
 import { lockAccount } from '../accounts/accounts.ts';
 import { type SecretsKeys, seal } from '../accounts/seal.ts';
 import { SOURCE } from '../receipts/find-receipt.ts';
+import { type Connection, execute, inTransaction, run } from '../run.ts';
 
 /** A webhook of a platform, without its secret. */
 export interface Source {
@@ -40,54 +40,45 @@ export interface MappingVersion {
   created_by: string;
 }
 
-const COLUMNS = [
-  'account_id',
-  'source_number',
-  'source_id',
-  'name',
-  'preset',
-  'settings',
-  'mapping',
-  'mapping_version',
-  'created_at',
-  'id_prefix',
-  'used_at',
-];
-const PREVIOUS_UNTIL = 'case when previous_until > now() then previous_until end as previous_until';
 // The previous secret stays stored after its end.
-const SECRET_REPLACED = 'previous_sealed is not null as secret_replaced';
+const SELECT = `
+select account_id, source_number, source_id, name, preset, settings, mapping, mapping_version, created_at, id_prefix, used_at,
+       previous_sealed is not null as secret_replaced, case when previous_until > now() then previous_until end as previous_until
+from sources`;
+/** SQL: the source $2 of account $1, unless it was removed. */
+const LIVE = 'account_id = $1::int and source_number = $2::int and removed_at is null';
 const MAX_SOURCES = 50;
 /** Versions kept of each mapping. */
 const KEPT_VERSIONS = 50;
 
 /** The sources of an account that were not removed, oldest first. */
-export async function listSources(db: Knex, accountId: number): Promise<Source[]> {
-  return select(db).where({ account_id: accountId }).whereNull('removed_at').orderBy('source_number');
+export async function listSources(connection: Connection, accountId: number): Promise<Source[]> {
+  const list = `${SELECT} where account_id = $1 and removed_at is null order by source_number`;
+  return run<Source>(connection, list, [accountId]);
 }
 
 /** The source of an account with this number, or null. */
-export async function findSource(db: Knex, accountId: number, sourceNumber: number): Promise<Source | null> {
-  const [source] = await select(db)
-    .where({ account_id: accountId, source_number: sourceNumber })
-    .whereNull('removed_at');
+export async function findSource(
+  connection: Connection,
+  accountId: number,
+  sourceNumber: number,
+): Promise<Source | null> {
+  const [source] = await run<Source>(connection, `${SELECT} where ${LIVE}`, [accountId, sourceNumber]);
   return source ?? null;
 }
 
 /** The source that a receipt came to, as shown with it; null if it came to none. */
 export async function findSourceOfReceipt(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   receiptId: string,
 ): Promise<SourceOfReceipt | null> {
-  const { rows } = await db.raw(
-    `select ${SOURCE} as source from receipts r where r.receipt_id = ? and r.account_id = ?`,
+  const [row] = await run<{ source: SourceOfReceipt | null }>(
+    connection,
+    `select ${SOURCE} as source from receipts r where r.receipt_id = $1 and r.account_id = $2`,
     [receiptId, accountId],
   );
-  return rows[0]?.source ?? null;
-}
-
-function select(db: Knex): Knex.QueryBuilder<Source, Source[]> {
-  return db('sources').select(COLUMNS).select(db.raw(SECRET_REPLACED), db.raw(PREVIOUS_UNTIL));
+  return row?.source ?? null;
 }
 
 /** A new source. */
@@ -111,39 +102,45 @@ export interface NewSource {
  * @throws {Problem} `too_many_sources` when the account has 50, `id_prefix_taken`.
  */
 export async function createSource(
-  db: Knex,
+  connection: Connection,
   keys: SecretsKeys,
   { accountId, secret, idPrefix, ...source }: NewSource,
   by: string,
 ): Promise<Source & { secret?: string }> {
-  return db.transaction(async (trx) => {
+  return inTransaction(connection, async (transaction) => {
     // Serializes concurrent calls, so that the count is correct.
-    await lockAccount(trx, accountId);
-    const [existing] = await trx('sources').where({ account_id: accountId }).whereNull('removed_at').count();
-    if (Number(existing?.count) >= MAX_SOURCES) throw new Problem('too_many_sources');
-    if (idPrefix !== undefined) await requireFreePrefix(trx, accountId, idPrefix);
+    await lockAccount(transaction, accountId);
+    const count = 'select count(*) from sources where account_id = $1 and removed_at is null';
+    const [existing] = await run<{ count: number }>(transaction, count, [accountId]);
+    if ((existing?.count ?? 0) >= MAX_SOURCES) throw new Problem('too_many_sources');
+    if (idPrefix !== undefined) await requireFreePrefix(transaction, accountId, idPrefix);
     const created = secret === undefined ? createSourceSecret(source.preset) : undefined;
-    const [{ source_number }] = await trx('sources')
-      .insert({
-        account_id: accountId,
-        source_id: createSourceId(),
-        name: source.name,
-        preset: source.preset,
-        settings: JSON.stringify(source.settings),
-        mapping: JSON.stringify(source.mapping),
-        id_prefix: idPrefix ?? defaultIdPrefix(source.name, source.preset, await prefixesOf(trx, accountId)),
-        sealed: seal(keys, accountId, secret ?? (created as string)),
-      })
-      .returning('source_number');
-    await addVersion(trx, { accountId, sourceNumber: source_number, version: 1, mapping: source.mapping, by });
-    const stored = (await findSource(trx, accountId, source_number)) as Source;
+    const [added] = await run<{ source_number: number }>(
+      transaction,
+      `insert into sources (account_id, source_id, name, preset, settings, mapping, id_prefix, sealed)
+       values ($1, $2, $3, $4, $5, $6, $7, $8) returning source_number`,
+      [
+        accountId,
+        createSourceId(),
+        source.name,
+        source.preset,
+        source.settings,
+        source.mapping,
+        idPrefix ?? defaultIdPrefix(source.name, source.preset, await prefixesOf(transaction, accountId)),
+        seal(keys, accountId, secret ?? (created as string)),
+      ],
+    );
+    const sourceNumber = added?.source_number ?? 0;
+    await addVersion(transaction, { accountId, sourceNumber, version: 1, mapping: source.mapping, by });
+    const stored = (await findSource(transaction, accountId, sourceNumber)) as Source;
     return { ...stored, ...(created !== undefined && { secret: created }) };
   });
 }
 
 /** Those of removed sources too: a new source of the same name is not taken for the old one. */
-async function prefixesOf(trx: Knex, accountId: number): Promise<ReadonlySet<string>> {
-  const rows = await trx('sources').where({ account_id: accountId }).select('id_prefix');
+async function prefixesOf(connection: Connection, accountId: number): Promise<ReadonlySet<string>> {
+  const select = 'select id_prefix from sources where account_id = $1';
+  const rows = await run<{ id_prefix: string }>(connection, select, [accountId]);
   return new Set(rows.map(({ id_prefix }) => id_prefix));
 }
 
@@ -152,11 +149,12 @@ async function prefixesOf(trx: Knex, accountId: number): Promise<ReadonlySet<str
  *
  * @throws {Problem} `id_prefix_taken`.
  */
-async function requireFreePrefix(trx: Knex, accountId: number, idPrefix: string): Promise<void> {
-  const [other] = await trx('sources')
-    .where({ account_id: accountId, id_prefix: idPrefix })
-    .whereNull('removed_at')
-    .select('source_number');
+async function requireFreePrefix(connection: Connection, accountId: number, idPrefix: string): Promise<void> {
+  const [other] = await run(
+    connection,
+    'select from sources where account_id = $1 and id_prefix = $2 and removed_at is null',
+    [accountId, idPrefix],
+  );
   if (other) throw new Problem('id_prefix_taken');
 }
 
@@ -167,21 +165,26 @@ async function requireFreePrefix(trx: Knex, accountId: number, idPrefix: string)
  * @throws {Problem} `id_prefix_fixed` when it has orders or cancellations, `id_prefix_taken`.
  */
 export async function setIdPrefix(
-  db: Knex,
+  connection: Connection,
   change: { accountId: number; sourceNumber: number; idPrefix: string },
 ): Promise<Source | null> {
   const { accountId, sourceNumber, idPrefix } = change;
-  return db.transaction(async (trx) => {
+  const key = [accountId, sourceNumber];
+  return inTransaction(connection, async (transaction) => {
     // Serializes concurrent calls, so that no two take the same one.
-    await lockAccount(trx, accountId);
-    const [current] = await selectLive(trx, accountId, sourceNumber).forUpdate().select('id_prefix', 'used_at');
+    await lockAccount(transaction, accountId);
+    const [current] = await run<Pick<Source, 'id_prefix' | 'used_at'>>(
+      transaction,
+      `select id_prefix, used_at from sources where ${LIVE} for update`,
+      key,
+    );
     if (!current) return null;
     if (current.id_prefix !== idPrefix) {
       if (current.used_at !== null) throw new Problem('id_prefix_fixed');
-      await requireFreePrefix(trx, accountId, idPrefix);
-      await selectLive(trx, accountId, sourceNumber).update({ id_prefix: idPrefix });
+      await requireFreePrefix(transaction, accountId, idPrefix);
+      await execute(transaction, `update sources set id_prefix = $3 where ${LIVE}`, [...key, idPrefix]);
     }
-    return findSource(trx, accountId, sourceNumber);
+    return findSource(transaction, accountId, sourceNumber);
   });
 }
 
@@ -191,45 +194,53 @@ export async function setIdPrefix(
  * @returns the source; null when the account has no such source.
  */
 export async function setMapping(
-  db: Knex,
+  connection: Connection,
   change: { accountId: number; sourceNumber: number; mapping: OrderMapping; by: string },
 ): Promise<Source | null> {
   const { accountId, sourceNumber, mapping } = change;
-  return db.transaction(async (trx) => {
-    const [updated] = await selectLive(trx, accountId, sourceNumber)
-      .update({ mapping: JSON.stringify(mapping), mapping_version: trx.raw('mapping_version + 1') })
-      .returning('mapping_version');
+  return inTransaction(connection, async (transaction) => {
+    const [updated] = await run<{ version: number }>(
+      transaction,
+      `update sources set mapping = $3, mapping_version = mapping_version + 1 where ${LIVE}
+       returning mapping_version as version`,
+      [accountId, sourceNumber, mapping],
+    );
     if (!updated) return null;
-    const version = updated.mapping_version;
-    await addVersion(trx, { ...change, version });
-    await trx('source_mappings')
-      .where({ account_id: accountId, source_number: sourceNumber })
-      .where('version', '<=', version - KEPT_VERSIONS)
-      .delete();
-    return findSource(trx, accountId, sourceNumber);
+    const { version } = updated;
+    await addVersion(transaction, { ...change, version });
+    await execute(
+      transaction,
+      'delete from source_mappings where account_id = $1 and source_number = $2 and version <= $3',
+      [accountId, sourceNumber, version - KEPT_VERSIONS],
+    );
+    return findSource(transaction, accountId, sourceNumber);
   });
 }
 
 async function addVersion(
-  trx: Knex,
+  connection: Connection,
   added: { accountId: number; sourceNumber: number; version: number; mapping: OrderMapping; by: string },
 ): Promise<void> {
-  await trx('source_mappings').insert({
-    account_id: added.accountId,
-    source_number: added.sourceNumber,
-    version: added.version,
-    mapping: JSON.stringify(added.mapping),
-    created_by: added.by,
-  });
+  const { accountId, sourceNumber, version, mapping, by } = added;
+  await execute(
+    connection,
+    'insert into source_mappings (account_id, source_number, version, mapping, created_by) values ($1, $2, $3, $4, $5)',
+    [accountId, sourceNumber, version, mapping, by],
+  );
 }
 
 /** The newest versions of a source's mapping, newest first. */
-export async function listMappings(db: Knex, accountId: number, sourceNumber: number): Promise<MappingVersion[]> {
-  return db('source_mappings')
-    .where({ account_id: accountId, source_number: sourceNumber })
-    .orderBy('version', 'desc')
-    .limit(KEPT_VERSIONS)
-    .select('version', 'mapping', 'created_at', 'created_by');
+export async function listMappings(
+  connection: Connection,
+  accountId: number,
+  sourceNumber: number,
+): Promise<MappingVersion[]> {
+  return run<MappingVersion>(
+    connection,
+    `select version, mapping, created_at, created_by from source_mappings where account_id = $1 and source_number = $2
+     order by version desc limit ${KEPT_VERSIONS}`,
+    [accountId, sourceNumber],
+  );
 }
 
 /**
@@ -237,9 +248,14 @@ export async function listMappings(db: Knex, accountId: number, sourceNumber: nu
  *
  * @returns the source; null when the account has no such source.
  */
-export async function replaceSourceId(db: Knex, accountId: number, sourceNumber: number): Promise<Source | null> {
-  await selectLive(db, accountId, sourceNumber).update({ source_id: createSourceId() });
-  return findSource(db, accountId, sourceNumber);
+export async function replaceSourceId(
+  connection: Connection,
+  accountId: number,
+  sourceNumber: number,
+): Promise<Source | null> {
+  const replace = `update sources set source_id = $3 where ${LIVE}`;
+  await execute(connection, replace, [accountId, sourceNumber, createSourceId()]);
+  return findSource(connection, accountId, sourceNumber);
 }
 
 /**
@@ -249,20 +265,21 @@ export async function replaceSourceId(db: Knex, accountId: number, sourceNumber:
  * @returns as `createSource`; null when the account has no such source.
  */
 export async function replaceSourceSecret(
-  db: Knex,
+  connection: Connection,
   keys: SecretsKeys,
   change: { accountId: number; sourceNumber: number; secret?: string | undefined; overlapMs: number },
 ): Promise<(Source & { secret?: string }) | null> {
   const { accountId, sourceNumber, overlapMs } = change;
-  const current = await findSource(db, accountId, sourceNumber);
+  const current = await findSource(connection, accountId, sourceNumber);
   if (!current) return null;
   const created = change.secret === undefined ? createSourceSecret(current.preset) : undefined;
-  await selectLive(db, accountId, sourceNumber).update({
-    sealed: seal(keys, accountId, change.secret ?? (created as string)),
-    previous_sealed: db.raw('sealed'),
-    previous_until: db.raw("now() + ? * interval '1 ms'", [overlapMs]),
-  });
-  const source = await findSource(db, accountId, sourceNumber);
+  const sealed = seal(keys, accountId, change.secret ?? (created as string));
+  await execute(
+    connection,
+    `update sources set sealed = $3, previous_sealed = sealed, previous_until = now() + $4 * interval '1 ms' where ${LIVE}`,
+    [accountId, sourceNumber, sealed, overlapMs],
+  );
+  const source = await findSource(connection, accountId, sourceNumber);
   return source && { ...source, ...(created !== undefined && { secret: created }) };
 }
 
@@ -271,15 +288,7 @@ export async function replaceSourceSecret(
  *
  * @returns whether the account had such a source.
  */
-export async function removeSource(db: Knex, accountId: number, sourceNumber: number): Promise<boolean> {
-  const removed = await selectLive(db, accountId, sourceNumber).update({
-    removed_at: db.fn.now(),
-    sealed: null,
-    previous_sealed: null,
-  });
-  return removed > 0;
-}
-
-function selectLive(db: Knex, accountId: number, sourceNumber: number): Knex.QueryBuilder {
-  return db('sources').where({ account_id: accountId, source_number: sourceNumber }).whereNull('removed_at');
+export async function removeSource(connection: Connection, accountId: number, sourceNumber: number): Promise<boolean> {
+  const remove = `update sources set removed_at = now(), sealed = null, previous_sealed = null where ${LIVE}`;
+  return (await execute(connection, remove, [accountId, sourceNumber])) > 0;
 }

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from 'knex';
-import { INVITATION_LOCK } from '../run.ts';
+import { type Connection, execute, INVITATION_LOCK, inTransaction, run } from '../run.ts';
 import { deleteBindings } from './identities.ts';
 import type { MemberRole } from './memberships.ts';
 import { createToken, forgetRecentCodeAttempts, hashToken } from './one-time-codes.ts';
@@ -23,13 +22,11 @@ export interface Invitation {
 export type NewInvitation = Omit<Invitation, 'memberRole' | 'setsPassword'> &
   Partial<Pick<Invitation, 'memberRole' | 'setsPassword'>>;
 
-const COLUMNS = [
-  'email',
-  'role',
-  'account_id as accountId',
-  'member_role as memberRole',
-  'sets_password as setsPassword',
-] as const;
+const COLUMNS = `
+  email, role, account_id as "accountId", member_role as "memberRole", sets_password as "setsPassword"`;
+
+/** SQL: the invitation whose token has the hash $1, if it can be accepted. */
+const OPEN = 'token_hash = $1 and accepted_at is null and expires_at > now()';
 
 /**
  * Creates an invitation, also for a user to set a new password. Deletes earlier open invitations of the address: if the new one sets a
@@ -39,35 +36,49 @@ const COLUMNS = [
  * @returns the token of the one-time link, which is not stored.
  */
 export async function createInvitation(
-  db: Knex,
+  connection: Connection,
   { email, role, accountId, memberRole, setsPassword = true }: NewInvitation,
   invitedBy: string,
   validForMs: number,
 ): Promise<string> {
   const token = createToken();
   const address = email.toLowerCase();
-  await db.transaction(async (trx) => {
-    const earlier = trx('invitations').where({ email: address, sets_password: setsPassword }).whereNull('accepted_at');
-    await (setsPassword ? earlier : earlier.where({ account_id: accountId })).delete();
-    await trx('invitations').insert({
-      token_hash: hashToken(token),
-      email: address,
-      role,
-      account_id: accountId,
-      member_role: accountId === null ? null : (memberRole ?? 'owner'),
-      sets_password: setsPassword,
-      invited_by: invitedBy,
-      expires_at: trx.raw("now() + ? * interval '1 ms'", [validForMs]),
-    });
+  await inTransaction(connection, async (transaction) => {
+    await execute(
+      transaction,
+      `delete from invitations where email = $1 and sets_password = $2::boolean and accepted_at is null
+         and ($2::boolean or account_id = $3)`,
+      [address, setsPassword, accountId],
+    );
+    await execute(
+      transaction,
+      `insert into invitations (token_hash, email, role, account_id, member_role, sets_password, invited_by, expires_at)
+       values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 ms')`,
+      [
+        hashToken(token),
+        address,
+        role,
+        accountId,
+        accountId === null ? null : (memberRole ?? 'owner'),
+        setsPassword,
+        invitedBy,
+        validForMs,
+      ],
+    );
   });
   return token;
 }
 
 /** The invitation of a token, with the name of the user if there is one; null when the token is unknown, used or expired. */
-export async function findInvitation(db: Knex, token: string): Promise<(Invitation & { name: string | null }) | null> {
-  const [row] = await openInvitation(db, token)
-    .select(COLUMNS)
-    .select(db.raw('(select u.name from users u where u.email = invitations.email)'));
+export async function findInvitation(
+  connection: Connection,
+  token: string,
+): Promise<(Invitation & { name: string | null }) | null> {
+  const [row] = await run<Invitation & { name: string | null }>(
+    connection,
+    `select ${COLUMNS}, (select u.name from users u where u.email = invitations.email) from invitations where ${OPEN}`,
+    [hashToken(token)],
+  );
   return row ?? null;
 }
 
@@ -80,33 +91,42 @@ export async function findInvitation(db: Knex, token: string): Promise<(Invitati
  * for a user, who must sign in to accept it; `other_kind` when it is for an operator and the address is a member's, or the reverse.
  */
 export async function acceptInvitation(
-  db: Knex,
+  connection: Connection,
   token: string,
   name: string,
   passwordHash: string,
 ): Promise<(Invitation & { isNewOperator: boolean }) | 'sign_in' | 'other_kind' | null> {
-  return db.transaction(async (trx) => {
-    const invitation = await lockInvitation(trx, token);
+  return inTransaction(connection, async (transaction) => {
+    const invitation = await lockInvitation(transaction, token);
     if (!invitation) return null;
     const { email, role, setsPassword } = invitation;
     // Two invitations of an address can be accepted at once, and a user who does not exist yet cannot be locked.
-    await trx.raw('select pg_advisory_xact_lock(?, hashtext(?))', [INVITATION_LOCK, email]);
-    const before = await trx('users').where({ email }).forUpdate().first('id', 'role');
+    await execute(transaction, 'select pg_advisory_xact_lock($1, hashtext($2))', [INVITATION_LOCK, email]);
+    const lock = 'select id, role from users where email = $1 for update';
+    const [before] = await run<{ id: string; role: Role }>(transaction, lock, [email]);
     if (before && !setsPassword) return 'sign_in';
     if (before && before.role !== role) return 'other_kind';
-    await markAccepted(trx, token);
-    const user = { id: before?.id ?? randomUUID(), name };
-    if (before) await trx('users').where({ id: user.id }).update(user);
+    await markAccepted(transaction, token);
+    const userId = before?.id ?? randomUUID();
+    if (before) await execute(transaction, 'update users set name = $2 where id = $1', [userId, name]);
     // The owner who makes a link can also open it, so only an operator's link, which sets a password, proves the address.
-    else await trx('users').insert({ ...user, email, email_verified: setsPassword, role });
-    await addMembership(trx, user.id, invitation);
-    if (setsPassword) await proveAddress(trx, user.id);
-    if ((await deleteBindings(trx, user.id)) > 0)
-      await recordOfUser(trx, email, { actor: email, action: 'identity_unbound' });
-    await setPassword(trx, user.id, passwordHash);
-    await forgetRecentCodeAttempts(trx, user.id);
+    else
+      await execute(
+        transaction,
+        'insert into users (id, name, email, email_verified, role) values ($1, $2, $3, $4, $5)',
+        [userId, name, email, setsPassword, role],
+      );
+    await addMembership(transaction, userId, invitation);
+    if (setsPassword) await proveAddress(transaction, userId);
+    if ((await deleteBindings(transaction, userId)) > 0)
+      await recordOfUser(transaction, email, { actor: email, action: 'identity_unbound' });
+    await setPassword(transaction, userId, passwordHash);
+    await forgetRecentCodeAttempts(transaction, userId);
     // By an operator's link the person can still prove the address after somebody else has opened an owner's link.
-    if (setsPassword) await trx('invitations').where({ email, sets_password: true }).whereNull('accepted_at').delete();
+    if (setsPassword)
+      await execute(transaction, 'delete from invitations where email = $1 and sets_password and accepted_at is null', [
+        email,
+      ]);
     return { ...invitation, isNewOperator: role === 'operator' && !before };
   });
 }
@@ -118,43 +138,44 @@ export async function acceptInvitation(
  * `operator` when the user is an operator, who cannot be a member.
  */
 export async function joinAccount(
-  db: Knex,
+  connection: Connection,
   token: string,
   userId: string,
 ): Promise<Invitation | 'other_user' | 'operator' | null> {
-  return db.transaction(async (trx) => {
-    const invitation = await lockInvitation(trx, token);
+  return inTransaction(connection, async (transaction) => {
+    const invitation = await lockInvitation(transaction, token);
     if (!invitation || invitation.accountId === null) return null;
-    const user = await trx('users').where({ id: userId }).forUpdate().first('email', 'role');
+    const lock = 'select email, role from users where id = $1 for update';
+    const [user] = await run<{ email: string; role: Role }>(transaction, lock, [userId]);
     if (user?.email !== invitation.email) return 'other_user';
     if (user.role === 'operator') return 'operator';
-    await markAccepted(trx, token);
-    await addMembership(trx, userId, invitation);
+    await markAccepted(transaction, token);
+    await addMembership(transaction, userId, invitation);
     return invitation;
   });
 }
 
 /** Somebody who is a member already keeps the role. */
-async function addMembership(trx: Knex, userId: string, { accountId, memberRole }: Invitation): Promise<void> {
+async function addMembership(
+  connection: Connection,
+  userId: string,
+  { accountId, memberRole }: Invitation,
+): Promise<void> {
   if (accountId === null) return;
-  await trx('memberships')
-    .insert({ user_id: userId, account_id: accountId, role: memberRole })
-    .onConflict(['user_id', 'account_id'])
-    .ignore();
+  await execute(
+    connection,
+    `insert into memberships (user_id, account_id, role) values ($1, $2, $3)
+     on conflict (user_id, account_id) do nothing`,
+    [userId, accountId, memberRole],
+  );
 }
 
-async function lockInvitation(trx: Knex, token: string): Promise<Invitation | null> {
-  const [row] = await openInvitation(trx, token).forUpdate().select(COLUMNS);
+async function lockInvitation(connection: Connection, token: string): Promise<Invitation | null> {
+  const lock = `select ${COLUMNS} from invitations where ${OPEN} for update`;
+  const [row] = await run<Invitation>(connection, lock, [hashToken(token)]);
   return row ?? null;
 }
 
-async function markAccepted(trx: Knex, token: string): Promise<void> {
-  await openInvitation(trx, token).update({ accepted_at: trx.fn.now() });
-}
-
-function openInvitation(db: Knex, token: string): Knex.QueryBuilder {
-  return db('invitations')
-    .where({ token_hash: hashToken(token) })
-    .whereNull('accepted_at')
-    .where('expires_at', '>', db.fn.now());
+async function markAccepted(connection: Connection, token: string): Promise<void> {
+  await execute(connection, `update invitations set accepted_at = now() where ${OPEN}`, [hashToken(token)]);
 }

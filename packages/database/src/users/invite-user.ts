@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { type Connection, inTransaction } from '../run.ts';
 import { createInvitation, type Invitation } from './invitations.ts';
 import type { MemberRole } from './memberships.ts';
 import { withdrawInvitations } from './pending-invitations.ts';
@@ -23,24 +23,24 @@ export type InvitationRefusal = 'other_kind' | 'other_role';
  * @param validForMs validity of the link in milliseconds.
  */
 export async function inviteUser(
-  db: Knex,
+  connection: Connection,
   invited: { email: string; role: Role; accountId: number | null; memberRole?: MemberRole | undefined },
   actor: string,
   validForMs: number,
 ): Promise<CreatedInvitation | InvitationRefusal> {
   const { email, role, accountId } = invited;
-  return db.transaction(async (trx) => {
-    const user = await findUser(trx, email);
+  return inTransaction(connection, async (transaction) => {
+    const user = await findUser(transaction, email);
     if (user && user.role !== role) return 'other_kind';
     const member = user?.memberships.find(({ account_id }) => account_id === accountId);
     if (member && invited.memberRole && member.role !== invited.memberRole) return 'other_role';
     const memberRole = accountId === null ? null : (invited.memberRole ?? member?.role ?? 'owner');
     const setsPassword = !user || role === 'operator' || member !== undefined;
     const invitation = { email, role, accountId, memberRole, setsPassword };
-    const token = await createInvitation(trx, invitation, actor, validForMs);
+    const token = await createInvitation(transaction, invitation, actor, validForMs);
     const setsNewPassword = user !== null && setsPassword;
     const details = { role: memberRole ?? role, sets_new_password: setsNewPassword };
-    await recordAudit(trx, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
+    await recordAudit(transaction, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
     return { ...invitation, token, setsNewPassword };
   });
 }
@@ -51,18 +51,18 @@ export async function inviteUser(
  * @returns the token of the link, or null when the address belongs to a member already.
  */
 export async function inviteMember(
-  db: Knex,
+  connection: Connection,
   { email, accountId, memberRole }: { email: string; accountId: number; memberRole: MemberRole },
   actor: string,
   validForMs: number,
 ): Promise<string | null> {
-  return db.transaction(async (trx) => {
-    const user = await findUser(trx, email);
+  return inTransaction(connection, async (transaction) => {
+    const user = await findUser(transaction, email);
     if (user?.memberships.some(({ account_id }) => account_id === accountId)) return null;
     const invitation = { email, role: 'account_holder', accountId, memberRole, setsPassword: false } as const;
-    const token = await createInvitation(trx, invitation, actor, validForMs);
+    const token = await createInvitation(transaction, invitation, actor, validForMs);
     const details = { role: memberRole, sets_new_password: false };
-    await recordAudit(trx, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
+    await recordAudit(transaction, { accountId, actor, action: 'user_invited', subject: `user:${email}`, details });
     return token;
   });
 }
@@ -74,17 +74,17 @@ export async function inviteMember(
  * the address belongs to a member by now.
  */
 export async function inviteAgain(
-  db: Knex,
+  connection: Connection,
   { accountId, invitationId }: { accountId: number; invitationId: number },
   actor: string,
   validForMs: number,
 ): Promise<{ email: string; token: string } | 'not_pending' | 'already_member'> {
-  return db.transaction(async (trx) => {
+  return inTransaction(connection, async (transaction) => {
     const which = { account_id: accountId, invitation_id: invitationId };
-    const [pending] = await withdrawInvitations(trx, which, actor);
+    const [pending] = await withdrawInvitations(transaction, which, actor);
     if (!pending?.role) return 'not_pending';
     const { email, role: memberRole } = pending;
-    const token = await inviteMember(trx, { email, accountId, memberRole }, actor, validForMs);
+    const token = await inviteMember(transaction, { email, accountId, memberRole }, actor, validForMs);
     return token === null ? 'already_member' : { email, token };
   });
 }

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { recordAudit } from '../audit.ts';
+import { type Connection, execute, inTransaction, matching, run } from '../run.ts';
 
 /** What a member may do in an account, from least to most. */
 export const MEMBER_ROLES = ['viewer', 'reviewer', 'developer', 'owner'] as const;
@@ -30,49 +30,53 @@ export interface Member {
   last_signed_in_at: Date | null;
 }
 
-const ACCOUNT_STATE =
-  'a.account_id as "accountId", a.name, a.suspended_at is not null as "isSuspended", a.second_factor_required as "isSecondFactorRequired"';
+const ACCOUNT_STATE = `
+  a.account_id as "accountId", a.name, a.suspended_at is not null as "isSuspended",
+  a.second_factor_required as "isSecondFactorRequired"`;
 
 /** The accounts of a user, by id; empty for an operator. */
-export async function listMemberships(db: Knex, userId: string): Promise<Membership[]> {
-  return db('memberships as m')
-    .join('accounts as a', 'a.account_id', 'm.account_id')
-    .where('m.user_id', userId)
-    .orderBy('a.account_id')
-    .select(db.raw(ACCOUNT_STATE), 'm.role');
+export async function listMemberships(connection: Connection, userId: string): Promise<Membership[]> {
+  return run<Membership>(
+    connection,
+    `select ${ACCOUNT_STATE}, m.role from memberships m join accounts a on a.account_id = m.account_id
+     where m.user_id = $1 order by a.account_id`,
+    [userId],
+  );
 }
 
 /** The account of this id, or null. */
-export async function findAccountState(db: Knex, accountId: number): Promise<AccountState | null> {
-  const [account] = await db('accounts as a').where('a.account_id', accountId).select(db.raw(ACCOUNT_STATE));
+export async function findAccountState(connection: Connection, accountId: number): Promise<AccountState | null> {
+  const find = `select ${ACCOUNT_STATE} from accounts a where a.account_id = $1`;
+  const [account] = await run<AccountState>(connection, find, [accountId]);
   return account ?? null;
 }
 
 /** The ids of a user's accounts, for an audit entry in each; `[null]` for an operator and for an address of nobody. */
-export async function listAccountIds(db: Knex, email: string): Promise<(number | null)[]> {
-  const rows: { account_id: number }[] = await db('memberships as m')
-    .join('users as u', 'u.id', 'm.user_id')
-    .where('u.email', email.toLowerCase())
-    .orderBy('m.account_id')
-    .select('m.account_id');
+export async function listAccountIds(connection: Connection, email: string): Promise<(number | null)[]> {
+  const rows = await run<{ account_id: number }>(
+    connection,
+    `select m.account_id from memberships m join users u on u.id = m.user_id
+     where u.email = $1 order by m.account_id`,
+    [email.toLowerCase()],
+  );
   return rows.length > 0 ? rows.map(({ account_id }) => account_id) : [null];
 }
 
 /** The members of an account by e-mail address; `after` is the last address of the previous page. */
 export async function listMembers(
-  db: Knex,
+  connection: Connection,
   accountId: number,
   { after, userId, limit }: { after?: string | undefined; userId?: string; limit?: number } = {},
 ): Promise<Member[]> {
-  const query = db('memberships as m')
-    .join('users as u', 'u.id', 'm.user_id')
-    .where('m.account_id', accountId)
-    .orderBy('u.email')
-    .select('u.id as user_id', 'u.email', 'u.name', 'm.role', 'm.created_at', 'u.last_signed_in_at');
-  if (after !== undefined) query.where('u.email', '>', after);
-  if (userId !== undefined) query.where('u.id', userId);
-  if (limit !== undefined) query.limit(limit);
-  return query as unknown as Promise<Member[]>;
+  const values: unknown[] = [];
+  const filter = matching(values, { 'm.account_id = ?': accountId, 'u.email > ?': after, 'u.id = ?': userId });
+  return run<Member>(
+    connection,
+    `select u.id as user_id, u.email, u.name, m.role, m.created_at, u.last_signed_in_at
+     from memberships m join users u on u.id = m.user_id
+     where ${filter} order by u.email limit ${limit ?? 'all'}`,
+    values,
+  );
 }
 
 /** Why a member was not changed: there is no such member, or the account would be left without an owner. */
@@ -88,17 +92,22 @@ interface MemberChange {
 
 /** Gives a member another role, with audit. The open links that a former owner made for the account stop working. */
 export async function changeMemberRole(
-  db: Knex,
+  connection: Connection,
   { role, ...change }: MemberChange & { role: MemberRole },
 ): Promise<Member | MemberRefusal> {
-  return db.transaction(async (trx) => {
-    const before = await lockMember(trx, change, role);
+  return inTransaction(connection, async (transaction) => {
+    const before = await lockMember(transaction, change, role);
     if (typeof before === 'string' || before.role === role) return before;
     const { accountId, userId, actor } = change;
-    if (before.role === 'owner') await openInvitations(trx, change, ['invited_by']).delete();
-    await trx('memberships').where({ account_id: accountId, user_id: userId }).update({ role });
-    const details = { from: before.role, to: role };
-    await recordAudit(trx, { accountId, actor, action: 'user_role_changed', subject: `user:${before.email}`, details });
+    if (before.role === 'owner')
+      await execute(transaction, `delete from ${OPEN_INVITATIONS} and invited_by = ${ADDRESS}`, [accountId, userId]);
+    await execute(transaction, 'update memberships set role = $3 where account_id = $1 and user_id = $2', [
+      accountId,
+      userId,
+      role,
+    ]);
+    const [subject, details] = [`user:${before.email}`, { from: before.role, to: role }];
+    await recordAudit(transaction, { accountId, actor, action: 'user_role_changed', subject, details });
     return { ...before, role };
   });
 }
@@ -107,52 +116,46 @@ export async function changeMemberRole(
  * Removes a member from an account, with audit. Open links for them, or made by them, for the account stop working. A user without another
  * account is removed, with all sessions.
  */
-export async function removeMember(db: Knex, change: MemberChange): Promise<Member | MemberRefusal> {
-  return db.transaction(async (trx) => {
-    const member = await lockMember(trx, change, null);
+export async function removeMember(connection: Connection, change: MemberChange): Promise<Member | MemberRefusal> {
+  return inTransaction(connection, async (transaction) => {
+    const member = await lockMember(transaction, change, null);
     if (typeof member === 'string') return member;
     const { accountId, userId, actor } = change;
-    await openInvitations(trx, change, ['email', 'invited_by']).delete();
-    await trx('memberships').where({ account_id: accountId, user_id: userId }).delete();
-    const other = await trx('memberships').where({ user_id: userId }).first('account_id');
-    if (!other) await trx('users').where({ id: userId }).delete();
-    const details = { role: member.role };
-    await recordAudit(trx, { accountId, actor, action: 'user_removed', subject: `user:${member.email}`, details });
+    await execute(transaction, `delete from ${FOR_OR_BY_USER}`, [accountId, userId]);
+    await execute(transaction, 'delete from memberships where account_id = $1 and user_id = $2', [accountId, userId]);
+    await execute(
+      transaction,
+      'delete from users where id = $1 and not exists (select from memberships where user_id = $1)',
+      [userId],
+    );
+    const [subject, details] = [`user:${member.email}`, { role: member.role }];
+    await recordAudit(transaction, { accountId, actor, action: 'user_removed', subject, details });
     return member;
   });
 }
 
+/** SQL: open invitations to account $1, and the address of user $2. */
+const OPEN_INVITATIONS = 'invitations where account_id = $1 and accepted_at is null';
+const ADDRESS = '(select email from users where id = $2)';
+const FOR_OR_BY_USER = `${OPEN_INVITATIONS} and ${ADDRESS} in (email, invited_by)`;
+
 /** Locks the account and the user, so that no concurrent change removes the last owner, or the last account of a user. */
 async function lockMember(
-  trx: Knex,
+  connection: Connection,
   { accountId, userId, keepsOwner }: MemberChange,
   next: MemberRole | null,
 ): Promise<Member | MemberRefusal> {
-  await trx('accounts').where({ account_id: accountId }).forNoKeyUpdate().select('account_id');
+  await run(connection, 'select from accounts where account_id = $1 for no key update', [accountId]);
   // Invitations are locked before the user, as when one is accepted: another order could deadlock.
-  await openInvitations(trx, { accountId, userId }, ['email', 'invited_by']).forUpdate().select('invitation_id');
-  await trx('users').where({ id: userId }).forUpdate().select('id');
-  const [member] = await listMembers(trx, accountId, { userId });
+  await run(connection, `select from ${FOR_OR_BY_USER} for update`, [accountId, userId]);
+  await run(connection, 'select from users where id = $1 for update', [userId]);
+  const [member] = await listMembers(connection, accountId, { userId });
   if (!member) return 'not_member';
   if (!keepsOwner || member.role !== 'owner' || next === 'owner') return member;
-  const others = await trx('memberships')
-    .where({ account_id: accountId, role: 'owner' })
-    .whereNot({ user_id: userId })
-    .first('user_id');
-  return others ? member : 'last_owner';
-}
-
-/** Open invitations to the account, for the user (`email`) or made by them (`invited_by`). */
-function openInvitations(
-  trx: Knex,
-  { accountId, userId }: { accountId: number; userId: string },
-  columns: ('email' | 'invited_by')[],
-): Knex.QueryBuilder {
-  const address = trx('users').where({ id: userId }).select('email');
-  return trx('invitations')
-    .where({ account_id: accountId })
-    .whereNull('accepted_at')
-    .where((any) => {
-      for (const column of columns) any.orWhereIn(column, address.clone());
-    });
+  const [otherOwner] = await run(
+    connection,
+    "select from memberships where account_id = $1 and role = 'owner' and user_id <> $2 limit 1",
+    [accountId, userId],
+  );
+  return otherOwner ? member : 'last_owner';
 }

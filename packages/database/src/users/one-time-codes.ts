@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { Knex } from 'knex';
+import type { Connection } from '../run.ts';
 import { forgetSignInAttempts } from './sign-in-attempts.ts';
 
 /** Counted apart: who guesses codes of an app does not keep the user from the recovery codes. */
@@ -15,17 +15,17 @@ export function codeCounterKeys(kind: CodeKind, userId: string): { short: string
 }
 
 /** Forgets the wrong codes of a user. */
-export async function forgetCodeAttempts(db: Knex, userId: string): Promise<void> {
-  for (const kind of KINDS) await forgetSignInAttempts(db, keyOfDay(kind, userId));
-  await forgetRecentCodeAttempts(db, userId);
+export async function forgetCodeAttempts(connection: Connection, userId: string): Promise<void> {
+  for (const kind of KINDS) await forgetSignInAttempts(connection, keyOfDay(kind, userId));
+  await forgetRecentCodeAttempts(connection, userId);
 }
 
 /**
  * Forgets the wrong codes of a user in a short time, after a new password by a link. Those of a day still count: somebody who reads the
  * user's mail could otherwise guess without end.
  */
-export async function forgetRecentCodeAttempts(db: Knex, userId: string): Promise<void> {
-  for (const kind of KINDS) await forgetSignInAttempts(db, key(kind, userId));
+export async function forgetRecentCodeAttempts(connection: Connection, userId: string): Promise<void> {
+  for (const kind of KINDS) await forgetSignInAttempts(connection, key(kind, userId));
 }
 
 /** A token of a one-time link: 256 random bits. */

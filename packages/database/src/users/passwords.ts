@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from '../run.ts';
 import { endSessions } from './sessions.ts';
 
 /** The hash of a user's password in the authentication library's format, or null. */
-export async function findPasswordHash(db: Knex, userId: string): Promise<string | null> {
-  const [row] = await db('user_credentials').where({ user_id: userId, provider_id: 'credential' }).select('password');
-  return row?.password ?? null;
+export async function findPasswordHash(connection: Connection, userId: string): Promise<string | null> {
+  return (await findCredential(connection, { userId }))?.passwordHash ?? null;
 }
 
 /** A user's password. */
@@ -18,16 +17,17 @@ export interface Credential {
 
 /** The password of the user with this id or e-mail address, or null. */
 export async function findCredential(
-  db: Knex,
+  connection: Connection,
   user: { userId: string } | { email: string },
 ): Promise<Credential | null> {
-  const query = db('user_credentials as c')
-    .where({ 'c.provider_id': 'credential' })
-    .whereNotNull('c.password')
-    .first('c.user_id as userId', 'c.id as credentialId', 'c.password as passwordHash');
-  if ('userId' in user) query.where({ 'c.user_id': user.userId });
-  else query.join('users as u', 'u.id', 'c.user_id').where({ 'u.email': user.email.toLowerCase() });
-  return (await query) ?? null;
+  const [credential] = await run<Credential>(
+    connection,
+    `select c.user_id as "userId", c.id as "credentialId", c.password as "passwordHash"
+     from user_credentials c join users u on u.id = c.user_id
+     where c.provider_id = 'credential' and c.password is not null and ${'userId' in user ? 'u.id' : 'u.email'} = $1`,
+    ['userId' in user ? user.userId : user.email.toLowerCase()],
+  );
+  return credential ?? null;
 }
 
 /**
@@ -35,27 +35,27 @@ export async function findCredential(
  *
  * @returns false, and changes nothing, if the password was changed meanwhile.
  */
-export async function replacePasswordHash(db: Knex, credential: Credential, passwordHash: string): Promise<boolean> {
-  const { credentialId, passwordHash: before } = credential;
-  const changed = await db('user_credentials')
-    .where({ id: credentialId, password: before })
-    .update({ password: passwordHash, updated_at: db.fn.now() });
-  return changed > 0;
+export async function replacePasswordHash(
+  connection: Connection,
+  { credentialId, passwordHash: before }: Credential,
+  passwordHash: string,
+): Promise<boolean> {
+  const replace = 'update user_credentials set password = $3, updated_at = now() where id = $1 and password = $2';
+  return (await execute(connection, replace, [credentialId, before, passwordHash])) > 0;
 }
 
 /**
  * Sets a user's password, and ends all their sessions, challenges and links for a new password; bindings to identity providers stay. Must be called in a
  * transaction.
  */
-export async function setPassword(trx: Knex, userId: string, passwordHash: string): Promise<void> {
-  await endSessions(trx, userId);
-  await trx('password_resets').where({ user_id: userId }).delete();
-  await trx('user_credentials').where({ user_id: userId, provider_id: 'credential' }).delete();
-  await trx('user_credentials').insert({
-    id: randomUUID(),
-    user_id: userId,
-    provider_id: 'credential',
-    provider_account_id: userId,
-    password: passwordHash,
-  });
+export async function setPassword(connection: Connection, userId: string, passwordHash: string): Promise<void> {
+  await endSessions(connection, userId);
+  await execute(connection, 'delete from password_resets where user_id = $1', [userId]);
+  await execute(connection, "delete from user_credentials where user_id = $1 and provider_id = 'credential'", [userId]);
+  await execute(
+    connection,
+    `insert into user_credentials (id, user_id, provider_id, provider_account_id, password)
+     values ($1, $2, 'credential', $2, $3)`,
+    [randomUUID(), userId, passwordHash],
+  );
 }

@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from '../run.ts';
 
 /** How long a response is kept for a repetition, in minutes. */
 const REPLY_MINUTES = 10;
@@ -30,47 +30,50 @@ export interface EarlierRequest {
  * @returns null if this request is the first under its key, which must then be settled or released; otherwise the one before.
  */
 export async function claimRequest(
-  db: Knex,
+  connection: Connection,
   { userId, requestId }: PortalRequest,
   content: Buffer,
 ): Promise<EarlierRequest | null> {
   for (;;) {
-    const claimed = await db.raw(
-      'insert into portal_requests (user_id, request_id, content) values (?, ?, ?) on conflict do nothing',
+    const claimed = await execute(
+      connection,
+      'insert into portal_requests (user_id, request_id, content) values ($1, $2, $3) on conflict do nothing',
       [userId, requestId, content],
     );
-    if (claimed.rowCount === 1) return null;
+    if (claimed === 1) return null;
     // A statement of its own, as the first one does not see a row that was committed while it ran.
-    const { rows } = await db.raw(
+    const [earlier] = await run<EarlierRequest>(
+      connection,
       `select content, status, extract(epoch from clock_timestamp() - at)::float8 * 1000 as age,
-              case when at > clock_timestamp() - ? * interval '1 minute' then reply end as reply
-       from portal_requests where user_id = ? and request_id = ?`,
-      [REPLY_MINUTES, userId, requestId],
+              case when at > clock_timestamp() - ${REPLY_MINUTES} * interval '1 minute' then reply end as reply
+       from portal_requests where user_id = $1 and request_id = $2`,
+      [userId, requestId],
     );
     // Without a row it was released meanwhile.
-    if (rows[0]) return rows[0];
+    if (earlier) return earlier;
   }
 }
 
 /** Stores the response of a claimed request. @param reply sealed, or null. */
 export async function settleRequest(
-  db: Knex,
+  connection: Connection,
   { userId, requestId }: PortalRequest,
   { status, reply }: { status: number; reply: Buffer | null },
 ): Promise<void> {
-  await db('portal_requests').where({ user_id: userId, request_id: requestId }).update({ status, reply });
+  const settle = 'update portal_requests set status = $3, reply = $4 where user_id = $1 and request_id = $2';
+  await execute(connection, settle, [userId, requestId, status, reply]);
 }
 
 /** Forgets a claimed request that changed nothing, so that it can be sent again. */
-export async function releaseRequest(db: Knex, { userId, requestId }: PortalRequest): Promise<void> {
-  await db('portal_requests').where({ user_id: userId, request_id: requestId }).delete();
+export async function releaseRequest(connection: Connection, { userId, requestId }: PortalRequest): Promise<void> {
+  await execute(connection, 'delete from portal_requests where user_id = $1 and request_id = $2', [userId, requestId]);
 }
 
 /** Removes responses after ten minutes and requests after a day. */
-export async function removeOldRequests(db: Knex): Promise<void> {
-  await db('portal_requests').whereRaw(`at < now() - ${KNOWN_HOURS} * interval '1 hour'`).delete();
-  await db('portal_requests')
-    .whereNotNull('reply')
-    .whereRaw(`at < now() - ${REPLY_MINUTES} * interval '1 minute'`)
-    .update({ reply: null });
+export async function removeOldRequests(connection: Connection): Promise<void> {
+  await execute(connection, `delete from portal_requests where at < now() - ${KNOWN_HOURS} * interval '1 hour'`);
+  await execute(
+    connection,
+    `update portal_requests set reply = null where reply is not null and at < now() - ${REPLY_MINUTES} * interval '1 minute'`,
+  );
 }

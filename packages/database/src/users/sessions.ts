@@ -1,4 +1,4 @@
-import type { Knex } from 'knex';
+import { type Connection, execute, run } from '../run.ts';
 
 export interface UserSession {
   session_id: string;
@@ -12,56 +12,59 @@ const MAX_SESSIONS = 100;
 export const MAX_USER_AGENT = 300;
 
 /** A user's active sessions, newest first, at most 100, with truncated user agents. */
-export async function listSessions(db: Knex, userId: string): Promise<UserSession[]> {
-  return db('user_sessions')
-    .where({ user_id: userId })
-    .where('expires_at', '>', db.fn.now())
-    .orderBy('created_at', 'desc')
-    .limit(MAX_SESSIONS)
-    .select(
-      'id as session_id',
-      'created_at',
-      'updated_at',
-      db.raw(`left(user_agent, ${MAX_USER_AGENT}) as user_agent`),
-    );
+export async function listSessions(connection: Connection, userId: string): Promise<UserSession[]> {
+  return run<UserSession>(
+    connection,
+    `select id as session_id, created_at, updated_at, left(user_agent, ${MAX_USER_AGENT}) as user_agent
+     from user_sessions where user_id = $1 and expires_at > now()
+     order by created_at desc limit ${MAX_SESSIONS}`,
+    [userId],
+  );
 }
 
 /** Ends one session of a user. @returns false when there is no such session. */
-export async function endSession(db: Knex, userId: string, sessionId: string): Promise<boolean> {
-  return (await db('user_sessions').where({ id: sessionId, user_id: userId }).delete()) > 0;
+export async function endSession(connection: Connection, userId: string, sessionId: string): Promise<boolean> {
+  return (await execute(connection, `delete from ${ONE_SESSION}`, [sessionId, userId])) > 0;
 }
+
+const ONE_SESSION = 'user_sessions where id = $1 and user_id = $2';
 
 /**
  * Serializes changes of a user's password, sessions and second factors until the end of the transaction. A session that another request opens
  * meanwhile waits too, because its foreign key needs the user.
  */
-export async function lockUser(trx: Knex, userId: string): Promise<void> {
-  await trx('users').where({ id: userId }).forUpdate().select('id');
+export async function lockUser(connection: Connection, userId: string): Promise<void> {
+  await run(connection, 'select from users where id = $1 for update', [userId]);
 }
 
 /** Ends all sessions and challenges of a user. Must be called in a transaction. @returns the number of sessions. */
-export async function endSessions(trx: Knex, userId: string): Promise<number> {
-  await lockUser(trx, userId);
+export async function endSessions(connection: Connection, userId: string): Promise<number> {
+  await lockUser(connection, userId);
   // A challenge of the second step has the user's id as value, and one of a passkey has it in a JSON text.
-  await trx('user_verifications').whereRaw('strpos(value, ?) > 0', [userId]).delete();
-  return trx('user_sessions').where({ user_id: userId }).delete();
+  await execute(connection, 'delete from user_verifications where strpos(value, $1) > 0', [userId]);
+  return execute(connection, 'delete from user_sessions where user_id = $1', [userId]);
 }
 
 /** Whether a session has not been ended. */
-export async function hasSession(db: Knex, userId: string, sessionId: string): Promise<boolean> {
-  return (await db('user_sessions').where({ id: sessionId, user_id: userId }).first('id')) !== undefined;
+export async function hasSession(connection: Connection, userId: string, sessionId: string): Promise<boolean> {
+  return (await run(connection, `select from ${ONE_SESSION}`, [sessionId, userId])).length > 0;
 }
 
 /** Ends the sessions of a user without a second factor, except one. */
-export async function endWeakSessions(db: Knex, userId: string, exceptSessionId: string): Promise<void> {
-  await db('user_sessions').where({ user_id: userId, second_factor: false }).whereNot({ id: exceptSessionId }).delete();
+export async function endWeakSessions(connection: Connection, userId: string, exceptSessionId: string): Promise<void> {
+  await execute(connection, 'delete from user_sessions where user_id = $1 and not second_factor and id <> $2', [
+    userId,
+    exceptSessionId,
+  ]);
 }
 
 /** Stores that the user of a session has just proved again who they are. @param secondFactor whether a second factor was part of that. */
-export async function confirmSession(db: Knex, sessionId: string, secondFactor: boolean): Promise<void> {
-  await db('user_sessions')
-    .where({ id: sessionId })
-    .update({ authenticated_at: db.fn.now(), ...(secondFactor && { second_factor: true }) });
+export async function confirmSession(connection: Connection, sessionId: string, secondFactor: boolean): Promise<void> {
+  await execute(
+    connection,
+    'update user_sessions set authenticated_at = now(), second_factor = second_factor or $2 where id = $1',
+    [sessionId, secondFactor],
+  );
 }
 
 /** A session that was just opened. */
@@ -74,10 +77,12 @@ export interface OpenedSession {
 }
 
 /** The session of a token, or null. */
-export async function findOpenedSession(db: Knex, token: string): Promise<OpenedSession | null> {
-  const [session] = await db('user_sessions as s')
-    .join('users as u', 'u.id', 's.user_id')
-    .where({ token })
-    .select('s.id as sessionId', 's.user_id as userId', 'u.email', 's.created_at as at', 's.user_agent as userAgent');
+export async function findOpenedSession(connection: Connection, token: string): Promise<OpenedSession | null> {
+  const [session] = await run<OpenedSession>(
+    connection,
+    `select s.id as "sessionId", s.user_id as "userId", u.email, s.created_at as at, s.user_agent as "userAgent"
+     from user_sessions s join users u on u.id = s.user_id where s.token = $1`,
+    [token],
+  );
   return session ?? null;
 }

@@ -1,5 +1,5 @@
-import type { Knex } from 'knex';
 import { type AuditEntry, recordAudit } from '../audit.ts';
+import { type Connection, execute, inTransaction, matching, run } from '../run.ts';
 import { listAccountIds, type MemberRole } from './memberships.ts';
 import { withdrawInvitations } from './pending-invitations.ts';
 import { endSessions } from './sessions.ts';
@@ -21,43 +21,41 @@ export interface User {
 
 /** Users by e-mail address that match all given filters; `after` is the last address of the previous page. */
 export async function listUsers(
-  db: Knex,
+  connection: Connection,
   filter: {
     accountId?: number | undefined;
     email?: string;
     userId?: string;
-    role?: Role;
     after?: string | undefined;
     limit?: number;
   } = {},
 ): Promise<User[]> {
-  const query = db('users as u')
-    .select('u.id as user_id', 'u.email', 'u.name', 'u.role', 'u.created_at', 'u.last_signed_in_at')
-    .select(
-      db.raw(
-        `array(select jsonb_build_object('account_id', m.account_id, 'role', m.role)
-               from memberships m where m.user_id = u.id order by m.account_id) as memberships`,
-      ),
-    )
-    .orderBy('u.email');
-  if (filter.accountId !== undefined)
-    query.whereIn('u.id', db('memberships').where({ account_id: filter.accountId }).select('user_id'));
-  if (filter.email !== undefined) query.where('u.email', filter.email.toLowerCase());
-  if (filter.userId !== undefined) query.where('u.id', filter.userId);
-  if (filter.role !== undefined) query.where('u.role', filter.role);
-  if (filter.after !== undefined) query.where('u.email', '>', filter.after);
-  if (filter.limit !== undefined) query.limit(filter.limit);
-  return query as unknown as Promise<User[]>;
+  const { accountId, email, userId, after, limit } = filter;
+  const values: unknown[] = [];
+  const matches = matching(values, {
+    'u.id in (select user_id from memberships where account_id = ?)': accountId,
+    'u.email = ?': email?.toLowerCase(),
+    'u.id = ?': userId,
+    'u.email > ?': after,
+  });
+  return run<User>(
+    connection,
+    `select u.id as user_id, u.email, u.name, u.role, u.created_at, u.last_signed_in_at,
+            array(select jsonb_build_object('account_id', m.account_id, 'role', m.role)
+                  from memberships m where m.user_id = u.id order by m.account_id) as memberships
+     from users u where ${matches} order by u.email limit ${limit ?? 'all'}`,
+    values,
+  );
 }
 
 /** The user of this e-mail address, or null. */
-export async function findUser(db: Knex, email: string): Promise<User | null> {
-  return (await listUsers(db, { email }))[0] ?? null;
+export async function findUser(connection: Connection, email: string): Promise<User | null> {
+  return (await listUsers(connection, { email }))[0] ?? null;
 }
 
 /** Stores the time at which a user signed in. */
-export async function noteSignIn(db: Knex, email: string): Promise<void> {
-  await db('users').where({ email: email.toLowerCase() }).update({ last_signed_in_at: db.fn.now() });
+export async function noteSignIn(connection: Connection, email: string): Promise<void> {
+  await execute(connection, 'update users set last_signed_in_at = now() where email = $1', [email.toLowerCase()]);
 }
 
 /**
@@ -66,35 +64,37 @@ export async function noteSignIn(db: Knex, email: string): Promise<void> {
  *
  * @returns the removed user; `withdrawn` when there is none, but there were pending invitations; otherwise null.
  */
-export async function removeUser(db: Knex, email: string, actor: string): Promise<User | 'withdrawn' | null> {
-  return db.transaction(async (trx) => {
+export async function removeUser(
+  connection: Connection,
+  email: string,
+  actor: string,
+): Promise<User | 'withdrawn' | null> {
+  const address = email.toLowerCase();
+  const open = 'invitations where accepted_at is null and $1 in (email, invited_by)';
+  return inTransaction(connection, async (transaction) => {
     // Invitations are locked before the user, as when one is accepted: another order could deadlock.
-    const address = email.toLowerCase();
-    const open = trx('invitations')
-      .whereNull('accepted_at')
-      .where((either) => either.where({ email: address }).orWhere({ invited_by: address }));
-    await open.clone().forUpdate().select('invitation_id');
-    await trx('users').where({ email: address }).forUpdate().select('id');
-    const user = await findUser(trx, email);
-    const withdrawn = user ? [] : await withdrawInvitations(trx, { email: address }, actor);
-    await open.delete();
+    await run(transaction, `select from ${open} for update`, [address]);
+    await run(transaction, 'select from users where email = $1 for update', [address]);
+    const user = await findUser(transaction, email);
+    const withdrawn = user ? [] : await withdrawInvitations(transaction, { email: address }, actor);
+    await execute(transaction, `delete from ${open}`, [address]);
     if (!user) return withdrawn.length > 0 ? 'withdrawn' : null;
-    await trx('users').where({ id: user.user_id }).delete();
+    await execute(transaction, 'delete from users where id = $1', [user.user_id]);
     const accountIds = user.memberships.length > 0 ? user.memberships.map(({ account_id }) => account_id) : [null];
     const entry = { actor, action: 'user_removed', subject: `user:${user.email}` };
-    await recordAudit(trx, ...accountIds.map((accountId) => ({ ...entry, accountId })));
+    await recordAudit(transaction, ...accountIds.map((accountId) => ({ ...entry, accountId })));
     return user;
   });
 }
 
 /** Records an audit entry about a user in each of their accounts, for the owners of those accounts. */
 export async function recordOfUser(
-  trx: Knex,
+  connection: Connection,
   email: string,
   entry: Pick<AuditEntry, 'actor' | 'action' | 'details'>,
 ): Promise<void> {
-  const accountIds = await listAccountIds(trx, email);
-  await recordAudit(trx, ...accountIds.map((accountId) => ({ ...entry, subject: `user:${email}`, accountId })));
+  const accountIds = await listAccountIds(connection, email);
+  await recordAudit(connection, ...accountIds.map((accountId) => ({ ...entry, subject: `user:${email}`, accountId })));
 }
 
 /**
@@ -102,16 +102,18 @@ export async function recordOfUser(
  * invited them. So the first time, all ways to sign in that were set up before are removed, with all sessions and with audit. Must be called
  * in a transaction.
  */
-export async function proveAddress(trx: Knex, userId: string): Promise<void> {
-  const [user] = await trx('users')
-    .where({ id: userId, email_verified: false })
-    .update({ email_verified: true, two_factor_enabled: false })
-    .returning('email');
+export async function proveAddress(connection: Connection, userId: string): Promise<void> {
+  const [user] = await run<{ email: string }>(
+    connection,
+    `update users set email_verified = true, two_factor_enabled = false where id = $1 and not email_verified
+     returning email`,
+    [userId],
+  );
   if (!user) return;
-  await trx('user_credentials').where({ user_id: userId }).delete();
-  await trx('user_passkeys').where({ user_id: userId }).delete();
-  await trx('user_second_factors').where({ user_id: userId }).delete();
-  await trx('user_verifications').where({ value: userId }).delete();
-  await endSessions(trx, userId);
-  await recordOfUser(trx, user.email, { actor: user.email, action: 'earlier_credentials_removed' });
+  await execute(connection, 'delete from user_credentials where user_id = $1', [userId]);
+  await execute(connection, 'delete from user_passkeys where user_id = $1', [userId]);
+  await execute(connection, 'delete from user_second_factors where user_id = $1', [userId]);
+  await execute(connection, 'delete from user_verifications where value = $1', [userId]);
+  await endSessions(connection, userId);
+  await recordOfUser(connection, user.email, { actor: user.email, action: 'earlier_credentials_removed' });
 }

@@ -1,5 +1,6 @@
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 
 const DAY_MS = 24 * 3_600_000;
@@ -15,7 +16,7 @@ export async function age(knex: Knex, { cycle, keys, receipts }: { cycle: number
   await addKeys(knex, keys, 2);
   const start =
     Math.floor((Date.now() - RECEIPT_RETENTION_MS) / WEEK_MS) * WEEK_MS - (WEEKS * (cycle + 1) + 1) * WEEK_MS;
-  await createPartitions(knex, start);
+  await createPartitions(connectionOf(knex), start);
   for (let week = 0; week < WEEKS; week += 1) {
     await knex.raw(
       `with made as (

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withKnex } from '@orders/database/connect.ts';
 import { openConnection } from '@orders/test-services/load/connection.ts';
 import { countAccepted, runLoad } from '@orders/test-services/load/run-load.ts';
+import { withKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { type Bench, type Options, SECONDS } from '../bench.ts';

@@ -1,7 +1,7 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { withKnex } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { withKnex } from '@orders/test-services/open-knex.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { type Bench, haveFaults, ROUNDS, SECONDS } from '../bench.ts';
 import { printProgress } from '../command-line.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openKnex } from '@orders/database/connect.ts';
+import { openKnex } from '@orders/test-services/open-knex.ts';
 import { createCounter } from './counter.ts';
 import type { EventLedger } from './event-ledger.ts';
 import { createFeedReader, type FeedReader } from './feed-reader.ts';

@@ -1,8 +1,8 @@
-import { openKnex } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { repeat } from '@orders/test-services/load/offer.ts';
+import { openKnex } from '@orders/test-services/open-knex.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';

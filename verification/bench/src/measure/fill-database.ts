@@ -1,5 +1,5 @@
-import { withKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { printProgress } from '../command-line.ts';
 

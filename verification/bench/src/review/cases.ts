@@ -1,4 +1,4 @@
-import type { ReviewFilter } from '@orders/database/orders/review-filter.ts';
+import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 
 /** A query of the list. */
 export interface ReviewCase {

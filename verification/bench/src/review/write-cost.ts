@@ -1,6 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
-import { withKnex } from '@orders/database/connect.ts';
 import { migrate } from '@orders/database/migrate.ts';
+import { withKnex } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { printProgress } from '../command-line.ts';
 import { walPosition } from '../measure/postgres.ts';

@@ -1,8 +1,8 @@
-import type { DeadLetterOfAccount } from '@orders/database/receipts/dead-letters.ts';
 import type { User } from '@orders/database/users/users.ts';
 import type { WorkerState } from '@orders/database/workers.ts';
 import type { NamedEvent } from '@orders/portal/audit/audit-subjects.ts';
 import type { AccountWithCounts } from '@orders/portal/operator/list-accounts-with-counts.ts';
+import type { DeadLetterOfAccount } from '@orders/portal/receipts/dead-letters.ts';
 import type { LaneState } from '@orders/queue/queue-stats.ts';
 import type { Json } from './client.ts';
 import { call } from './client.ts';

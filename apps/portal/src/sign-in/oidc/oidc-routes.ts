@@ -1,4 +1,5 @@
 import { isStorageUnavailable } from '@orders/database/database-errors.ts';
+import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { resolveIdentity } from '@orders/database/users/identities.ts';
 import { returnSignInAttempt, takeSignInAttempt } from '@orders/database/users/sign-in-attempts.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -7,7 +8,6 @@ import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { fromNodeHeaders } from 'better-auth/node';
 import { type ErrorRequestHandler, type Request, type RequestHandler, Router } from 'express';
 import Joi from 'joi';
-import type { Knex } from 'knex';
 import { contextOf, logFields } from '../../context.ts';
 import type { PortalDeps } from '../../deps.ts';
 import { bodyOf } from '../../read-request.ts';
@@ -45,17 +45,17 @@ const MAX_FAILURES = { narrow: 50, wide: 100, widest: 200 };
  * @throws {RefusedIdentity} `too_many_attempts`, or `expired` if the sign-in was completed before.
  */
 async function limitCallbacks<T>(
-  db: Knex,
+  connection: Connection,
   { address, state }: { address: string; state: string },
   run: () => Promise<T>,
 ): Promise<T> {
   const bounds = boundsAround(address, MAX_FAILURES, 'identity provider');
-  if (await takeWithin(db, bounds, WINDOW_MS)) throw new RefusedIdentity('too_many_attempts');
+  if (await takeWithin(connection, bounds, WINDOW_MS)) throw new RefusedIdentity('too_many_attempts');
   // The provider, too, accepts a code once only.
-  const uses = await takeSignInAttempt(db, digestOf('identity provider state', state), 2 * PENDING_MS);
+  const uses = await takeSignInAttempt(connection, digestOf('identity provider state', state), 2 * PENDING_MS);
   if (uses.attempts > 1) throw new RefusedIdentity('expired');
   const result = await run();
-  for (const { key } of bounds) await returnSignInAttempt(db, key);
+  for (const { key } of bounds) await returnSignInAttempt(connection, key);
   return result;
 }
 
@@ -63,7 +63,7 @@ const CALLBACK = '/session/oidc/callback';
 
 /** Sign-in by the identity provider. */
 export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
-  const { config, knex, logger } = deps;
+  const { config, database, logger } = deps;
   const router = Router();
   const settings = oidcSettingsOf(config);
   router.get('/session/oidc', (_request, response) => {
@@ -95,7 +95,7 @@ export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
     const pending = cookie.take(request, response);
     const query = URL.parse(request.originalUrl, config.PORTAL_URL)?.searchParams;
     if (!pending || query?.get('state') !== pending.state) throw new RefusedIdentity('expired');
-    const cookies = await limitCallbacks(knex, { address: request.ip ?? '', state: pending.state }, async () => {
+    const cookies = await limitCallbacks(database, { address: request.ip ?? '', state: pending.state }, async () => {
       const identity = await provider.identityOf(query, pending);
       return openIdentitySession(deps, request, identity, settings.OIDC_EMAIL_DOMAINS);
     });
@@ -115,13 +115,13 @@ export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
  * @throws {RefusedIdentity} `unknown`, `bound_otherwise` or `domain`.
  */
 async function openIdentitySession(
-  { auth, knex }: Pick<PortalDeps, 'auth' | 'knex'>,
+  { auth, database }: Pick<PortalDeps, 'auth' | 'database'>,
   request: Request,
   identity: TokenIdentity,
   domains: readonly string[],
 ): Promise<Headers> {
   const { email, hasProvedSecondFactor, authenticatedAt } = identity;
-  const user = await knex.transaction((trx) => resolveIdentity(trx, identity));
+  const user = await inTransaction(database, (transaction) => resolveIdentity(transaction, identity));
   if (typeof user === 'string') throw new RefusedIdentity(user, { email });
   // The address in the token may be another one by now, and the list of domains shorter.
   if (!domains.includes(domainOf(user.email))) throw new RefusedIdentity('domain', { email: user.email });

@@ -1,8 +1,9 @@
+import type { Database } from '@orders/database/connect.ts';
+import { SEVERITY } from '@orders/database/orders/order-rows.ts';
+import { SEARCH_TERMS } from '@orders/database/orders/update-search-terms.ts';
+import { run } from '@orders/database/run.ts';
 import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Severity } from '@orders/domain/severity.ts';
-import type { Database } from '../connect.ts';
-import { run } from '../run.ts';
-import { SEVERITY } from './order-rows.ts';
 import { queryForFacets, queryForSearchTerms } from './search-query.ts';
 
 /** Filter of an account's list of orders; null matches all. */
@@ -20,16 +21,12 @@ export interface ReviewFilter {
   writtenBefore: Date | null;
 }
 
-/** Orders that are written concurrently can have a lower id and a later `written_at`, by at most this time. */
-export const SLACK_MS = 60_000;
+/** Above every order id. */
+export const ANY_ID = Number.MAX_SAFE_INTEGER;
 
 /** SQL: orders of account $1 in a state, with ids below $2 and at least $3. The state is a literal, as its index is partial. */
 export const inState = (state: ReviewState) =>
   `account_id = $1::int and review_state = '${state}' and order_id < $2::bigint and order_id >= $3::bigint`;
-
-/** SQL: the search terms of an order. */
-export const SEARCH_TERMS =
-  'order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings)';
 
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
