@@ -78,11 +78,11 @@ describeManifests('scaling', () => {
       portal: theOne('Deployment', 'portal').spec.replicas,
       notifier: theOne('ScaledObject', 'notifier').spec.maxReplicaCount,
     };
-    // The portal has two pools; intake reads the load, and a worker has three connections for maintenance.
+    // Intake reads the load, and a worker has three connections for maintenance.
     const connections = apps.map(({ name, container }) => {
       const pool = Number(environmentOf(container).PG_POOL_SIZE);
       const { maxSurge } = theOne('Deployment', name).spec.strategy.rollingUpdate;
-      const ofOne = { intake: pool + 1, worker: pool + 3, portal: 2 * pool, notifier: pool }[name] ?? Number.NaN;
+      const ofOne = pool + ({ intake: 1, worker: 3 }[name] ?? 0);
       return ((most[name] ?? Number.NaN) + maxSurge) * ofOne;
     });
     const sum = connections.reduce((all, some) => all + some, 10);

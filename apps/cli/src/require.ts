@@ -1,5 +1,4 @@
 import { type Account, findAccount, findAccountsByName } from '@orders/database/accounts/accounts.ts';
-import type { Database } from '@orders/database/connect.ts';
 import { type Endpoint, findEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { listSources, type Source } from '@orders/database/sources/sources.ts';
