@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isDeepStrictEqual } from 'node:util';
 import { Webhook } from 'standardwebhooks';
-import { type Counts, createCounter } from './counter.ts';
+import { createCounter } from './counter.ts';
 import type { FeedEvent } from './event-ledger.ts';
 import type { Finding, Findings } from './findings.ts';
 
@@ -26,10 +26,10 @@ export function createDeliveryLedger(options: { accountId: number; secret: strin
      *
      * @returns a function that enters the delivery; call it with a 2xx reply.
      */
-    enter(headers: Record<string, string>, text: string): () => void {
+    enter(headers: NodeJS.Dict<string>, text: string): () => void {
       const id = headers['webhook-id'] ?? '';
       try {
-        webhook.verify(text, headers, { jsonParse: false });
+        webhook.verify(text, headers as Record<string, string>, { jsonParse: false });
       } catch (error) {
         findings.add({ name: 'delivery-signature-invalid', id: findingId(id), detail: String(error) });
       }

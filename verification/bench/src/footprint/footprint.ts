@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -102,10 +103,14 @@ async function measureApps(
         PORTAL_URL: `http://localhost:${port}`,
         INTAKE_URL: url,
       };
+      const file = join(directory, `footprint-${app}.log`);
       const startedAt = performance.now();
-      const child = await startProgram(main, settings, { output: { file: join(directory, `footprint-${app}.log`) } });
+      const child = await startProgram(main, settings, { output: { file } });
       children.push(child);
-      await untilReady(adminPort, { child, everyMs: POLL_INTERVAL_MS });
+      await untilReady(adminPort, { child, everyMs: POLL_INTERVAL_MS }).catch(async () => {
+        const lastLine = (await readFile(file, 'utf8')).trimEnd().split('\n').at(-1);
+        throw new Error(`${main} is not ready: ${lastLine || 'it printed nothing'}`);
+      });
       const readyMs = performance.now() - startedAt;
       starts.push({ app, readyMs, cpuSeconds: (await usageOf(child.pid)).cpuSeconds });
     }
