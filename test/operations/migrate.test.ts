@@ -4,8 +4,8 @@ import { openKnex } from '@orders/database/connect.ts';
 import { migrate, runMigrations } from '@orders/database/migrate.ts';
 import type { Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
-import { useDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const { db } = useDatabase();
 

@@ -11,8 +11,8 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { useDatabase } from '../harness/database.ts';
 import { apart, insertOrders, NO_FILTER, rowsRead } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;

@@ -5,8 +5,8 @@ import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import fc from 'fast-check';
-import { useDatabase } from '../harness/database.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const ACCOUNT = 3;
 
