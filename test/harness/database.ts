@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll } from '@jest/globals';
 import { APP_ROLES, grantAppRoles } from '@orders/cli/grant-roles.ts';
-import { closeDatabase, type Database, openDatabase } from '@orders/database/connect.ts';
+import type { Database } from '@orders/database/connect.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import pg from 'pg';
 import { closeAtEnd } from './close-at-end.ts';
-import { standIn } from './stand-in.ts';
 
 /** An app with its own role. */
 export type RoleOf = 'intake' | 'worker' | 'portal' | 'notifier';
@@ -80,29 +78,4 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await dropDatabase(direct.href);
     },
   });
-}
-
-/** A test database with a pool like those of the apps. */
-export interface PooledDatabase extends TestDatabase {
-  database: Database;
-}
-
-/**
- * Creates a database for the tests of a file, without any app. It can be used in tests and hooks.
- *
- * @param options `direct`: the pool goes around the pooler, for what depends on the session. `bulk`: as in the worker.
- */
-export function useDatabase({ direct = false, poolSize = 1, bulk = false } = {}): {
-  db: PooledDatabase;
-  database: Database;
-} {
-  let db: PooledDatabase | undefined;
-  beforeAll(async () => {
-    const created = await createTestDatabase();
-    const url = direct ? created.directUrl : created.url;
-    const database = openDatabase({ url, poolSize, prepared: direct || PREPARED, bulk });
-    closeAtEnd({ close: () => closeDatabase(database) });
-    db = { ...created, database };
-  });
-  return { db: standIn('db', () => db), database: standIn('database', () => db?.database) };
 }

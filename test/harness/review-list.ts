@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
-import type { PooledDatabase } from './database.ts';
 import { until } from './until.ts';
+import type { PooledDatabase } from './use-database.ts';
 
 /** The rows that the only connection of the pool reads from tables and indexes. */
 export async function rowsRead({ database, knex }: PooledDatabase, work: () => Promise<unknown>): Promise<number> {

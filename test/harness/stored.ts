@@ -84,7 +84,7 @@ export async function listChanges(
 }
 
 /** The stored bodies of receipts, by receipt id. */
-export async function readBodies(knex: Knex, receiptIds: readonly string[]): Promise<Map<string, Buffer>> {
+export async function readBodies(knex: Knex, receiptIds: string[]): Promise<Map<string, Buffer>> {
   const { rows } = await knex.raw<{ rows: { receipt_id: string; body: Buffer }[] }>(
     `select r.receipt_id, substring(p.bodies from r.body_start for r.body_length) as body
      from receipts r join receipt_payloads p using (batch_id, account_id) where r.receipt_id = any(?)`,

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
 import { countReads } from '../harness/count-reads.ts';
-import { useDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const { database: intake } = useDatabase({ direct: true });
 

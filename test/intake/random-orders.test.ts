@@ -10,7 +10,7 @@ import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { anything } from '../../packages/domain/test/arbitrary-payload.ts';
-import { useDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 /** `npm run test:full` tries 100,000. */
 const COUNT = Number(process.env.RANDOM_ORDERS ?? 4_000);

@@ -4,8 +4,8 @@ import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { BacklogTooLong, reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
 import { countReads } from '../harness/count-reads.ts';
-import { useDatabase } from '../harness/database.ts';
 import { startStack } from '../harness/stack.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const [OWN, OTHER] = [1, 2];
 const IN_A_BATCH = 500;

@@ -8,9 +8,9 @@ import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
-import { useDatabase } from '../harness/database.ts';
 import { startQueue, type TestQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const REPLAYING = 1;
 const OTHER = 2;

@@ -5,7 +5,7 @@ import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/
 import { storeMismatches } from '@orders/intake/receipts/store-mismatches.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import fc from 'fast-check';
-import { useDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const ROUNDS = 150;
 /** Set RANDOM_SEED to repeat a failed run. */

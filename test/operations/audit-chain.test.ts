@@ -12,9 +12,9 @@ import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { useDatabase } from '../harness/database.ts';
 import { NOWHERE } from '../harness/run-command.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');
 

@@ -7,10 +7,10 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
 import pg from 'pg';
-import { useDatabase } from '../harness/database.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');
 // Roles belong to the whole server, which other tests use too.

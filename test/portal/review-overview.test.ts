@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { listAudit } from '@orders/database/audit.ts';
 import { readReviewOverview } from '@orders/portal/review/review-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
-import { useDatabase } from '../harness/database.ts';
 import { createPerson, openShop, type Shop, signIn } from '../harness/people.ts';
 import { apart, extendUndo, insertOrder, insertOrders, rowsRead } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const HOUR_MS = 3_600_000;

@@ -12,8 +12,8 @@ import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { useDatabase } from '../harness/database.ts';
 import { apart, insertOrders, NO_FILTER, rowsRead } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const FEW_ROWS = 120;
 const ACCOUNT = 7;

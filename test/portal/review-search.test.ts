@@ -6,8 +6,8 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import fc from 'fast-check';
-import { useDatabase } from '../harness/database.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const ACCOUNT = 3;
 

@@ -5,8 +5,8 @@ import { markListed } from '@orders/portal/review/find-notes.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted, type Sort, type SortedPlace } from '@orders/portal/review/list-sorted.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
-import { useDatabase } from '../harness/database.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const { db } = useDatabase();
 

@@ -6,10 +6,10 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { whoWait } from '../harness/barriers.ts';
-import { useDatabase } from '../harness/database.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const { db } = useDatabase();
 

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
-import { useDatabase } from '../harness/database.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const WORKERS = 6;
 /** No lease expires. */

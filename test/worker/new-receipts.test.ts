@@ -12,10 +12,10 @@ import { processBatch } from '../../apps/worker/src/process-batch.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { sweep } from '../../apps/worker/src/sweep.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
-import { useDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const NO_QUEUE = { wakeUpLater: () => {} };
 

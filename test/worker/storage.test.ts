@@ -25,9 +25,9 @@ import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { useDatabase } from '../harness/database.ts';
 import { withStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const DAY = 24 * 3600 * 1000;
 

@@ -7,8 +7,8 @@ import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { normalizeReceipts } from '../../apps/worker/src/normalize-receipts.ts';
 import type { RecordFailure } from '../../apps/worker/src/record-failure.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
-import { useDatabase } from '../harness/database.ts';
 import { memoryLog } from '../harness/log.ts';
+import { useDatabase } from '../harness/use-database.ts';
 
 const NO_QUEUE = { wakeUpLater: () => {} };
 
