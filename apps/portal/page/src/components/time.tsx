@@ -1,10 +1,8 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
 import { cached, TIME_UNITS } from './numbers.ts';
 
-const TO_SECOND = {
-  ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-  timeZoneName: 'shortOffset',
-} as const;
+const TO_MINUTE = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+const TO_SECOND = { ...TO_MINUTE, second: '2-digit', timeZoneName: 'shortOffset' } as const;
 const full = cached((language) => new Intl.DateTimeFormat(language, { year: 'numeric', ...TO_SECOND }));
 const exact = cached((language) => new Intl.DateTimeFormat(language, { ...TO_SECOND, fractionalSecondDigits: 3 }));
 const hourAndMinute = cached((language) => new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }));

@@ -41,6 +41,7 @@ export function IdentityProviderRefusal(): ReactNode {
     if (refusal !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
   }, [refusal]);
   if (refusal === null) return null;
-  const key = `signIn:identityProvider.refused.${refusal}`;
-  return <BadNote text={t(i18n.exists(key) ? key : 'identityProvider.refused.failed')} />;
+  const key = `identityProvider.refused.${refusal}` as 'identityProvider.refused.failed';
+  const known = i18n.exists(`signIn:${key}`);
+  return <BadNote text={t(known ? key : 'identityProvider.refused.failed')} />;
 }
