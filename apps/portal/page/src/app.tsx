@@ -2,13 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ComponentType, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { needsSecondFactor, SESSION_QUERY, type Session, SessionContext, useSessionQuery } from './api/session.ts';
+import { ProblemNote } from './components/loaded.tsx';
 import { PageBoundary } from './components/page-boundary.tsx';
-import { ProblemNote } from './components/problem-note.tsx';
 import { forgetFailedPages, lazyPage } from './pages/lazy-page.tsx';
 import { Shell } from './pages/shell.tsx';
 import { SecondFactorGate } from './pages/sign-in/confirm-form.tsx';
-import { ConfirmIdentity } from './pages/sign-in/confirm-identity.tsx';
-import { EndedSession } from './pages/sign-in/ended-session.tsx';
+import { ConfirmIdentity, EndedSession } from './pages/sign-in/session-dialogs.tsx';
 import { SignInPage } from './pages/sign-in/sign-in-page.tsx';
 
 const InvitationPage = lazyPage(

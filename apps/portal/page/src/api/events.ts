@@ -1,10 +1,10 @@
 import type { DeliveryAttempt } from '@orders/database/endpoints/endpoints.ts';
 import type { EventLogState } from '@orders/database/events/event-logs.ts';
 import type { EventType } from '@orders/domain/events.ts';
-import { type UseQueryResult, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { EndpointJson } from '../../../src/integrations/endpoint-json.ts';
-import type { Json } from './client.ts';
-import { call } from './client.ts';
+import { usePagedList } from '../components/loaded.tsx';
+import { call, type Json } from './client.ts';
 import type { Grace } from './integrations.ts';
 
 export type { EventLogState, EventType };
@@ -23,7 +23,8 @@ const ATTEMPTS_INTERVAL_MS = 2000;
 const TEST_INTERVAL_MS = 500;
 
 const at = (accountId: number) => `/accounts/${accountId}`;
-const endpointAt = (accountId: number, endpointId: string) => `${at(accountId)}/endpoints/${endpointId}`;
+/** The path of an endpoint. */
+export const endpointAt = (accountId: number, endpointId: string) => `${at(accountId)}/endpoints/${endpointId}`;
 
 /** The state of the account's log of events. */
 export function useEventLog(accountId: number): UseQueryResult<EventLogState> {
@@ -45,15 +46,11 @@ export function useEndpoints(accountId: number): UseQueryResult<Endpoint[]> {
 
 /** The attempts to deliver to an endpoint, newest first, in pages. */
 export function useAttempts(accountId: number, endpointId: string) {
-  return useInfiniteQuery({
+  return usePagedList({
     queryKey: ['attempts', accountId, endpointId],
-    queryFn: ({ pageParam, signal }) =>
-      call<{ attempts: Attempt[]; next: number | null }>('GET', `${endpointAt(accountId, endpointId)}/attempts`, {
-        query: { before: pageParam },
-        signal,
-      }),
-    initialPageParam: null as number | null,
-    getNextPageParam: ({ next }) => next,
+    path: `${endpointAt(accountId, endpointId)}/attempts`,
+    query: (before) => ({ before }),
+    rowsOf: ({ attempts }: { attempts: Attempt[]; next: number | null }) => attempts,
     refetchInterval: ATTEMPTS_INTERVAL_MS,
   });
 }
@@ -71,10 +68,6 @@ export function useTestAttempt(accountId: number, endpointId: string, eventId: s
   });
 }
 
-export function setEvents(accountId: number, isEnabled: boolean): Promise<EventLogState> {
-  return call('PUT', `${at(accountId)}/events`, { body: { is_enabled: isEnabled } });
-}
-
 // Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
 
 /** @param body without types, the endpoint gets all events. */
@@ -87,19 +80,6 @@ export function createEndpoint(
 
 export function rotateEndpoint(accountId: number, endpointId: string, overlap: Grace): Promise<EndpointWithSecret> {
   return call('POST', `${endpointAt(accountId, endpointId)}/secret`, { body: { overlap } });
-}
-
-export function switchEndpoint(accountId: number, endpointId: string, to: 'pause' | 'enable'): Promise<unknown> {
-  return call('POST', `${endpointAt(accountId, endpointId)}/${to}`);
-}
-
-export function removeEndpoint(accountId: number, endpointId: string): Promise<unknown> {
-  return call('DELETE', endpointAt(accountId, endpointId));
-}
-
-/** Has a test event delivered. @returns its id. */
-export async function testEndpoint(accountId: number, endpointId: string): Promise<string> {
-  return (await call<{ event_id: string }>('POST', `${endpointAt(accountId, endpointId)}/test`)).event_id;
 }
 
 /** Has a range of events delivered again. @returns how many there are. */

@@ -5,8 +5,7 @@ import type { RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
 import type { KeyScope } from '@orders/domain/api-key.ts';
 import type { AccountSetup } from '@orders/portal/integrations/account-setup.ts';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import type { Json } from './client.ts';
-import { call } from './client.ts';
+import { call, type Json } from './client.ts';
 
 export type Key = Json<ApiKey>;
 export type NewKey = Json<NewApiKey>;
@@ -91,14 +90,6 @@ export function useSetup(accountId: number, isEnabled: boolean): UseQueryResult<
   });
 }
 
-export function saveResendsChoice(accountId: number, resends: ResendsChoice): Promise<unknown> {
-  return call('PUT', `${at(accountId)}/resends`, { body: { resends } });
-}
-
-export function saveSignedOnly(accountId: number, signedOnly: boolean): Promise<unknown> {
-  return call('PUT', `${at(accountId)}/signing/signed-only`, { body: { signed_only: signedOnly } });
-}
-
 // Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.
 
 export function createKey(accountId: number, key: KeyRequest): Promise<NewKey> {
@@ -111,20 +102,4 @@ export function updateKey(accountId: number, keyId: number, limits: Partial<Omit
 
 export function replaceKey(accountId: number, keyId: number, grace: Grace): Promise<NewKey> {
   return call('POST', `${at(accountId)}/keys/${keyId}/replace`, { body: { grace } });
-}
-
-export function revokeKey(accountId: number, keyId: number): Promise<Key> {
-  return call('POST', `${at(accountId)}/keys/${keyId}/revoke`);
-}
-
-export async function revealSecrets(accountId: number): Promise<Secret[]> {
-  return (await call<{ secrets: Secret[] }>('POST', `${at(accountId)}/signing/reveal`)).secrets;
-}
-
-export function rotateSecret(accountId: number, overlap: Grace): Promise<unknown> {
-  return call('POST', `${at(accountId)}/signing/rotate`, { body: { overlap } });
-}
-
-export function sendTestOrder(accountId: number): Promise<{ receipt_id: string; source_order_id: string }> {
-  return call('POST', `${at(accountId)}/test-orders`);
 }

@@ -4,8 +4,7 @@ import type { NamedEvent } from '@orders/portal/audit/audit-subjects.ts';
 import type { AccountWithCounts } from '@orders/portal/operator/list-accounts-with-counts.ts';
 import type { DeadLetterOfAccount } from '@orders/portal/receipts/dead-letters.ts';
 import type { LaneState } from '@orders/queue/queue-stats.ts';
-import type { Json } from './client.ts';
-import { call } from './client.ts';
+import { call, type Json } from './client.ts';
 import type { MemberRole } from './session.ts';
 
 /** `rate_limit` is `100/1s`, `none` or `default`. */

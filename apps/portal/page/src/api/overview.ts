@@ -1,8 +1,7 @@
 import type { Activity } from '@orders/portal/overview/read-activity.ts';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { Range } from '../../../src/overview/overview-routes.ts';
-import type { Json } from './client.ts';
-import { call } from './client.ts';
+import { call, type Json } from './client.ts';
 
 export type Overview = Json<Activity>;
 export type OverviewPoint = Overview['points'][number];

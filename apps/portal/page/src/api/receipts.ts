@@ -1,10 +1,10 @@
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
 import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
 import type { RedrivePreview } from '../../../src/receipts/dry-run-redrive.ts';
-import type { Json } from './client.ts';
-import { call, type Query } from './client.ts';
+import { usePagedList } from '../components/loaded.tsx';
+import { call, type Json, type Query } from './client.ts';
 
 export type Receipt = Json<ReturnType<typeof receiptJson>>;
 
@@ -44,16 +44,12 @@ function isFinal({ status }: Receipt): boolean {
 
 /** An account's receipts by a filter, newest first, in pages. */
 export function useReceipts(accountId: number, filter: Query) {
-  return useInfiniteQuery({
+  return usePagedList({
     queryKey: ['receipts', accountId, filter],
-    queryFn: ({ pageParam, signal }) =>
-      call<{ receipts: ListedReceipt[]; next: string | null }>('GET', `/accounts/${accountId}/receipts`, {
-        query: { ...filter, before: pageParam },
-        signal,
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
-    placeholderData: keepPreviousData,
+    path: `/accounts/${accountId}/receipts`,
+    query: (before) => ({ ...filter, before }),
+    rowsOf: ({ receipts }: { receipts: ListedReceipt[]; next: string | null }) => receipts,
+    keepsPrevious: true,
   });
 }
 

@@ -1,7 +1,6 @@
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
-import type { Json } from './client.ts';
-import { call, callForFile, type Query } from './client.ts';
+import { call, callForFile, type Json, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 
 export type PrintedOrder = Json<ExportedOrder>;
@@ -36,26 +35,11 @@ export interface MatchingIds {
   capped: boolean;
 }
 
-export interface SavedView {
-  view_id: number;
-  name: string;
-  query: string;
-}
-
 /** The API's limit. */
 export const MAX_EXPORTED = 1000;
 
 export function readUpdates(accountId: number, query: Query, signal: AbortSignal): Promise<Updates> {
   return call('GET', `/accounts/${accountId}/orders/updates`, { query, signal });
-}
-
-export function readMatchingIds(accountId: number, query: Query, signal: AbortSignal): Promise<MatchingIds> {
-  return call('GET', `/accounts/${accountId}/orders/ids`, { query, signal });
-}
-
-/** Orders with their items and notes, for printing. */
-export function readOrders(accountId: number, order_ids: readonly number[]): Promise<{ orders: PrintedOrder[] }> {
-  return call('POST', `/accounts/${accountId}/orders/export`, { body: { order_ids, format: 'json' } });
 }
 
 /** Downloads orders as a file for spreadsheets. */
@@ -68,16 +52,4 @@ export async function downloadOrders(accountId: number, order_ids: readonly numb
   link.download = `orders-${new Date().toISOString().slice(0, 10)}.csv`;
   link.click();
   URL.revokeObjectURL(link.href);
-}
-
-export async function readViews(accountId: number, signal: AbortSignal): Promise<SavedView[]> {
-  return (await call<{ views: SavedView[] }>('GET', `/accounts/${accountId}/views`, { signal })).views;
-}
-
-export function saveView(accountId: number, view: { name: string; query: string }): Promise<SavedView> {
-  return call('POST', `/accounts/${accountId}/views`, { body: view });
-}
-
-export function deleteView(accountId: number, viewId: number): Promise<void> {
-  return call('DELETE', `/accounts/${accountId}/views/${viewId}`);
 }

@@ -5,8 +5,7 @@ import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,
 } from '../../../src/review/order-detail.ts';
-import type { Json } from './client.ts';
-import { call } from './client.ts';
+import { call, type Json } from './client.ts';
 
 /** An order in the list, with the numbers of its items and warnings, and whether it was sent again with other content. */
 export type ListedOrder = Json<ServerListedOrder>;
@@ -92,11 +91,6 @@ export function editOrder(
 
 export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
-}
-
-/** Marks the senders' requests to cancel these orders as done. */
-export function closeCancellations(accountId: number, ids: number[]): Promise<void> {
-  return call('POST', `/accounts/${accountId}/orders/cancellations/close`, { body: { order_ids: ids } });
 }
 
 /** Accepts or refuses a resend. */

@@ -1,6 +1,7 @@
+import type { UnconfirmedSignIn } from '@orders/portal/sign-in/unconfirmed-sign-ins.ts';
 import { queryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import { call, isProblem } from './client.ts';
+import { call, isProblem, type Json } from './client.ts';
 import type { SecondStep } from './passkeys.ts';
 
 const OPERATOR: readonly Permission[] = ['read', 'review', 'develop', 'manage', 'operate'];
@@ -101,3 +102,28 @@ export function useAccountId(): number {
   if (accountId === null) throw new Error('used outside of an account');
   return accountId;
 }
+
+const LAST_ACCOUNT = 'last-account';
+
+/** The account that the user opened last on this device, or else the first; undefined for a user of none. */
+export function homeAccount(accounts: readonly SessionAccount[]): SessionAccount | undefined {
+  const last = Number(localStorage.getItem(LAST_ACCOUNT));
+  return accounts.find(({ account_id }) => account_id === last) ?? accounts[0];
+}
+
+/** Makes this the account that is opened first. */
+export function rememberAccount(accountId: number): void {
+  localStorage.setItem(LAST_ACCOUNT, String(accountId));
+}
+
+export type NewSignIn = Json<UnconfirmedSignIn>;
+
+const POLL_MS = 60_000;
+
+/** Sign-ins from unknown devices in the user's other sessions, newest first. */
+export const NEW_SIGN_INS = queryOptions({
+  queryKey: ['new-sign-ins'],
+  queryFn: ({ signal }) => call<{ sign_ins: NewSignIn[] }>('GET', '/new-sign-ins', { signal }),
+  refetchInterval: POLL_MS,
+  refetchOnWindowFocus: true,
+});

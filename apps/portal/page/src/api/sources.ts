@@ -6,8 +6,7 @@ import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settin
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
 import type { SourceJson } from '../../../src/integrations/source-json.ts';
-import type { Json } from './client.ts';
-import { call, isProblem } from './client.ts';
+import { call, isProblem, type Json } from './client.ts';
 import type { Grace } from './integrations.ts';
 
 export type { OrderMapping, SourcePreset, SourceSettings };
@@ -97,20 +96,4 @@ export function replaceSecret(
   body: { secret?: string; overlap: Grace },
 ): Promise<SourceWithSecret> {
   return call('POST', `${at(accountId)}/${sourceNumber}/secret`, { body });
-}
-
-export function replaceUrl(accountId: number, sourceNumber: number): Promise<unknown> {
-  return call('POST', `${at(accountId)}/${sourceNumber}/replace-url`);
-}
-
-export function setIdPrefix(accountId: number, sourceNumber: number, id_prefix: string): Promise<unknown> {
-  return call('PUT', `${at(accountId)}/${sourceNumber}/id-prefix`, { body: { id_prefix } });
-}
-
-export function removeSource(accountId: number, sourceNumber: number): Promise<unknown> {
-  return call('DELETE', `${at(accountId)}/${sourceNumber}`);
-}
-
-export function saveMapping(accountId: number, sourceNumber: number, mapping: unknown): Promise<unknown> {
-  return call('PUT', `${at(accountId)}/${sourceNumber}/mapping`, { body: { mapping } });
 }

@@ -1,6 +1,7 @@
 import type { TFunction } from 'i18next';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { locale } from '../locales/index.ts';
 
 /** The name of the API key `key:<name>`, or null for another actor. */
 export const keyNameOf = (actor: string | null): string | null => /^key:(.+)$/.exec(actor ?? '')?.[1] ?? null;
@@ -25,4 +26,9 @@ export function Actor({ actor }: { actor: string }): ReactNode {
   const { t } = useTranslation();
   const text = actorText(t, actor);
   return text === null ? <bdi dir="ltr">{actor}</bdi> : <bdi>{text}</bdi>;
+}
+
+/** Joins names of people in the page's language. Each keeps its own direction (Unicode isolates). */
+export function joinNames(names: readonly string[]): string {
+  return new Intl.ListFormat(locale()).format(names.map((name) => `\u2068${name}\u2069`));
 }

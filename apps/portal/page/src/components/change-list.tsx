@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Change, displayedChanges, fieldLabel, fieldText } from './order-values.ts';
-import './change-list.css';
 
 /** The changed fields of an order, with old and new values. */
 export function ChangeList({ changes }: { changes: readonly Change[] }): ReactNode {

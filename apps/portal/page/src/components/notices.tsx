@@ -11,14 +11,15 @@ import {
   useState,
 } from 'react';
 import { useTranslation } from 'react-i18next';
-import './notices.css';
+import { Button, IconButton } from './button.tsx';
+import { useEnd, usePause } from './message-end.ts';
 
 /** A short message about what just happened, with at most one action. */
 export interface Notice {
   text: string;
   kind?: 'good' | 'bad';
   action?: { label: string; run: () => void };
-  /** In milliseconds; 6,000 by default. It stays longer while the pointer or the focus is in it. */
+  /** In milliseconds; 6,000 by default. It stays longer while `usePause` holds it. */
   durationMs?: number;
 }
 
@@ -51,7 +52,7 @@ export function useNotices(): NoticeBoard {
 export function Notices({ children }: { children: ReactNode }): ReactNode {
   const { t } = useTranslation();
   const [notices, setNotices] = useState<(Notice & { id: number })[]>([]);
-  const [isPaused, setPaused] = useState(false);
+  const { isPaused, resume, handlers } = usePause();
   const nextId = useRef(1);
   const hide = useCallback((id: number) => setNotices((all) => all.filter((notice) => notice.id !== id)), []);
   const show = useCallback((notice: Notice) => {
@@ -74,7 +75,7 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   }, []);
   /** The button with the focus is about to disappear. */
   const leave = () => {
-    setPaused(false);
+    resume();
     leaveNotice();
   };
   const shown = (kind: 'good' | 'bad') =>
@@ -84,14 +85,7 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   return (
     <NoticeContext value={board}>
       {children}
-      <section
-        className="notices"
-        aria-label={t('notices')}
-        onPointerEnter={() => setPaused(true)}
-        onPointerLeave={() => setPaused(false)}
-        onFocus={() => setPaused(true)}
-        onBlur={() => setPaused(false)}
-      >
+      <section className="notices" aria-label={t('notices')} {...handlers}>
         <div role="status">{shown('good')}</div>
         <div role="alert">{shown('bad')}</div>
       </section>
@@ -99,45 +93,32 @@ export function Notices({ children }: { children: ReactNode }): ReactNode {
   );
 }
 
-function NoticeBox({
-  notice: { id, text, kind, action, durationMs = DURATION_MS },
-  isPaused,
-  onHide,
-  onLeave,
-}: {
+function NoticeBox(props: {
   notice: Notice & { id: number };
   isPaused: boolean;
   onHide: (id: number) => void;
   onLeave: () => void;
 }): ReactNode {
+  const { id, text, kind, action, durationMs = DURATION_MS } = props.notice;
   const { t } = useTranslation();
-  useEffect(() => {
-    if (isPaused) return;
-    const timer = setTimeout(() => onHide(id), durationMs);
-    return () => clearTimeout(timer);
-  }, [id, durationMs, isPaused, onHide]);
+  useEnd(props.isPaused ? null : durationMs, () => props.onHide(id));
   const close = () => {
-    onHide(id);
-    onLeave();
+    props.onHide(id);
+    props.onLeave();
+  };
+  const act = () => {
+    close();
+    action?.run();
   };
   return (
     <div className={`notice notice-${kind ?? 'good'}`} data-notice>
       <span>{text}</span>
       {action && (
-        <button
-          type="button"
-          className="button button-quiet"
-          onClick={() => {
-            close();
-            action.run();
-          }}
-        >
+        <Button kind="quiet" onClick={act}>
           {action.label}
-        </button>
+        </Button>
       )}
-      <button type="button" className="icon-button" aria-label={t('action.close')} onClick={close}>
-        <X aria-hidden="true" size={16} />
-      </button>
+      <IconButton label={t('action.close')} Icon={X} size={16} onClick={close} />
     </div>
   );
 }

@@ -1,26 +1,30 @@
 import { locale } from '../locales/locale.ts';
 
-/** Cached because formatters are expensive to create, and lists show many numbers. */
-const formats = new Map<string, Intl.NumberFormat>();
-
-function numberFormat(options: Intl.NumberFormatOptions = {}): Intl.NumberFormat {
-  const key = `${locale()} ${JSON.stringify(options)}`;
-  const format = formats.get(key) ?? new Intl.NumberFormat(locale(), options);
-  formats.set(key, format);
-  return format;
+/** Formatters are expensive to create, and lists show many values: one for each language. */
+export function cached<Format>(create: (language: string) => Format): () => Format {
+  const formats = new Map<string, Format>();
+  return () => {
+    const format = formats.get(locale()) ?? create(locale());
+    formats.set(locale(), format);
+    return format;
+  };
 }
+
+const counts = cached((language) => new Intl.NumberFormat(language));
+const shares = cached((language) => new Intl.NumberFormat(language, { style: 'percent', roundingMode: 'floor' }));
 
 /** Formats a count in the reader's locale. Numbers in translated texts are formatted by the texts themselves. */
 export function formatCount(value: number): string {
-  return numberFormat().format(value);
+  return counts().format(value);
 }
 
 /** Formats a share of 1 as a percentage. Rounded down, so that only all of something is 100%. */
 export function formatShare(value: number): string {
-  return numberFormat({ style: 'percent', roundingMode: 'floor' }).format(value);
+  return shares().format(value);
 }
 
-const UNITS = [
+/** From the largest to the smallest, in milliseconds. */
+export const TIME_UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
@@ -30,7 +34,7 @@ const UNITS = [
 
 /** Formats milliseconds in the largest unit that fits, with two significant digits. */
 export function formatDuration(milliseconds: number): string {
-  const [unit, size] = UNITS.find(([, size]) => milliseconds >= size) ?? UNITS[4];
+  const [unit, size] = TIME_UNITS.find(([, size]) => milliseconds >= size) ?? TIME_UNITS[4];
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;
-  return numberFormat(style).format(milliseconds / size);
+  return new Intl.NumberFormat(locale(), style).format(milliseconds / size);
 }

@@ -1,18 +1,15 @@
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { TFunction } from 'i18next';
 import type { ListedOrder, Order } from '../api/review.ts';
-import { locale } from '../locales/index.ts';
+import { cached } from './numbers.ts';
 
-/** Cached because formatters are expensive to create, and a list shows many amounts. */
-const formats = new Map<string, Intl.NumberFormat>();
+const amounts = cached(
+  (language) => new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 6 }),
+);
 
 /** Formats a decimal string with thousands separators. It is never converted to a number, which would round it. */
 export function formatAmount(total: string): string {
-  const language = locale();
-  const format =
-    formats.get(language) ?? new Intl.NumberFormat(language, { minimumFractionDigits: 2, maximumFractionDigits: 6 });
-  formats.set(language, format);
-  return format.format(total as Intl.StringNumericLiteral);
+  return amounts().format(total as Intl.StringNumericLiteral);
 }
 
 /** The emirate in the reader's language, or the original text if it is not one of the seven. */
@@ -91,7 +88,7 @@ export function fieldText(t: TFunction, pointer: string, value: unknown): string
   return code ? t(`review:emirate.${code}`) : text;
 }
 
-function itemText({ quantity, name, sku }: Item): string {
+export function itemText({ quantity, name, sku }: Item): string {
   return `${quantity ?? '–'} × ${name ?? '–'}${sku === null ? '' : ` (${sku})`}`;
 }
 

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
 import { ErrorBoundary, type FallbackProps } from 'react-error-boundary';
 import { useTranslation } from 'react-i18next';
-import './empty-state.css';
+import { Button } from './button.tsx';
 
 /**
  * Shows a message in place of a page that fails to load or to render. It tries again when `resetKeys` change, when the network is back, and on
@@ -27,17 +27,15 @@ function PageProblem({ resetErrorBoundary }: FallbackProps): ReactNode {
     return () => window.removeEventListener('online', resetErrorBoundary);
   }, [resetErrorBoundary]);
   return (
-    <div className="empty-state" role="alert">
+    <div className="stack-tight empty-state" role="alert">
       <TriangleAlert aria-hidden="true" size={32} className="empty-icon" />
       <p className="empty-title">{t('pageProblem.title')}</p>
       <p className="hint">{t('pageProblem.text')}</p>
       <div className="row">
-        <button type="button" className="button button-main" onClick={resetErrorBoundary}>
+        <Button kind="main" onClick={resetErrorBoundary}>
           {t('action.retry')}
-        </button>
-        <button type="button" className="button" onClick={() => window.location.reload()}>
-          {t('action.reload')}
-        </button>
+        </Button>
+        <Button onClick={() => window.location.reload()}>{t('action.reload')}</Button>
       </div>
     </div>
   );

@@ -1,5 +1,6 @@
+import { CircleQuestionMark } from 'lucide-react';
 import { type ReactNode, useEffect } from 'react';
-import './page-header.css';
+import { useTranslation } from 'react-i18next';
 
 /** From the most to the least specific: what is open on the page, the page, the account, the portal. */
 const parts: Record<'open' | 'page' | 'rest', string> = { open: '', page: '', rest: '' };
@@ -24,22 +25,42 @@ export function usePageTitle(page: string, ...rest: (string | undefined)[]): voi
 }
 
 /** The top of a page: its title, what it is for in one line, and its actions at the end. */
-export function PageHeader({
-  title,
-  about,
-  children,
-}: {
-  title: string;
-  about?: string;
-  children?: ReactNode;
-}): ReactNode {
+export function PageHeader(props: { title: string; about?: string; children?: ReactNode }): ReactNode {
+  const { title, about, children } = props;
   return (
-    <header className="page-header">
+    <header className="spread page-header">
       <div>
         <h1>{title}</h1>
         {about && <p>{about}</p>}
       </div>
       {children && <div className="row">{children}</div>}
     </header>
+  );
+}
+
+/** Links to a page of docs/portal in the user's language. A new tab, so that nothing typed on this page is lost. */
+export function HelpLink(props: {
+  /** File name without `.md`; the index without it. */
+  page?: string;
+  /** An `<a id>` of the page, the same in both languages. */
+  anchor?: string;
+  /** Shows no text, for a toolbar. */
+  isIcon?: boolean;
+}): ReactNode {
+  const { page, anchor, isIcon = false } = props;
+  const { t, i18n } = useTranslation();
+  const path = page ? `/help/${i18n.language}/${page}` : `/help/${i18n.language}`;
+  return (
+    <a
+      href={anchor ? `${path}#${anchor}` : path}
+      target="_blank"
+      rel="noopener"
+      className={isIcon ? 'icon-button' : 'help-link'}
+      title={isIcon ? t('help.link') : undefined}
+    >
+      <CircleQuestionMark aria-hidden="true" size={isIcon ? 20 : 16} />
+      <span className={isIcon ? 'visually-hidden' : undefined}>{t('help.link')}</span>
+      <span className="visually-hidden">{t('help.newTab')}</span>
+    </a>
   );
 }

@@ -1,17 +1,9 @@
 import { type ReactNode, useId, useRef, useState } from 'react';
-import './popover.css';
 
 const MARGIN = 8;
 
 /** A button with a panel below it; Escape and a click elsewhere close it. The content is rendered only while it is open. */
-export function Popover({
-  label,
-  children,
-  title,
-  name,
-  className = 'button',
-  width = 320,
-}: {
+export function Popover(props: {
   label: ReactNode;
   children: (close: () => void) => ReactNode;
   /** The name of the panel. */
@@ -22,6 +14,7 @@ export function Popover({
   /** Of the panel, in pixels. */
   width?: number;
 }): ReactNode {
+  const { label, children, title, name, className = 'button', width = 320 } = props;
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);

@@ -1,6 +1,4 @@
 import { type ReactNode, useId, useReducer } from 'react';
-import './segments.css';
-import './switch.css';
 
 /** A segmented control: a choice between a few visible options. */
 export function Segments<T extends string>(props: {

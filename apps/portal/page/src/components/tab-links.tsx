@@ -1,6 +1,6 @@
+import { ArrowLeft } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link } from 'wouter';
-import './tab-links.css';
 
 export interface Tab {
   name: string;
@@ -32,5 +32,15 @@ export function TabLinks({ label, tabs }: { label: string; tabs: Tab[] }): React
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** The way back to a list, above what was opened in it. */
+export function WayBack({ href, children }: { href: string; children: ReactNode }): ReactNode {
+  return (
+    <Link href={href} className="row way-back">
+      <ArrowLeft aria-hidden="true" size={16} className="flips" />
+      {children}
+    </Link>
   );
 }

@@ -1,55 +1,33 @@
 import { type ReactNode, useSyncExternalStore } from 'react';
-import { locale } from '../locales/index.ts';
+import { cached, TIME_UNITS } from './numbers.ts';
 
-const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-];
-
-const makeFormatters = (language: string) => ({
-  full: new Intl.DateTimeFormat(language, {
-    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    timeZoneName: 'shortOffset',
-  }),
-  exact: new Intl.DateTimeFormat(language, {
-    ...{ month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit' },
-    fractionalSecondDigits: 3,
-    timeZoneName: 'shortOffset',
-  }),
-  timeOfDay: new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }),
-  relative: new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }),
-});
-
-/** Cached because formatters are expensive to create, and a list shows many times. */
-const formatters = new Map<string, ReturnType<typeof makeFormatters>>();
-
-function formattersOf(language: string) {
-  const found = formatters.get(language) ?? makeFormatters(language);
-  formatters.set(language, found);
-  return found;
-}
+const TO_MINUTE = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+const TO_SECOND = { ...TO_MINUTE, second: '2-digit', timeZoneName: 'shortOffset' } as const;
+const full = cached((language) => new Intl.DateTimeFormat(language, { year: 'numeric', ...TO_SECOND }));
+const exact = cached((language) => new Intl.DateTimeFormat(language, { ...TO_SECOND, fractionalSecondDigits: 3 }));
+const hourAndMinute = cached((language) => new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }));
+const relative = cached((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }));
 
 /** Full date and time in the reader's language and time zone. */
 export function fullTime(iso: string): string {
-  return formattersOf(locale()).full.format(new Date(iso));
+  return full().format(new Date(iso));
 }
 
 /** Date and time to the millisecond, without the year. */
 export function exactTime(iso: string): string {
-  return formattersOf(locale()).exact.format(new Date(iso));
+  return exact().format(new Date(iso));
 }
 
 /** @param time in milliseconds since 1970. */
 export function timeOfDay(time: number): string {
-  return formattersOf(locale()).timeOfDay.format(time);
+  return hourAndMinute().format(time);
 }
 
 function relativeTime(iso: string, now: number): string {
   const since = Math.min(0, new Date(iso).getTime() - now);
-  const [unit, size] = UNITS.find(([, milliseconds]) => Math.abs(since) >= milliseconds) ?? ['second', 1000];
-  return formattersOf(locale()).relative.format(Math.round(since / size), unit);
+  const found = TIME_UNITS.find(([, milliseconds]) => Math.abs(since) >= milliseconds);
+  const [unit, size] = found && found[0] !== 'millisecond' ? found : (['second', 1000] as const);
+  return relative().format(Math.round(since / size), unit);
 }
 
 const TICK = 15_000;

@@ -50,7 +50,7 @@ export async function initLocales(): Promise<void> {
     .use(initReactI18next)
     .init({
       lng: current,
-      // Both languages have every text; a test compares them.
+      // Both languages have every text. Forms of a number that read the same stand once, without a suffix.
       fallbackLng: false,
       ns: ['common'],
       defaultNS: 'common',

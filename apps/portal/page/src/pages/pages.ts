@@ -64,7 +64,7 @@ export const ACCOUNT_PAGES: PageEntry[] = [
     path: '/log',
     name: 'log',
     Icon: History,
-    Page: lazyPage('log', async () => (await import('./audit/log-page.tsx')).LogPage, [
+    Page: lazyPage('log', async () => (await import('./audit/log-pages.tsx')).LogPage, [
       'audit',
       'integrations',
       'review',
@@ -111,7 +111,7 @@ export const OPERATOR_PAGES: PageEntry[] = [
     path: '/log',
     name: 'operatorLog',
     Icon: ScrollText,
-    Page: lazyPage('operatorLog', async () => (await import('./audit/operator-log-page.tsx')).OperatorLogPage, [
+    Page: lazyPage('operatorLog', async () => (await import('./audit/log-pages.tsx')).OperatorLogPage, [
       'audit',
       'integrations',
       'review',

@@ -4,13 +4,13 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { useOwnAccount, useSession } from '../api/session.ts';
-import { HelpLink } from '../components/help-link.tsx';
+import { useProblemText } from '../components/loaded.tsx';
 import { useNotices } from '../components/notices.tsx';
-import { useProblemText } from '../components/problem-note.tsx';
+import { HelpLink } from '../components/page-header.tsx';
+import { useAction } from '../components/use-action.ts';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import { clearDrafts } from './review/edit/drafts.ts';
 import './user-menu.css';
-import { useAction } from '../components/use-action.ts';
 
 /**
  * Ends the session and starts the portal afresh, so that nothing of the user stays in memory.

@@ -1,11 +1,18 @@
+import { CircleCheck, CircleDashed, Send } from 'lucide-react';
 import { type ReactNode, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type NewKey, sendTestOrder, useSetup } from '../../api/integrations.ts';
+import { Link } from 'wouter';
+import { call } from '../../api/client.ts';
+import { type NewKey, useSetup } from '../../api/integrations.ts';
+import { useReceipt } from '../../api/receipts.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
-import { HelpLink } from '../../components/help-link.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { ProblemNote, Skeleton } from '../../components/loaded.tsx';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
+import { useAction } from '../../components/use-action.ts';
 import { lazyPage } from '../lazy-page.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
@@ -14,12 +21,6 @@ import { SnippetsCard } from './snippets-card.tsx';
 import { TABS, tabHref, useTab } from './tabs.ts';
 import { WebhookCard } from './webhook-card.tsx';
 import './integrations.css';
-import { CircleCheck, CircleDashed, Send } from 'lucide-react';
-import { Link } from 'wouter';
-import { useReceipt } from '../../api/receipts.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { StateBadge } from '../../components/state-badge.tsx';
-import { useAction } from '../../components/use-action.ts';
 
 /** Short, because somebody waits for the receipt, which is processed within moments. */
 const POLL_INTERVAL_MS = 400;
@@ -29,20 +30,23 @@ function TestOrderCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const [sent, setSent] = useState<string | null>(null);
-  const sending = useAction({ mutationFn: async () => setSent((await sendTestOrder(accountId)).receipt_id) });
+  const sending = useAction({
+    mutationFn: async () =>
+      setSent((await call<{ receipt_id: string }>('POST', `/accounts/${accountId}/test-orders`)).receipt_id),
+  });
   return (
-    <section className="card stack" aria-labelledby="test-title">
-      <header className="spread">
-        <h2 id="test-title">{t('test.title')}</h2>
-        <button type="button" className="button" disabled={sending.isPending} onClick={() => sending.mutate()}>
-          <Send aria-hidden="true" size={16} />
+    <Card
+      title={t('test.title')}
+      about={t('test.about')}
+      actions={
+        <Button Icon={Send} disabled={sending.isPending} onClick={() => sending.mutate()}>
           {t('test.send')}
-        </button>
-      </header>
-      <p className="hint">{t('test.about')}</p>
+        </Button>
+      }
+    >
       {sending.error !== null && <ProblemNote error={sending.error} />}
       {sent && <Progress key={sent} receiptId={sent} />}
-    </section>
+    </Card>
   );
 }
 
@@ -88,12 +92,12 @@ export function IntegrationsPage(): ReactNode {
   };
   return (
     <div className="stack integrations">
-      <PageHeader title={t('title')} about={t('about')}>
+      <PageHeader title={t('common:nav.integrations')} about={t('about')}>
         <HelpLink page="connect-shop" />
       </PageHeader>
       {can('develop') && <SetupCard />}
       <TabLinks
-        label={t('title')}
+        label={t('common:nav.integrations')}
         tabs={TABS.map((name) => ({
           name: t(`tab.${name}`),
           href: tabHref(accountId, name),
@@ -101,16 +105,10 @@ export function IntegrationsPage(): ReactNode {
         }))}
       />
       {tab === 'keys' && <KeysCard newKey={newKey} onNewKey={setNewKey} />}
-      {tab === 'sources' && (
-        <Suspense fallback={<Skeleton shape="blocks" />}>
-          <SourcesTab />
-        </Suspense>
-      )}
-      {tab === 'events' && (
-        <Suspense fallback={<Skeleton shape="blocks" />}>
-          <EventsTab />
-        </Suspense>
-      )}
+      <Suspense fallback={<Skeleton shape="blocks" />}>
+        {tab === 'sources' && <SourcesTab />}
+        {tab === 'events' && <EventsTab />}
+      </Suspense>
       {tab === 'webhook' && <WebhookCard onSecret={setSecret} />}
       {tab === 'try' && (
         <>
@@ -145,13 +143,15 @@ function SetupCard(): ReactNode {
     setHidden(true);
   };
   return (
-    <section className="card stack-tight setup" aria-labelledby="setup-title">
-      <header className="spread">
-        <h2 id="setup-title">{t('setup.title')}</h2>
-        <button type="button" className="button button-quiet" onClick={hide}>
+    <Card
+      title={t('setup.title')}
+      className="stack-tight"
+      actions={
+        <Button kind="quiet" onClick={hide}>
           {t('setup.hide')}
-        </button>
-      </header>
+        </Button>
+      }
+    >
       <ol className="plain setup-steps">
         {steps.map(({ name, isDone, href }) => (
           <li key={name} className={isDone ? 'is-done' : undefined}>
@@ -164,6 +164,6 @@ function SetupCard(): ReactNode {
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }

@@ -1,19 +1,36 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { createKey, type Grace, type Key, type NewKey, replaceKey, SCOPES, updateKey } from '../../api/integrations.ts';
+import { call, isProblem } from '../../api/client.ts';
+import {
+  createKey,
+  type Key,
+  type KeyRequest,
+  LIFETIMES,
+  type NewKey,
+  SCOPES,
+  updateKey,
+} from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { ShownOnce } from '../../components/shown-once.tsx';
+import { Fact } from '../../components/card.tsx';
+import { CheckChoice, Field, NameField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Segments } from '../../components/segments.tsx';
+import { Ago } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { GraceChoice } from './grace-choice.tsx';
-import { addressesIn, areAddressesRefused, type KeyAccess, KeyAccessFields } from './key-access-fields.tsx';
+import { LastUse } from './keys-table.tsx';
 
 interface DialogProps {
   onClose: () => void;
 }
+
+/** `expires` is null where the expiry of an existing key stays as it is. */
+interface KeyAccess extends Pick<KeyRequest, 'scopes'> {
+  expires: KeyRequest['expires'] | null;
+  /** As typed: addresses and ranges separated by spaces, line ends or commas. */
+  addresses: string;
+}
+
+const addressesIn = (text: string) => text.split(/[\s,]+/).filter(Boolean);
 
 /** Asks for a name and what the key may do, and creates it. */
 export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (key: NewKey) => void }): ReactNode {
@@ -22,42 +39,24 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
   const [name, setName] = useState('');
   const [access, setAccess] = useState<KeyAccess>({ scopes: [...SCOPES], expires: 'never', addresses: '' });
   const creating = useAction({
-    mutationFn: async () =>
-      onDone(
-        await createKey(accountId, {
-          name,
-          scopes: access.scopes,
-          expires: access.expires ?? 'never',
-          addresses: addressesIn(access.addresses),
-        }),
-      ),
+    mutationFn: async () => {
+      const { scopes, expires, addresses } = access;
+      const key = { name, scopes, expires: expires ?? 'never', addresses: addressesIn(addresses) };
+      onDone(await createKey(accountId, key));
+    },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creating.mutate();
-  };
   return (
-    <Dialog title={t('keys.create')} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <Field
-          label={t('keys.name')}
-          hint={t('keys.nameHint')}
-          dir="auto"
-          required
-          maxLength={200}
-          autoComplete="off"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <KeyAccessFields access={access} isNew error={creating.error} onChange={setAccess} />
-        {creating.error !== null && !areAddressesRefused(creating.error) && <ProblemNote error={creating.error} />}
-        <FormButtons
-          submit={t('keys.create')}
-          isBusy={creating.isPending || name.trim() === '' || access.scopes.length === 0}
-          onClose={onClose}
-        />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('keys.create')}
+      submit={t('keys.create')}
+      action={creating}
+      isExplained={areAddressesRefused(creating.error)}
+      isIncomplete={name.trim() === '' || access.scopes.length === 0}
+      onClose={onClose}
+    >
+      <NameField label={t('keys.name')} hint={t('keys.nameHint')} maxLength={200} value={name} onChange={setName} />
+      <KeyAccessFields access={access} isNew error={creating.error} onChange={setAccess} />
+    </FormDialog>
   );
 }
 
@@ -74,64 +73,121 @@ export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () =
       props.onDone();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    updating.mutate();
-  };
   return (
-    <Dialog title={t('keys.limitTitle', { name, lastFour: last_four })} onClose={props.onClose}>
-      <form className="stack" onSubmit={submit}>
-        <p>{t('keys.limitAbout')}</p>
-        <KeyAccessFields access={access} isNew={false} error={updating.error} onChange={setAccess} />
-        {updating.error !== null && !areAddressesRefused(updating.error) && <ProblemNote error={updating.error} />}
-        <FormButtons
-          submit={t('keys.saveLimits')}
-          isBusy={updating.isPending || access.scopes.length === 0}
-          onClose={props.onClose}
-        />
-      </form>
-    </Dialog>
-  );
-}
-
-/** The only place where a key is shown. */
-export function NewKeyDialog({ newKey, onClose }: DialogProps & { newKey: NewKey }): ReactNode {
-  const { t } = useTranslation('integrations');
-  return (
-    <Dialog title={t('keys.made', { name: newKey.name })} onClose={onClose}>
-      <ShownOnce text={newKey.key} copy={t('keys.copy')} onClose={onClose}>
-        <p className="note note-warn">{t('keys.once')}</p>
-        <pre className="code secret" dir="ltr">
-          {newKey.key}
-        </pre>
-      </ShownOnce>
-    </Dialog>
-  );
-}
-
-/** Asks how long the old key still works, and creates the new one. */
-export function ReplaceKeyDialog(props: DialogProps & { old: Key; onDone: (key: NewKey) => void }): ReactNode {
-  const { t } = useTranslation('integrations');
-  const accountId = useAccountId();
-  const [grace, setGrace] = useState<Grace>('24h');
-  const replacing = useAction({
-    mutationFn: async () => props.onDone(await replaceKey(accountId, props.old.key_id, grace)),
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    replacing.mutate();
-  };
-  return (
-    <Dialog
-      title={t('keys.replaceTitle', { name: props.old.name, lastFour: props.old.last_four })}
+    <FormDialog
+      title={t('keys.limitTitle', { name, lastFour: last_four })}
+      submit={t('keys.saveLimits')}
+      action={updating}
+      isExplained={areAddressesRefused(updating.error)}
+      isIncomplete={access.scopes.length === 0}
       onClose={props.onClose}
     >
-      <form className="stack" onSubmit={submit}>
-        <p>{t('keys.replaceAbout')}</p>
-        <GraceChoice label={t('keys.grace')} value={grace} onChange={setGrace} />
-        {replacing.error !== null && <ProblemNote error={replacing.error} />}
-        <FormButtons submit={t('keys.replace')} isBusy={replacing.isPending} onClose={props.onClose} />
-      </form>
-    </Dialog>
+      <p>{t('keys.limitAbout')}</p>
+      <KeyAccessFields access={access} isNew={false} error={updating.error} onChange={setAccess} />
+    </FormDialog>
   );
+}
+
+const UNCHANGED = 'unchanged' as const;
+
+/** What a key may do, for how long, and from where. */
+function KeyAccessFields(props: {
+  access: KeyAccess;
+  isNew: boolean;
+  error: unknown;
+  onChange: (access: KeyAccess) => void;
+}): ReactNode {
+  const { t } = useTranslation('integrations');
+  const { access, isNew, onChange } = props;
+  return (
+    <>
+      <CheckChoice
+        label={t('keys.scopes')}
+        options={SCOPES}
+        nameOf={(scope) => t(`keys.scope.${scope}`)}
+        values={access.scopes}
+        onChange={(scopes) => onChange({ ...access, scopes })}
+      />
+      <Segments
+        label={t('keys.lifetime')}
+        options={[...(isNew ? [] : [UNCHANGED]), ...LIFETIMES].map((value) => ({
+          value,
+          name: t(`keys.lifetimes.${value}`),
+        }))}
+        value={access.expires ?? UNCHANGED}
+        onChange={(expires) => onChange({ ...access, expires: expires === UNCHANGED ? null : expires })}
+      />
+      <Field
+        label={t('keys.addresses')}
+        hint={t('keys.addressesHint')}
+        error={areAddressesRefused(props.error) ? t('keys.addressesRefused') : null}
+        dir="ltr"
+        rows={2}
+        spellCheck={false}
+        value={access.addresses}
+        onChange={(addresses) => onChange({ ...access, addresses })}
+      />
+    </>
+  );
+}
+
+/** Whether the server refused the addresses, which the field says. */
+function areAddressesRefused(error: unknown): boolean {
+  return isProblem(error, 'invalid_request') && error.errors.some(({ pointer }) => pointer.startsWith('/addresses'));
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Names exactly the key that would be revoked, and warns if it seems to be in use. */
+export function RevokeKeyDialog(
+  props: DialogProps & { revoked: Key; keys: readonly Key[]; onDone: () => void },
+): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const [openedAt] = useState(Date.now);
+  const { key_id, name, last_four, created_at, last_used_at } = props.revoked;
+  const revoking = useAction({
+    mutationFn: async () => {
+      await call('POST', `/accounts/${accountId}/keys/${key_id}/revoke`);
+      props.onDone();
+    },
+  });
+  return (
+    <FormDialog
+      title={t('keys.revokeTitle', { name, lastFour: last_four })}
+      submit={t('keys.revokeKey', { lastFour: last_four })}
+      cancel={t('keys.keep')}
+      action={revoking}
+      isDestructive
+      onClose={props.onClose}
+    >
+      {warningsOf(props.revoked, props.keys, openedAt).map((warning) => (
+        <p key={warning} className="note note-warn">
+          {t(`keys.revokeWarning.${warning}`)}
+        </p>
+      ))}
+      <dl className="facts">
+        <Fact name={t('keys.created')}>
+          <Ago at={created_at} />
+        </Fact>
+        <Fact name={t('keys.used')}>
+          <LastUse usedAt={last_used_at} />
+        </Fact>
+      </dl>
+      <p>{t('keys.revokeAbout')}</p>
+    </FormDialog>
+  );
+}
+
+/** Locale keys below `keys.revokeWarning`. */
+function warningsOf(revoked: Key, keys: readonly Key[], now: number): ('usedLately' | 'newest' | 'only')[] {
+  const others = keys.filter(({ key_id, state }) => state === 'active' && key_id !== revoked.key_id);
+  const sameName = others.filter(({ name }) => name === revoked.name);
+  const isNewest = sameName.length > 0 && sameName.every(({ key_id }) => key_id < revoked.key_id);
+  const wasUsed = revoked.last_used_at !== null && now - new Date(revoked.last_used_at).getTime() < HOUR_MS;
+  return [
+    ...(wasUsed ? (['usedLately'] as const) : []),
+    ...(isNewest ? (['newest'] as const) : []),
+    ...(others.length === 0 ? (['only'] as const) : []),
+  ];
 }

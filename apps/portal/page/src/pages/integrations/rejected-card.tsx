@@ -2,10 +2,10 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Rejected, useRejected } from '../../api/integrations.ts';
 import { useAccountId } from '../../api/session.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card, Mono } from '../../components/card.tsx';
+import { EmptyState, Loaded, Skeleton } from '../../components/loaded.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
 
 const PAGE_SIZE = 20;
@@ -13,98 +13,83 @@ const PAGE_SIZE = 20;
 /** The account's last rejected deliveries, each with how to fix it; updated by polling. */
 export function RejectedCard(): ReactNode {
   const { t } = useTranslation('integrations');
-  const rejected = useRejected(useAccountId());
+  const query = useRejected(useAccountId());
   const [shown, setShown] = useState(PAGE_SIZE);
+  const rejected = query.data ?? [];
   return (
-    <section className="card stack" aria-labelledby="rejected-title">
-      <header className="spread">
-        <h2 id="rejected-title">{t('rejected.title')}</h2>
-        <HelpLink page="rejected-deliveries" anchor="read" />
-      </header>
-      <p className="hint">{t('rejected.about')}</p>
-      {rejected.isError && <ProblemNote error={rejected.error} retry={() => void rejected.refetch()} />}
-      {rejected.isPending && <Skeleton shape="rows" />}
-      {rejected.data?.length === 0 && <EmptyState title={t('rejected.none')} text={t('rejected.noneAbout')} />}
-      <ol className="plain rejected-list" aria-live="polite" aria-relevant="additions">
-        {rejected.data?.slice(0, shown).map((rejection) => (
+    <Card
+      title={t('rejected.title')}
+      about={t('rejected.about')}
+      actions={<HelpLink page="rejected-deliveries" anchor="read" />}
+    >
+      <Loaded query={query} skeleton={<Skeleton shape="rows" />}>
+        {() => rejected.length === 0 && <EmptyState title={t('rejected.none')} text={t('rejected.noneAbout')} />}
+      </Loaded>
+      <ol className="plain lined-list rejected-list" aria-live="polite" aria-relevant="additions">
+        {rejected.slice(0, shown).map((rejection) => (
           <Item key={rejection.rejection_id} rejection={rejection} />
         ))}
       </ol>
-      {rejected.data && rejected.data.length > shown && (
-        <button type="button" className="button" onClick={() => setShown(shown + PAGE_SIZE)}>
-          {t('common:action.more')}
-        </button>
+      {rejected.length > shown && (
+        <Button onClick={() => setShown(shown + PAGE_SIZE)}>{t('common:action.more')}</Button>
       )}
-    </section>
+    </Card>
   );
 }
 
 function Item({ rejection }: { rejection: Rejected }): ReactNode {
   const { t, i18n } = useTranslation('integrations');
-  const isBatch = rejection.diagnosis === 'whole_batch';
-  const ownKey = isBatch
-    ? `rejected.batch.${rejection.code}`
-    : `rejected.diagnosis.${rejection.code}.${rejection.diagnosis}`;
-  const isSource = rejection.source_name !== null;
-  const route = isSource
-    ? '/ingest/sources/…'
-    : isBatch
-      ? '/ingest/orders/batch'
-      : rejection.channel === 'rest'
-        ? '/ingest/orders'
-        : '/ingest/webhook';
-  const hasOwnText = rejection.diagnosis !== null && i18n.exists(ownKey, { ns: 'integrations' });
+  const { at, code, diagnosis, errors, source_name, key_name, key_last_four, body_bytes, request_id, more } = rejection;
+  const isBatch = diagnosis === 'whole_batch';
+  const ownKey = isBatch ? `rejected.batch.${code}` : `rejected.diagnosis.${code}.${diagnosis}`;
+  const hasOwnText = diagnosis !== null && i18n.exists(ownKey, { ns: 'integrations' });
   return (
     <li className="stack-tight">
       <p className="row">
-        <Ago at={rejection.at} />
-        <code dir="ltr">POST {route}</code>
+        <Ago at={at} />
+        <code dir="ltr">POST {routeOf(rejection)}</code>
         <code dir="ltr" className="badge badge-bad">
-          {rejection.code}
+          {code}
         </code>
       </p>
       <p>
-        <strong>{hasOwnText ? t(`${ownKey}.what`) : t(`rejected.what.${rejection.code}`)}</strong>
+        <strong>{t(hasOwnText ? `${ownKey}.what` : `rejected.what.${code}`)}</strong>
       </p>
-      <p>{hasOwnText ? t(`${ownKey}.how`) : t(`rejected.how.${rejection.code}`)}</p>
-      {rejection.errors && <Errors errors={rejection.errors} />}
-      <p className="hint row key-dates">
-        {isSource && (
+      <p>{t(hasOwnText ? `${ownKey}.how` : `rejected.how.${code}`)}</p>
+      {errors && (
+        <ul>
+          {errors.map((error) => (
+            <li key={`${error.pointer} ${error.code}`}>
+              <Mono>
+                {error.pointer || '/'} {error.code}
+              </Mono>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="hint row wide-gaps">
+        {source_name !== null && (
           <span>
-            {t('rejected.source')} <bdi>{rejection.source_name}</bdi>
+            {t('rejected.source')} <bdi>{source_name}</bdi>
           </span>
         )}
-        {rejection.key_name && (
+        {key_name && (
           <span>
-            {t('rejected.key')} <bdi>{rejection.key_name}</bdi>{' '}
-            <bdi dir="ltr" className="mono">
-              …{rejection.key_last_four}
-            </bdi>
+            {t('rejected.key')} <bdi>{key_name}</bdi> <Mono>…{key_last_four}</Mono>
           </span>
         )}
-        {rejection.body_bytes !== null && <span>{t('rejected.bytes', { count: rejection.body_bytes })}</span>}
+        {body_bytes !== null && <span>{t('rejected.bytes', { count: body_bytes })}</span>}
         <span className="request-id">
-          {t('rejected.request')}{' '}
-          <bdi dir="ltr" className="mono">
-            {rejection.request_id}
-          </bdi>
+          {t('rejected.request')} <Mono>{request_id}</Mono>
         </span>
       </p>
-      {rejection.more > 0 && <p className="hint">{t('rejected.more', { count: rejection.more })}</p>}
+      {more > 0 && <p className="hint">{t('rejected.more', { count: more })}</p>}
     </li>
   );
 }
 
-function Errors({ errors }: { errors: NonNullable<Rejected['errors']> }): ReactNode {
-  return (
-    <ul>
-      {errors.map(({ pointer, code }) => (
-        <li key={`${pointer} ${code}`}>
-          <bdi dir="ltr" className="mono">
-            {pointer || '/'} {code}
-          </bdi>
-        </li>
-      ))}
-    </ul>
-  );
+function routeOf({ source_name, diagnosis, channel }: Rejected): string {
+  if (source_name !== null) return '/ingest/sources/…';
+  if (diagnosis === 'whole_batch') return '/ingest/orders/batch';
+  return channel === 'rest' ? '/ingest/orders' : '/ingest/webhook';
 }

@@ -3,8 +3,9 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { NewKey } from '../../api/integrations.ts';
 import { useSession } from '../../api/session.ts';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Button, CopyButton } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { Segments } from '../../components/segments.tsx';
 import curl from './snippets/curl.txt?raw';
 import node from './snippets/node.txt?raw';
@@ -57,11 +58,7 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
     secret: props.secret,
   });
   return (
-    <section className="card stack" aria-labelledby="snippets-title">
-      <header className="spread">
-        <h2 id="snippets-title">{t('snippets.title')}</h2>
-        <HelpLink page="connect-shop" anchor="send-first-order" />
-      </header>
+    <Card title={t('snippets.title')} actions={<HelpLink page="connect-shop" anchor="send-first-order" />}>
       <div className="row snippet-choices">
         <Segments
           label={t('snippets.language')}
@@ -81,9 +78,7 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
           {props.newKey && t('snippets.filled', { name: props.newKey.name })}
           {props.newKey && props.secret && ' '}
           {props.secret && t('snippets.filledSecret')}
-          <button type="button" className="button" onClick={props.onForget}>
-            {t('snippets.forget')}
-          </button>
+          <Button onClick={props.onForget}>{t('snippets.forget')}</Button>
         </p>
       )}
       <section aria-label={t('snippets.code', { language: NAMES[language] })}>
@@ -105,6 +100,6 @@ export function SnippetsCard(props: { newKey: NewKey | null; secret: string | nu
           {t('snippets.pages')}
         </a>
       </p>
-    </section>
+    </Card>
   );
 }

@@ -14,3 +14,39 @@ export function useTab(): IntegrationsTab {
   const wanted = new URLSearchParams(useSearch()).get('tab');
   return TABS.find((tab) => tab === wanted) ?? 'keys';
 }
+
+/** The address of the events, or of an endpoint. */
+export function eventsHref(accountId: number, endpointId?: string): string {
+  const base = tabHref(accountId, 'events');
+  return endpointId === undefined ? base : `${base}&endpoint=${encodeURIComponent(endpointId)}`;
+}
+
+/** The endpoint in the address; null for the list. */
+export function useOpenedEndpoint(): string | null {
+  return new URLSearchParams(useSearch()).get('endpoint');
+}
+
+const SOURCE_VIEWS = ['list', 'new', 'connect', 'test', 'mapping'] as const;
+
+/** What is shown of the sources: the list, a step to a new source (`new`, `connect`, `test`), or a source's mapping. */
+export interface SourcesView {
+  show: (typeof SOURCE_VIEWS)[number];
+  /** Null for the list, and for `new` until the source is created. */
+  sourceNumber: number | null;
+}
+
+/** The address of a view of the sources. */
+export function sourcesHref(accountId: number, show: SourcesView['show'] = 'list', sourceNumber?: number): string {
+  const base = tabHref(accountId, 'sources');
+  return show === 'list' ? base : `${base}&show=${show}${sourceNumber === undefined ? '' : `&source=${sourceNumber}`}`;
+}
+
+/** The view in the address; the list if it has none. */
+export function useSourcesView(): SourcesView {
+  const params = new URLSearchParams(useSearch());
+  const source = params.get('source');
+  return {
+    show: SOURCE_VIEWS.find((view) => view === params.get('show')) ?? 'list',
+    sourceNumber: source === null ? null : Number(source),
+  };
+}

@@ -1,51 +1,42 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import {
-  type Grace,
-  revealSecrets,
-  rotateSecret,
-  type Secret,
-  type SecretRow,
-  saveSignedOnly,
-  useSigning,
-} from '../../api/integrations.ts';
+import { call } from '../../api/client.ts';
+import { type Secret, type SecretRow, useSigning } from '../../api/integrations.ts';
 import { useAccountId, useCan, useSession } from '../../api/session.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button, CopyButton } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Confirm } from '../../components/form-dialog.tsx';
+import { Loaded, ProblemNote, Skeleton } from '../../components/loaded.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { Switch } from '../../components/segments.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { GraceChoice } from './grace-choice.tsx';
+import { ReplaceDialog } from './grace-choice.tsx';
 
 /** Intake's endpoints and the signing secrets. */
 export function WebhookCard({ onSecret }: { onSecret: (secret: string | null) => void }): ReactNode {
   const { t } = useTranslation('integrations');
   const { intake_url } = useSession();
-  const accountId = useAccountId();
-  const signing = useSigning(accountId);
   return (
-    <section className="card stack" aria-labelledby="webhook-title">
-      <h2 id="webhook-title">{t('webhook.title')}</h2>
+    <Card title={t('webhook.title')}>
       <dl className="stack">
         <Endpoint label={t('webhook.orders')} url={`${intake_url}/ingest/orders`} />
         <Endpoint label={t('webhook.webhook')} url={`${intake_url}/ingest/webhook`} />
       </dl>
-      {signing.isPending && <Skeleton count={2} />}
-      {signing.isError && <ProblemNote error={signing.error} retry={() => void signing.refetch()} />}
-      {signing.data?.secrets.length === 0 && <p className="note note-warn">{t('webhook.unavailable')}</p>}
-      {signing.data && signing.data.secrets.length > 0 && (
-        <>
-          <Secrets rows={signing.data.secrets} onSecret={onSecret} />
-          <SignedOnly isOn={signing.data.signed_only} />
-        </>
-      )}
-    </section>
+      <Loaded query={useSigning(useAccountId())} skeleton={<Skeleton count={2} />}>
+        {({ secrets, signed_only }) =>
+          secrets.length === 0 ? (
+            <p className="note note-warn">{t('webhook.unavailable')}</p>
+          ) : (
+            <>
+              <Secrets rows={secrets} onSecret={onSecret} />
+              <SignedOnly isOn={signed_only} />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 
@@ -72,7 +63,10 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
     setShown(secrets);
     onSecret(secrets?.[0]?.secret ?? null);
   };
-  const revealing = useAction({ mutationFn: async () => show(await revealSecrets(accountId)) });
+  const revealing = useAction({
+    mutationFn: async () =>
+      show((await call<{ secrets: Secret[] }>('POST', `/accounts/${accountId}/signing/reveal`)).secrets),
+  });
   const textOf = (row: SecretRow) => shown?.find(({ created_at }) => created_at === row.created_at)?.secret ?? null;
   return (
     <div className="stack">
@@ -81,7 +75,7 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
         <HelpLink page="webhook-secret" anchor="reveal" />
       </header>
       <p className="hint">{t('webhook.about')}</p>
-      <ul className="plain key-list" aria-label={t('webhook.secret')}>
+      <ul className="plain lined-list" aria-label={t('webhook.secret')}>
         {rows.map((row, index) => (
           <SecretItem key={row.secret_id} row={row} text={textOf(row)} isNewest={index === 0} />
         ))}
@@ -90,28 +84,29 @@ function Secrets({ rows, onSecret }: { rows: SecretRow[]; onSecret: (secret: str
       {can('develop') && (
         <div className="row">
           {shown ? (
-            <button type="button" className="button" onClick={() => show(null)}>
-              {t('webhook.hide')}
-            </button>
+            <Button onClick={() => show(null)}>{t('webhook.hide')}</Button>
           ) : (
-            <button type="button" className="button" disabled={revealing.isPending} onClick={() => revealing.mutate()}>
+            <Button disabled={revealing.isPending} onClick={() => revealing.mutate()}>
               {t('webhook.reveal')}
-            </button>
+            </Button>
           )}
-          <button type="button" className="button" onClick={() => setRotating(true)}>
-            {t('webhook.rotate')}
-          </button>
+          <Button onClick={() => setRotating(true)}>{t('webhook.rotate')}</Button>
           <span className="hint">{t('webhook.recorded')}</span>
         </div>
       )}
       {isRotating && (
-        <RotateDialog
-          onClose={() => setRotating(false)}
-          onDone={() => {
+        <ReplaceDialog
+          title={t('webhook.rotate')}
+          about={t('webhook.rotateAbout')}
+          label={t('webhook.overlap')}
+          submit={t('webhook.rotate')}
+          replace={async (overlap) => {
+            await call('POST', `/accounts/${accountId}/signing/rotate`, { body: { overlap } });
             setRotating(false);
             show(null);
             void queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
           }}
+          onClose={() => setRotating(false)}
         />
       )}
     </div>
@@ -125,8 +120,8 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
   const queryClient = useQueryClient();
   const can = useCan();
   const [isAsking, setAsking] = useState(false);
-  const set = async (value: boolean) => {
-    await saveSignedOnly(accountId, value);
+  const set = async (signed_only: boolean) => {
+    await call('PUT', `/accounts/${accountId}/signing/signed-only`, { body: { signed_only } });
     await queryClient.invalidateQueries({ queryKey: ['signing', accountId] });
   };
   const turningOff = useAction({ mutationFn: () => set(false) });
@@ -158,62 +153,29 @@ function SignedOnly({ isOn }: { isOn: boolean }): ReactNode {
 
 function SecretItem({ row, text, isNewest }: { row: SecretRow; text: string | null; isNewest: boolean }): ReactNode {
   const { t } = useTranslation('integrations');
+  const { created_at, expires_at, last_used_at } = row;
   return (
-    <li>
-      <div className="stack-tight">
-        <p className="row">
-          <span className={isNewest ? 'badge badge-good' : 'badge badge-warn'}>
-            {isNewest ? t('webhook.current') : t('webhook.old')}
-          </span>
-          <code dir="ltr" className="secret">
-            {text ?? 'oss_••••••••••••'}
-          </code>
-          {text && <CopyButton text={text} />}
-        </p>
-        <p className="hint row key-dates">
+    <li className="stack-tight">
+      <p className="row">
+        <span className={isNewest ? 'badge badge-good' : 'badge badge-warn'}>
+          {t(isNewest ? 'webhook.current' : 'webhook.old')}
+        </span>
+        <code dir="ltr" className="secret">
+          {text ?? 'oss_••••••••••••'}
+        </code>
+        {text && <CopyButton text={text} />}
+      </p>
+      <p className="hint row wide-gaps">
+        <span>
+          {t('keys.created')} <Ago at={created_at} />
+        </span>
+        {expires_at && <span>{t('webhook.until', { time: fullTime(expires_at) })}</span>}
+        {!isNewest && (
           <span>
-            {t('keys.created')} <Ago at={row.created_at} />
+            {t(last_used_at ? 'webhook.oldUsed' : 'webhook.oldNotUsed')} {last_used_at && <Ago at={last_used_at} />}
           </span>
-          {row.expires_at && <span>{t('webhook.until', { time: fullTime(row.expires_at) })}</span>}
-          {!isNewest && (
-            <span>
-              {row.last_used_at ? (
-                <>
-                  {t('webhook.oldUsed')} <Ago at={row.last_used_at} />
-                </>
-              ) : (
-                t('webhook.oldNotUsed')
-              )}
-            </span>
-          )}
-        </p>
-      </div>
+        )}
+      </p>
     </li>
-  );
-}
-
-function RotateDialog({ onDone, onClose }: { onDone: () => void; onClose: () => void }): ReactNode {
-  const { t } = useTranslation('integrations');
-  const accountId = useAccountId();
-  const [overlap, setOverlap] = useState<Grace>('24h');
-  const rotating = useAction({
-    mutationFn: async () => {
-      await rotateSecret(accountId, overlap);
-      onDone();
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rotating.mutate();
-  };
-  return (
-    <Dialog title={t('webhook.rotate')} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <p>{t('webhook.rotateAbout')}</p>
-        <GraceChoice label={t('webhook.overlap')} value={overlap} onChange={setOverlap} />
-        {rotating.error !== null && <ProblemNote error={rotating.error} />}
-        <FormButtons submit={t('webhook.rotate')} isBusy={rotating.isPending} onClose={onClose} />
-      </form>
-    </Dialog>
   );
 }

@@ -1,25 +1,28 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { UserPlus } from 'lucide-react';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { type Member, removeMember, setMemberRole, useMembers } from '../../api/members.ts';
 import type { InvitationLink } from '../../api/operator.ts';
 import { SESSION_QUERY, useAccountId, useSession } from '../../api/session.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Confirm } from '../../components/form-dialog.tsx';
+import { Paged, ProblemNote, usePagedList } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Switch } from '../../components/segments.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { Ago } from '../../components/time.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { InvitationsCard } from './invitations-card.tsx';
-import { InviteDialog, RoleChoice } from './invite-dialog.tsx';
 import { LinkDialog } from './link-dialog.tsx';
-import { MembersTable } from './members-table.tsx';
+import { InviteDialog, type Member, RoleDialog } from './role-dialogs.tsx';
+
+interface MemberPage {
+  users: Member[];
+  /** The last e-mail address of this page, as cursor. */
+  next: string | null;
+}
 
 type Open = { what: 'invite' } | { what: 'role' | 'remove'; member: Member } | { what: 'link'; link: InvitationLink };
 
@@ -30,10 +33,14 @@ export function MembersPage(): ReactNode {
   const { email: own } = useSession();
   const queryClient = useQueryClient();
   const notices = useNotices();
-  const members = useMembers(accountId);
+  const members = usePagedList({
+    queryKey: ['members', accountId],
+    path: `/accounts/${accountId}/users`,
+    query: (after) => ({ after }),
+    rowsOf: ({ users }: MemberPage) => users,
+  });
   const [open, setOpen] = useState<Open | null>(null);
   const close = () => setOpen(null);
-  const found = members.data?.pages.flatMap(({ users }) => users) ?? [];
   /** Reloads the session first: after a change of their own role, the owner may no longer see this page, nor load its list. */
   const reload = async () => {
     await queryClient.invalidateQueries(SESSION_QUERY);
@@ -41,27 +48,15 @@ export function MembersPage(): ReactNode {
   };
   return (
     <div className="stack">
-      <PageHeader title={t('title')} about={t('about')}>
+      <PageHeader title={t('common:nav.members')} about={t('about')}>
         <HelpLink page="members" />
-        <button type="button" className="button button-main" onClick={() => setOpen({ what: 'invite' })}>
-          <UserPlus aria-hidden="true" size={16} />
+        <Button Icon={UserPlus} kind="main" onClick={() => setOpen({ what: 'invite' })}>
           {t('invite')}
-        </button>
+        </Button>
       </PageHeader>
-      {members.isError && <ProblemNote error={members.error} retry={() => void members.refetch()} />}
-      {members.isPending && <Skeleton shape="rows" count={6} />}
-      {found.length > 0 && (
-        <MembersTable
-          members={found}
-          onRole={(member) => setOpen({ what: 'role', member })}
-          onRemove={(member) => setOpen({ what: 'remove', member })}
-        />
-      )}
-      {members.hasNextPage && (
-        <button type="button" className="button more-button" onClick={() => void members.fetchNextPage()}>
-          {t('common:action.more')}
-        </button>
-      )}
+      <Paged list={members} skeleton={6}>
+        {(rows) => <MembersTable members={rows} onAsk={(what, member) => setOpen({ what, member })} />}
+      </Paged>
       <InvitationsCard />
       <SecondFactorSwitch />
       {open?.what === 'invite' && (
@@ -83,14 +78,66 @@ export function MembersPage(): ReactNode {
         <Confirm
           title={t('remove')}
           text={t(open.member.email === own ? 'removeOwnAsk' : 'removeAsk', { email: open.member.email })}
-          label={t('remove')}
           action={async () => {
-            await removeMember(accountId, open.member.user_id);
+            // Ends the user's access to this account only.
+            await call('DELETE', `/accounts/${accountId}/users/${open.member.user_id}`);
             await reload();
           }}
           onClose={close}
         />
       )}
+    </div>
+  );
+}
+
+function MembersTable(props: {
+  members: Member[];
+  onAsk: (what: 'role' | 'remove', member: Member) => void;
+}): ReactNode {
+  const { t } = useTranslation('users');
+  const { email: own } = useSession();
+  const button = (member: Member, what: 'role' | 'remove', name: string) => (
+    <Button
+      kind={what === 'remove' ? 'bad' : undefined}
+      aria-label={t('actionFor', { action: name, email: member.email })}
+      onClick={() => props.onAsk(what, member)}
+    >
+      {name}
+    </Button>
+  );
+  return (
+    <div className="card table-card">
+      <DataTable
+        rows={props.members}
+        keyOf={({ user_id }) => user_id}
+        columns={[
+          {
+            header: t('who'),
+            cell: ({ name, email }) => (
+              <>
+                <bdi>{name}</bdi> {email === own && <span className="badge">{t('you')}</span>}
+                <p className="hint">
+                  <bdi dir="ltr">{email}</bdi>
+                </p>
+              </>
+            ),
+          },
+          { header: t('role'), cell: ({ role }) => <span className="badge">{t(`common:role.${role}`)}</span> },
+          {
+            header: t('lastSignedIn'),
+            cell: ({ last_signed_in_at: at }) => (at === null ? t('never') : <Ago at={at} />),
+          },
+        ]}
+        actions={{
+          header: t('actions'),
+          of: (member) => (
+            <>
+              {button(member, 'role', t('changeRole'))}
+              {button(member, 'remove', t('remove'))}
+            </>
+          ),
+        }}
+      />
     </div>
   );
 }
@@ -121,40 +168,5 @@ function SecondFactorSwitch(): ReactNode {
       <p className="hint">{t('secondFactorAbout')}</p>
       {set.isError && <ProblemNote error={set.error} />}
     </section>
-  );
-}
-
-/** Changes the role of a user in the account. */
-function RoleDialog(props: {
-  member: Member;
-  /** Whether the user is about to change their own role. */
-  isOwn: boolean;
-  onChanged: () => Promise<unknown>;
-  onClose: () => void;
-}): ReactNode {
-  const { member, isOwn, onChanged, onClose } = props;
-  const { t } = useTranslation('users');
-  const accountId = useAccountId();
-  const [role, setRole] = useState(member.role);
-  const change = useAction({
-    mutationFn: () => setMemberRole(accountId, member.user_id, role),
-    onSuccess: async () => {
-      onClose();
-      await onChanged();
-    },
-  });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
-  return (
-    <Dialog title={t('roleOf', { email: member.email })} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <RoleChoice value={role} onChange={setRole} />
-        {isOwn && role !== 'owner' && <p className="note note-warn">{t('ownRole')}</p>}
-        {change.isError && <ProblemNote error={change.error} />}
-        <FormButtons submit={t('common:action.save')} isBusy={change.isPending} onClose={onClose} />
-      </form>
-    </Dialog>
   );
 }

@@ -3,10 +3,12 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { InvitationLink, OperatorChange, Requested } from '../../api/operator.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Button, type ButtonKind } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Confirm } from '../../components/form-dialog.tsx';
+import { Loaded } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { Ago, fullTime } from '../../components/time.tsx';
 
 type Action = { what: 'approve' | 'decline' | 'withdraw'; change: OperatorChange };
@@ -17,7 +19,7 @@ export function ChangesCard({ onLink }: { onLink: (link: InvitationLink) => void
   const queryClient = useQueryClient();
   const notices = useNotices();
   const [confirming, setConfirming] = useState<Action | null>(null);
-  const changes = useQuery({
+  const query = useQuery({
     queryKey: ['operator', 'changes'],
     queryFn: ({ signal }) => call<{ changes: OperatorChange[] }>('GET', '/operator/changes', { signal }),
     refetchInterval: 15_000,
@@ -34,67 +36,64 @@ export function ChangesCard({ onLink }: { onLink: (link: InvitationLink) => void
     }
     await queryClient.invalidateQueries({ queryKey: ['operator'] });
   };
-  if (changes.isError) return <ProblemNote error={changes.error} retry={() => void changes.refetch()} />;
-  if (!changes.data || changes.data.changes.length === 0) return null;
   return (
-    <section className="card stack" aria-labelledby="changes-title">
-      <header className="spread">
-        <h2 id="changes-title">{t('changes.title')}</h2>
-        <HelpLink page="users" anchor="approval" />
-      </header>
-      <p className="hint">{t('changes.why')}</p>
-      <ul className="plain stack">
-        {changes.data.changes.map((change) => (
-          <ChangeRow key={change.change_id} change={change} onAsk={setConfirming} />
-        ))}
-      </ul>
-      {confirming && (
-        <Confirm
-          title={t(`changes.kind.${confirming.change.kind}`, { email: confirming.change.email })}
-          text={t(`changes.${confirming.what}Ask`, { email: confirming.change.requested_by })}
-          label={t(`changes.${confirming.what}`)}
-          action={() => act(confirming)}
-          onClose={() => setConfirming(null)}
-        />
-      )}
-    </section>
+    <Loaded query={query}>
+      {({ changes }) =>
+        changes.length > 0 && (
+          <Card
+            title={t('changes.title')}
+            about={t('changes.why')}
+            actions={<HelpLink page="users" anchor="approval" />}
+          >
+            <ul className="plain stack">
+              {changes.map((change) => (
+                <ChangeRow key={change.change_id} change={change} onAsk={setConfirming} />
+              ))}
+            </ul>
+            {confirming && (
+              <Confirm
+                title={t(`changes.kind.${confirming.change.kind}`, { email: confirming.change.email })}
+                text={t(`changes.${confirming.what}Ask`, { email: confirming.change.requested_by })}
+                label={t(`changes.${confirming.what}`)}
+                action={() => act(confirming)}
+                onClose={() => setConfirming(null)}
+              />
+            )}
+          </Card>
+        )
+      }
+    </Loaded>
   );
 }
 
-function ChangeRow(props: { change: OperatorChange; onAsk: (action: Action) => void }): ReactNode {
-  const { change, onAsk } = props;
+function ChangeRow({ change, onAsk }: { change: OperatorChange; onAsk: (action: Action) => void }): ReactNode {
   const { t } = useTranslation('operator');
-  const what = t(`changes.kind.${change.kind}`, { email: change.email });
-  const button = (action: Action['what'], look: string) => (
-    <button
-      type="button"
-      className={`button ${look}`}
-      aria-label={t('changes.actionFor', { action: t(`changes.${action}`), what })}
-      onClick={() => onAsk({ what: action, change })}
+  const { kind, email, requested_by, requested_at, expires_at, own } = change;
+  const title = t(`changes.kind.${kind}`, { email });
+  const button = (what: Action['what'], look?: ButtonKind) => (
+    <Button
+      kind={look}
+      aria-label={t('changes.actionFor', { action: t(`changes.${what}`), what: title })}
+      onClick={() => onAsk({ what, change })}
     >
-      {t(`changes.${action}`)}
-    </button>
+      {t(`changes.${what}`)}
+    </Button>
   );
   return (
     <li className="spread">
       <div>
-        <strong>{what}</strong>
+        <strong>{title}</strong>
         <p className="hint">
-          {t('changes.requestedBy', { email: change.requested_by })} <Ago at={change.requested_at} />
+          {t('changes.requestedBy', { email: requested_by })} <Ago at={requested_at} />
           {' · '}
-          {t('changes.ends', { time: fullTime(change.expires_at) })}
+          {t('changes.ends', { time: fullTime(expires_at) })}
         </p>
-        {change.own && <p className="hint">{t('changes.own')}</p>}
+        {own && <p className="hint">{t('changes.own')}</p>}
       </div>
       <div className="row">
-        {change.own ? (
-          button('withdraw', '')
-        ) : (
-          <>
-            {button('decline', '')}
-            {button('approve', 'button-main')}
-          </>
-        )}
+        {own && button('withdraw')}
+        {!own && button('decline')}
+        {!own && button('approve', 'main')}
       </div>
     </li>
   );

@@ -1,30 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { type AccountPage, inviteUser, type Requested, type UserRole } from '../../api/operator.ts';
 import { MEMBER_ROLES } from '../../api/session.ts';
-import { Field } from '../../components/field.tsx';
-import { useProblemText } from '../../components/problem-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmailField, Field, SelectField } from '../../components/field.tsx';
+import { Form } from '../../components/form-dialog.tsx';
+import { useProblemText } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 
-/** Invites a user of an account, with a role, or an operator. */
-export function InviteForm({
-  account,
-  onInvited,
-}: {
-  /** The id of the preselected account. */
+/** Invites a user of an account, with a role, or an operator. @param props.account the id of the preselected account. */
+export function InviteForm(props: {
   account: string | null;
   onInvited: (outcome: Requested) => Promise<void>;
 }): ReactNode {
+  const { account, onInvited } = props;
   const { t } = useTranslation('operator');
   const textOf = useProblemText();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<UserRole | ''>('');
   const [chosen, setChosen] = useState(account ?? '');
-  const roleId = useId();
-  const invite = useAction({
+  const { mutate, isPending, error } = useAction({
     mutationFn: (invited: UserRole) =>
       inviteUser(email, invited === 'operator' ? null : { account_id: Number(chosen), role: invited }),
     onSuccess: async (outcome) => {
@@ -32,42 +30,35 @@ export function InviteForm({
       await onInvited(outcome);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (role !== '') invite.mutate(role);
-  };
-  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('users.emailRule') : textOf(error));
   return (
-    <form className="card operator-invite" onSubmit={submit}>
-      <h2>{t('users.invite')}</h2>
-      <Field
-        label={t('users.email')}
-        type="email"
-        dir="ltr"
+    <Form className="card operator-invite" onSubmit={() => role !== '' && mutate(role)}>
+      <h2>{t('users:invite')}</h2>
+      <EmailField
+        label={t('users:email')}
         autoComplete="off"
-        required
-        maxLength={254}
         value={email}
-        onChange={(event) => setEmail(event.target.value)}
-        error={invite.isError ? errorText(invite.error) : null}
+        onChange={setEmail}
+        error={error && (isProblem(error, 'invalid_request') ? t('users:emailRule') : textOf(error))}
       />
-      <div className="field">
-        <label htmlFor={roleId}>{t('users.role')}</label>
-        <select id={roleId} required value={role} onChange={(event) => setRole(event.target.value as typeof role)}>
-          <option value="">{t('users.chooseRole')}</option>
-          {[...MEMBER_ROLES, 'operator' as const].map((value) => (
-            <option key={value} value={value}>
-              {t(`common:role.${value}`)}
-            </option>
-          ))}
-        </select>
-        {role !== '' && <p className="hint">{t(`users:roleAbout.${role}`)}</p>}
-      </div>
+      <SelectField
+        label={t('users:role')}
+        hint={role === '' ? undefined : t(`users:roleAbout.${role}`)}
+        required
+        value={role}
+        onChange={(value) => setRole(value as typeof role)}
+      >
+        <option value="">{t('users.chooseRole')}</option>
+        {[...MEMBER_ROLES, 'operator' as const].map((value) => (
+          <option key={value} value={value}>
+            {t(`common:role.${value}`)}
+          </option>
+        ))}
+      </SelectField>
       {role !== 'operator' && <AccountField value={chosen} onChange={setChosen} />}
-      <button type="submit" className="button button-main" disabled={invite.isPending}>
-        {t('users.makeLink')}
-      </button>
-    </form>
+      <Button type="submit" kind="main" disabled={isPending}>
+        {t('users:makeLink')}
+      </Button>
+    </Form>
   );
 }
 
@@ -87,6 +78,7 @@ function AccountField({ value, onChange }: { value: string; onChange: (value: st
     <>
       <Field
         label={t('users.account')}
+        hint={chosen ? chosen.name : t('users.accountHint')}
         list={listId}
         dir="auto"
         autoComplete="off"
@@ -94,8 +86,7 @@ function AccountField({ value, onChange }: { value: string; onChange: (value: st
         pattern="[1-9][0-9]*"
         title={t('users.accountHint')}
         value={value}
-        onChange={(event) => onChange(event.target.value)}
-        hint={chosen ? chosen.name : t('users.accountHint')}
+        onChange={onChange}
       />
       <datalist id={listId}>
         {accounts.map(({ account_id, name }) => (

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountRow } from '../../api/operator.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Field } from '../../components/field.tsx';
+import { Button } from '../../components/button.tsx';
+import { Field, RadioChoice } from '../../components/field.tsx';
+import { Confirm, Dialog, Form } from '../../components/form-dialog.tsx';
+import { ProblemNote, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 type Change = { suspended: boolean } | { signing: boolean } | { rate_limit: string };
@@ -18,58 +18,46 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
   const queryClient = useQueryClient();
   const notices = useNotices();
   const [confirming, setConfirming] = useState<'suspend' | 'disableSigning' | null>(null);
-  const isSuspended = account.state === 'suspended';
+  const { name, state, signing_enabled } = account;
+  const isSuspended = state === 'suspended';
   const apply = async (change: Change) => {
     await call('PATCH', `/operator/accounts/${account.account_id}`, { body: change });
     await queryClient.invalidateQueries({ queryKey: ['operator', 'accounts'] });
     notices.show({ text: t('accounts.changed') });
   };
   const change = useAction({ mutationFn: apply });
+  const destructive = (what: NonNullable<typeof confirming>) => (
+    <Button kind="bad" onClick={() => setConfirming(what)}>
+      {t(`accounts.${what}`)}
+    </Button>
+  );
   return (
-    <Dialog title={account.name} onClose={onClose}>
+    <Dialog title={name} onClose={onClose}>
       <div className="stack">
         {change.isError && <ProblemNote error={change.error} />}
         <div className="spread">
           <p>{t(isSuspended ? 'accounts.isSuspended' : 'accounts.isActive')}</p>
           {isSuspended ? (
-            <button type="button" className="button" onClick={() => change.mutate({ suspended: false })}>
-              {t('accounts.resume')}
-            </button>
+            <Button onClick={() => change.mutate({ suspended: false })}>{t('accounts.resume')}</Button>
           ) : (
-            <button type="button" className="button button-bad" onClick={() => setConfirming('suspend')}>
-              {t('accounts.suspend')}
-            </button>
+            destructive('suspend')
           )}
         </div>
         <div className="spread">
-          <p>{t(account.signing_enabled ? 'accounts.isSigning' : 'accounts.isNotSigning')}</p>
-          {account.signing_enabled ? (
-            <button type="button" className="button button-bad" onClick={() => setConfirming('disableSigning')}>
-              {t('accounts.disableSigning')}
-            </button>
+          <p>{t(signing_enabled ? 'accounts.isSigning' : 'accounts.isNotSigning')}</p>
+          {signing_enabled ? (
+            destructive('disableSigning')
           ) : (
-            <button type="button" className="button" onClick={() => change.mutate({ signing: true })}>
-              {t('accounts.enableSigning')}
-            </button>
+            <Button onClick={() => change.mutate({ signing: true })}>{t('accounts.enableSigning')}</Button>
           )}
         </div>
         <RateLimitForm account={account} apply={apply} />
       </div>
-      {confirming === 'suspend' && (
+      {confirming && (
         <Confirm
-          title={t('accounts.suspend')}
-          text={t('accounts.suspendAsk', { name: account.name })}
-          label={t('accounts.suspend')}
-          action={() => apply({ suspended: true })}
-          onClose={() => setConfirming(null)}
-        />
-      )}
-      {confirming === 'disableSigning' && (
-        <Confirm
-          title={t('accounts.disableSigning')}
-          text={t('accounts.disableSigningAsk', { name: account.name })}
-          label={t('accounts.disableSigning')}
-          action={() => apply({ signing: false })}
+          title={t(`accounts.${confirming}`)}
+          text={t(`accounts.${confirming}Ask`, { name })}
+          action={() => apply(confirming === 'suspend' ? { suspended: true } : { signing: false })}
           onClose={() => setConfirming(null)}
         />
       )}
@@ -80,36 +68,23 @@ export function ManageAccount({ account, onClose }: { account: AccountRow; onClo
 const KINDS = ['default', 'none', 'own'] as const;
 type Kind = (typeof KINDS)[number];
 
-function RateLimitForm({
-  account,
-  apply,
-}: {
-  account: AccountRow;
-  apply: (change: Change) => Promise<void>;
-}): ReactNode {
+function RateLimitForm(props: { account: AccountRow; apply: (change: Change) => Promise<void> }): ReactNode {
   const { t } = useTranslation('operator');
   const textOf = useProblemText();
-  const { rate_limit } = account;
+  const { rate_limit } = props.account;
   const now: Kind = rate_limit === 'default' || rate_limit === 'none' ? rate_limit : 'own';
   const [kind, setKind] = useState<Kind>(now);
   const [own, setOwn] = useState(now === 'own' ? rate_limit : '100/1s');
-  const set = useAction({ mutationFn: () => apply({ rate_limit: kind === 'own' ? own.trim() : kind }) });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    set.mutate();
-  };
-  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('limit.rule') : textOf(error));
+  const set = useAction({ mutationFn: () => props.apply({ rate_limit: kind === 'own' ? own.trim() : kind }) });
+  const { error } = set;
   return (
-    <form className="stack-tight" onSubmit={submit}>
-      <fieldset className="operator-choices">
-        <legend>{t('limit.legend')}</legend>
-        {KINDS.map((value) => (
-          <label key={value} className="row">
-            <input type="radio" name="limit" checked={kind === value} onChange={() => setKind(value)} />
-            {t(`limit.${value}`)}
-          </label>
-        ))}
-      </fieldset>
+    <Form className="stack-tight" action={set}>
+      <RadioChoice
+        label={t('limit.legend')}
+        options={KINDS.map((value) => ({ value, name: t(`limit.${value}`) }))}
+        value={kind}
+        onChange={setKind}
+      />
       {kind === 'own' && (
         <Field
           label={t('limit.rate')}
@@ -117,16 +92,16 @@ function RateLimitForm({
           dir="ltr"
           required
           value={own}
-          onChange={(event) => setOwn(event.target.value)}
-          error={set.isError ? errorText(set.error) : null}
+          onChange={setOwn}
+          error={error && (isProblem(error, 'invalid_request') ? t('limit.rule') : textOf(error))}
         />
       )}
-      {set.isError && kind !== 'own' && <ProblemNote error={set.error} />}
+      {error && kind !== 'own' && <ProblemNote error={error} />}
       <div>
-        <button type="submit" className="button" disabled={set.isPending}>
+        <Button type="submit" disabled={set.isPending}>
           {t('limit.set')}
-        </button>
+        </Button>
       </div>
-    </form>
+    </Form>
   );
 }

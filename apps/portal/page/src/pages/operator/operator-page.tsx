@@ -1,38 +1,34 @@
-import { keepPreviousData, useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import type { AccountPage, AccountRow } from '../../api/operator.ts';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { Field } from '../../components/field.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { useDebounced } from '../../components/use-debounced.ts';
-import { AccountTable } from './account-table.tsx';
-import './operator.css';
-import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Field, NameField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { EmptyState, Paged, usePagedList, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
+import { formatCount } from '../../components/numbers.ts';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
+import { useDebounced } from '../../components/use-debounced.ts';
+import { ManageAccount } from './manage-account.tsx';
 
 /** All accounts with their counts and settings. */
 export function OperatorPage(): ReactNode {
   const { t } = useTranslation('operator');
   const [text, setText] = useState('');
   const searched = useDebounced(text.trim());
-  const accounts = useInfiniteQuery({
+  const list = usePagedList({
     queryKey: ['operator', 'accounts', searched],
-    queryFn: ({ pageParam, signal }) =>
-      call<AccountPage>('GET', '/operator/accounts', { query: { q: searched, after: pageParam }, signal }),
-    initialPageParam: null as number | null,
-    getNextPageParam: (page) => page.next,
-    placeholderData: keepPreviousData,
+    path: '/operator/accounts',
+    query: (after) => ({ q: searched, after }),
+    rowsOf: ({ accounts }: AccountPage) => accounts,
+    keepsPrevious: true,
     refetchInterval: 15_000,
   });
-  const pages = accounts.data?.pages ?? [];
-  const rows = pages.flatMap((page) => page.accounts);
   return (
     <div className="stack">
       <PageHeader title={t('accounts.title')} about={t('accounts.about')}>
@@ -40,28 +36,20 @@ export function OperatorPage(): ReactNode {
         <NewAccount />
       </PageHeader>
       <div className="narrow-search">
-        <Field
-          label={t('accounts.search')}
-          type="search"
-          dir="auto"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
+        <Field label={t('accounts.search')} type="search" dir="auto" value={text} onChange={setText} />
       </div>
-      {accounts.isError && <ProblemNote error={accounts.error} retry={() => void accounts.refetch()} />}
-      {accounts.isPending && <Skeleton shape="rows" count={8} />}
-      {accounts.isSuccess && rows.length === 0 && (
-        <EmptyState
-          title={t(searched ? 'accounts.noneFound' : 'accounts.none')}
-          text={t(searched ? 'accounts.noneFoundAbout' : 'accounts.noneAbout')}
-        />
-      )}
-      {rows.length > 0 && <AccountTable accounts={rows} countedTo={pages[0]?.counted_to ?? 0} />}
-      {accounts.hasNextPage && (
-        <button type="button" className="button more-button" onClick={() => void accounts.fetchNextPage()}>
-          {t('common:action.more')}
-        </button>
-      )}
+      <Paged
+        list={list}
+        skeleton={8}
+        empty={
+          <EmptyState
+            title={t(searched ? 'accounts.noneFound' : 'accounts.none')}
+            text={t(searched ? 'accounts.noneFoundAbout' : 'accounts.noneAbout')}
+          />
+        }
+      >
+        {(accounts) => <AccountTable accounts={accounts} countedTo={list.pages[0]?.counted_to ?? 0} />}
+      </Paged>
     </div>
   );
 }
@@ -82,33 +70,105 @@ function NewAccount(): ReactNode {
       await queryClient.invalidateQueries({ queryKey: ['operator', 'accounts'] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
-  const errorText = (error: unknown) => (isProblem(error, 'invalid_request') ? t('accounts.nameRule') : textOf(error));
+  const { error } = create;
+  const title = t('accounts.create');
   return (
     <>
-      <button type="button" className="button button-main" onClick={() => setOpen(true)}>
-        {t('accounts.create')}
-      </button>
+      <Button kind="main" onClick={() => setOpen(true)}>
+        {title}
+      </Button>
       {isOpen && (
-        <Dialog title={t('accounts.create')} onClose={() => setOpen(false)}>
-          <form className="stack" onSubmit={submit}>
-            <Field
-              label={t('accounts.name')}
-              dir="auto"
-              required
-              maxLength={200}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-              hint={t('accounts.nameHint')}
-              error={create.isError ? errorText(create.error) : null}
-            />
-            <FormButtons submit={t('accounts.create')} isBusy={create.isPending} onClose={() => setOpen(false)} />
-          </form>
-        </Dialog>
+        <FormDialog title={title} submit={title} action={create} isExplained onClose={() => setOpen(false)}>
+          <NameField
+            label={t('accounts.name')}
+            hint={t('accounts.nameHint')}
+            maxLength={200}
+            value={name}
+            onChange={setName}
+            error={error && (isProblem(error, 'invalid_request') ? t('accounts.nameRule') : textOf(error))}
+          />
+        </FormDialog>
       )}
     </>
+  );
+}
+
+/** @param props.countedTo counting stops above this. */
+function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; countedTo: number }): ReactNode {
+  const { t } = useTranslation('operator');
+  const [managedId, setManagedId] = useState<number | null>(null);
+  const managed = accounts.find((account) => account.account_id === managedId);
+  const count = (number: number) => (number > countedTo ? `${formatCount(countedTo)}+` : formatCount(number));
+  return (
+    <div className="card table-card">
+      <DataTable
+        rows={accounts}
+        keyOf={({ account_id }) => account_id}
+        columns={[
+          {
+            header: t('accounts.account'),
+            cell: ({ account_id, name }) => (
+              <>
+                <Link href={`/accounts/${account_id}/review`} dir="auto">
+                  {name}
+                </Link>{' '}
+                <bdi dir="ltr" className="hint">
+                  #{account_id}
+                </bdi>
+              </>
+            ),
+          },
+          { header: t('accounts.state'), cell: (account) => <AccountBadges account={account} /> },
+          { header: t('accounts.waiting'), isNumber: true, cell: ({ orders_waiting }) => count(orders_waiting) },
+          {
+            header: t('accounts.dead'),
+            isNumber: true,
+            cell: ({ account_id, name, dead_receipts }) =>
+              dead_receipts > 0 ? (
+                <Link href={`/accounts/${account_id}/receipts?state=dead`} className="badge badge-bad">
+                  {count(dead_receipts)}
+                  <span className="visually-hidden"> {t('accounts.deadOf', { name })}</span>
+                </Link>
+              ) : (
+                count(0)
+              ),
+          },
+          {
+            header: t('accounts.limit'),
+            cell: ({ rate_limit: limit }) =>
+              limit === 'default' || limit === 'none' ? t(`limit.${limit}`) : <bdi dir="ltr">{limit}</bdi>,
+          },
+          {
+            header: t('users.title'),
+            isNumber: true,
+            cell: ({ account_id, name, users }) => (
+              <Link href={`/operator/users?account=${account_id}`}>
+                {count(users)}
+                <span className="visually-hidden"> {t('accounts.usersOf', { name })}</span>
+              </Link>
+            ),
+          },
+        ]}
+        actions={{
+          header: t('accounts.manage'),
+          of: ({ account_id, name }) => (
+            <Button aria-label={t('accounts.manageNamed', { name })} onClick={() => setManagedId(account_id)}>
+              {t('accounts.manage')}
+            </Button>
+          ),
+        }}
+      />
+      {managed && <ManageAccount account={managed} onClose={() => setManagedId(null)} />}
+    </div>
+  );
+}
+
+function AccountBadges({ account: { state, signing_enabled } }: { account: AccountRow }): ReactNode {
+  const { t } = useTranslation('operator');
+  return (
+    <span className="row">
+      <span className={state === 'active' ? 'badge' : 'badge badge-warn'}>{t(`accounts.${state}`)}</span>
+      {signing_enabled && <span className="badge">{t('accounts.signs')}</span>}
+    </span>
   );
 }

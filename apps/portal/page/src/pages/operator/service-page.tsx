@@ -1,20 +1,17 @@
+import type { LaneState } from '@orders/queue/queue-stats.ts';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
-import type { ServiceState, Worker } from '../../api/operator.ts';
-import { HelpLink } from '../../components/help-link.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { Ago } from '../../components/time.tsx';
-import { DeadList } from './dead-list.tsx';
-import './operator.css';
-import type { LaneState } from '@orders/queue/queue-stats.ts';
+import type { DeadPage, ServiceState, Worker } from '../../api/operator.ts';
+import { Card, Fact } from '../../components/card.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { EmptyState, Loaded, Paged, Skeleton, usePagedList } from '../../components/loaded.tsx';
 import { formatCount } from '../../components/numbers.ts';
-import '../../components/data-table.css';
-import { EmptyState } from '../../components/empty-state.tsx';
-import '../../components/data-table.css';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { Ago } from '../../components/time.tsx';
+import './operator.css';
 
 /** Short, because somebody may watch whether a worker comes back. */
 const POLL_INTERVAL_MS = 3000;
@@ -29,15 +26,15 @@ export function ServicePage(): ReactNode {
   });
   return (
     <div className="stack">
-      <PageHeader title={t('service.title')} about={t('service.about')}>
+      <PageHeader title={t('common:nav.service')} about={t('service.about')}>
         <HelpLink page="service" />
         <a className="button" href="/operator/queues">
           {t('service.board')}
         </a>
       </PageHeader>
-      {service.isError && <ProblemNote error={service.error} retry={() => void service.refetch()} />}
-      {service.isPending && <Skeleton shape="blocks" count={1} />}
-      {service.data && <State state={service.data} />}
+      <Loaded query={service} skeleton={<Skeleton shape="blocks" count={1} />}>
+        {(state) => <State state={state} />}
+      </Loaded>
       <DeadList />
     </div>
   );
@@ -58,18 +55,17 @@ function State({ state: { workers, lanes, oldest_pending_at } }: { state: Servic
         </p>
       )}
       <div className="service-parts">
-        <section className="card table-card" aria-labelledby="workers-title">
-          <h2 id="workers-title">{t('service.workers')}</h2>
+        <Card title={t('service.workers')} className="table-card">
           <WorkersTable workers={workers} />
-        </section>
-        <section className="card table-card" aria-labelledby="lanes-title">
-          <h2 id="lanes-title">{t('service.lanes')}</h2>
+        </Card>
+        <Card title={t('service.lanes')} className="table-card">
           {lanes && <LanesTable lanes={lanes} />}
           <dl className="facts service-oldest">
-            <dt>{t('service.oldest')}</dt>
-            <dd>{oldest_pending_at === null ? t('service.allFinal') : <Ago at={oldest_pending_at} />}</dd>
+            <Fact name={t('service.oldest')}>
+              {oldest_pending_at === null ? t('service.allFinal') : <Ago at={oldest_pending_at} />}
+            </Fact>
           </dl>
-        </section>
+        </Card>
       </div>
     </>
   );
@@ -78,42 +74,30 @@ function State({ state: { workers, lanes, oldest_pending_at } }: { state: Servic
 /** The jobs in each lane of the queue. */
 function LanesTable({ lanes }: { lanes: LaneState[] }): ReactNode {
   const { t } = useTranslation('operator');
+  const count = (name: 'waiting' | 'active' | 'delayed') => ({
+    header: t(`service.${name}`),
+    isNumber: true,
+    cell: (state: LaneState) => formatCount(state[name]),
+  });
   return (
-    <table className="data-table">
-      <thead>
-        <tr>
-          <th scope="col">{t('service.lane')}</th>
-          <th scope="col" className="is-number">
-            {t('service.waiting')}
-          </th>
-          <th scope="col" className="is-number">
-            {t('service.active')}
-          </th>
-          <th scope="col" className="is-number">
-            {t('service.delayed')}
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {lanes.map(({ lane, waiting, active, delayed }) => (
-          <tr key={lane}>
-            <th scope="row">
+    <DataTable
+      rows={lanes}
+      keyOf={({ lane }) => lane}
+      columns={[
+        {
+          header: t('service.lane'),
+          cell: ({ lane }) => (
+            <>
               {t(`service.${lane}`)}
               <p className="hint">{t(`service.${lane}About`)}</p>
-            </th>
-            <td className="is-number" data-label={t('service.waiting')}>
-              {formatCount(waiting)}
-            </td>
-            <td className="is-number" data-label={t('service.active')}>
-              {formatCount(active)}
-            </td>
-            <td className="is-number" data-label={t('service.delayed')}>
-              {formatCount(delayed)}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </>
+          ),
+        },
+        count('waiting'),
+        count('active'),
+        count('delayed'),
+      ]}
+    />
   );
 }
 
@@ -122,35 +106,23 @@ function WorkersTable({ workers }: { workers: Worker[] }): ReactNode {
   const { t } = useTranslation('operator');
   if (workers.length === 0) return <EmptyState title={t('service.none')} text={t('service.noneAbout')} />;
   return (
-    <table className="data-table">
-      <thead>
-        <tr>
-          <th scope="col">{t('service.worker')}</th>
-          <th scope="col">{t('service.state')}</th>
-          <th scope="col">{t('service.seen')}</th>
-          <th scope="col">{t('service.started')}</th>
-        </tr>
-      </thead>
-      <tbody>
-        {workers.map((worker) => (
-          <tr key={worker.worker_id}>
-            <th scope="row">
-              <bdi dir="ltr">{worker.host}</bdi>{' '}
-              <span className="hint">{t('service.process', { id: worker.pid })}</span>
-            </th>
-            <td data-label={t('service.state')}>
-              <WorkerBadge worker={worker} />
-            </td>
-            <td data-label={t('service.seen')}>
-              <Ago at={worker.seen_at} />
-            </td>
-            <td data-label={t('service.started')}>
-              <Ago at={worker.started_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <DataTable
+      rows={workers}
+      keyOf={({ worker_id }) => worker_id}
+      columns={[
+        {
+          header: t('service.worker'),
+          cell: ({ host, pid }) => (
+            <>
+              <bdi dir="ltr">{host}</bdi> <span className="hint">{t('service.process', { id: pid })}</span>
+            </>
+          ),
+        },
+        { header: t('service.state'), cell: (worker) => <WorkerBadge worker={worker} /> },
+        { header: t('service.seen'), cell: ({ seen_at }) => <Ago at={seen_at} /> },
+        { header: t('service.started'), cell: ({ started_at }) => <Ago at={started_at} /> },
+      ]}
+    />
   );
 }
 
@@ -159,4 +131,53 @@ function WorkerBadge({ worker: { is_alive, has_queue } }: { worker: Worker }): R
   if (!is_alive) return <span className="badge badge-bad">{t('service.silent')}</span>;
   if (!has_queue) return <span className="badge badge-warn">{t('service.noQueue')}</span>;
   return <span className="badge badge-good">{t('service.running')}</span>;
+}
+
+/** Receipts of all accounts that failed for good, latest first. */
+function DeadList(): ReactNode {
+  const { t } = useTranslation('operator');
+  const list = usePagedList({
+    queryKey: ['operator', 'dead'],
+    path: '/operator/dead',
+    query: (next) => ({ ...next }),
+    rowsOf: ({ dead }: DeadPage) => dead,
+  });
+  return (
+    <Card title={t('dead.title')} className="table-card">
+      <Paged list={list} empty={<EmptyState title={t('dead.none')} text={t('dead.noneAbout')} />}>
+        {(rows) => (
+          <DataTable
+            rows={rows}
+            keyOf={({ receipt_id }) => receipt_id}
+            columns={[
+              {
+                header: t('dead.receipt'),
+                cell: ({ receipt_id, account_id }) => (
+                  <Link href={`/accounts/${account_id}/receipts/${receipt_id}`} className="mono" dir="ltr">
+                    {receipt_id}
+                  </Link>
+                ),
+              },
+              { header: t('accounts.account'), cell: ({ account_name }) => <bdi>{account_name}</bdi> },
+              { header: t('dead.error'), cell: ({ error_code }) => <Cause code={error_code} /> },
+              { header: t('dead.since'), cell: ({ died_at }) => <Ago at={died_at} /> },
+            ]}
+          />
+        )}
+      </Paged>
+    </Card>
+  );
+}
+
+/** The cause in words, with its code, which the log and the pages for operators use. */
+function Cause({ code }: { code: string | null }): ReactNode {
+  const { t } = useTranslation('receipts');
+  return (
+    <>
+      {code !== null && t(`error.${code}.name`, { defaultValue: '' })}{' '}
+      <code dir="ltr" className="hint">
+        {code ?? '?'}
+      </code>
+    </>
+  );
 }

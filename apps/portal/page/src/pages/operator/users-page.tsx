@@ -1,23 +1,26 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { call } from '../../api/client.ts';
 import { type InvitationLink, type Requested, requestLink, type UserPage, type UserRow } from '../../api/operator.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Confirm } from '../../components/form-dialog.tsx';
+import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { Ago } from '../../components/time.tsx';
 import { LinkDialog } from '../members/link-dialog.tsx';
 import { ChangesCard } from './changes-card.tsx';
 import { InviteForm } from './invite-form.tsx';
 import './operator.css';
-import { useSession } from '../../api/session.ts';
-import { Ago } from '../../components/time.tsx';
-import '../../components/data-table.css';
+
+/** What can be done with a user, each with its path below the user's. */
+const ACTIONS = { link: '', sessions: '/sessions', secondFactors: '/second-factors', remove: '' };
+const ACTION_NAMES = Object.keys(ACTIONS) as (keyof typeof ACTIONS)[];
+type UserAction = { what: keyof typeof ACTIONS; user: UserRow };
 
 /** The users of all accounts, or of one. */
 export function UsersPage(): ReactNode {
@@ -27,14 +30,12 @@ export function UsersPage(): ReactNode {
   const notices = useNotices();
   const [confirming, setConfirming] = useState<UserAction | null>(null);
   const [link, setLink] = useState<InvitationLink | null>(null);
-  const users = useInfiniteQuery({
+  const list = usePagedList({
     queryKey: ['operator', 'users', account],
-    queryFn: ({ pageParam, signal }) =>
-      call<UserPage>('GET', '/operator/users', { query: { account_id: account, after: pageParam }, signal }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ next }) => next,
+    path: '/operator/users',
+    query: (after) => ({ account_id: account, after }),
+    rowsOf: ({ users }: UserPage) => users,
   });
-  const found = users.data?.pages.flatMap((page) => page.users) ?? [];
   /** Shows a new link, or that the change waits. */
   const report = async (outcome: Requested) => {
     if (outcome && 'link' in outcome) setLink(outcome);
@@ -42,8 +43,7 @@ export function UsersPage(): ReactNode {
     await queryClient.invalidateQueries({ queryKey: ['operator'] });
   };
   const act = async ({ what, user }: UserAction) => {
-    const part = { sessions: '/sessions', secondFactors: '/second-factors', remove: '', link: '' }[what];
-    const path = `/operator/users/${user.user_id}${part}`;
+    const path = `/operator/users/${user.user_id}${ACTIONS[what]}`;
     await report(what === 'link' ? await requestLink(user) : await call<Requested>('DELETE', path));
   };
   return (
@@ -59,20 +59,13 @@ export function UsersPage(): ReactNode {
           <Link href={`/accounts/${account}/users`}>{t('users.roles')}</Link>
         </p>
       )}
-      {users.isError && <ProblemNote error={users.error} retry={() => void users.refetch()} />}
-      {users.isPending && <Skeleton shape="rows" count={6} />}
-      {users.isSuccess && found.length === 0 && <EmptyState title={t('users.none')} text={t('users.noneAbout')} />}
-      {found.length > 0 && <UserTable users={found} onAsk={setConfirming} />}
-      {users.hasNextPage && (
-        <button type="button" className="button more-button" onClick={() => void users.fetchNextPage()}>
-          {t('common:action.more')}
-        </button>
-      )}
+      <Paged list={list} skeleton={6} empty={<EmptyState title={t('users.none')} text={t('users.noneAbout')} />}>
+        {(users) => <UserTable users={users} onAsk={setConfirming} />}
+      </Paged>
       {confirming && (
         <Confirm
           title={t(`users.${confirming.what}`)}
           text={t(`users.${confirming.what}Ask`, { email: confirming.user.email })}
-          label={t(`users.${confirming.what}`)}
           action={() => act(confirming)}
           onClose={() => setConfirming(null)}
         />
@@ -88,71 +81,66 @@ export function UsersPage(): ReactNode {
   );
 }
 
-type UserAction = { what: 'link' | 'sessions' | 'secondFactors' | 'remove'; user: UserRow };
-
 /** Users with their roles in each of their accounts. */
 function UserTable({ users, onAsk }: { users: UserRow[]; onAsk: (confirming: UserAction) => void }): ReactNode {
   const { t } = useTranslation('operator');
   const { email: own } = useSession();
   return (
     <div className="card table-card">
-      <table className="data-table">
-        <thead>
-          <tr>
-            <th scope="col">{t('users.who')}</th>
-            <th scope="col">{t('users.role')}</th>
-            <th scope="col">{t('users.lastSignedIn')}</th>
-            <th scope="col">
-              <span className="visually-hidden">{t('users.actions')}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {users.map((user) => (
-            <tr key={user.user_id}>
-              <th scope="row">
-                <bdi>{user.name}</bdi>
+      <DataTable
+        rows={users}
+        keyOf={({ user_id }) => user_id}
+        columns={[
+          {
+            header: t('users:who'),
+            cell: ({ name, email }) => (
+              <>
+                <bdi>{name}</bdi>
                 <p className="hint">
-                  <bdi dir="ltr">{user.email}</bdi>
+                  <bdi dir="ltr">{email}</bdi>
                 </p>
-              </th>
-              <td data-label={t('users.role')}>
-                {user.role === 'operator' && <span className="badge">{t('common:role.operator')}</span>}
-                <ul className="plain user-memberships">
-                  {user.memberships.map(({ account_id, role }) => (
-                    <li key={account_id}>
-                      <Link href={`/operator/users?account=${account_id}`}>
-                        {t('users.memberOf', { role: t(`common:role.${role}`), id: account_id })}
-                      </Link>
-                    </li>
-                  ))}
-                </ul>
-              </td>
-              <td data-label={t('users.lastSignedIn')}>
-                {user.last_signed_in_at === null ? t('users.never') : <Ago at={user.last_signed_in_at} />}
-              </td>
-              <td className="cell-actions">
-                <span className="row">
-                  {(['link', 'sessions', 'secondFactors', 'remove'] as const).map(
-                    (what) =>
-                      !((what === 'remove' || what === 'secondFactors') && user.email === own) && (
-                        <button
-                          key={what}
-                          type="button"
-                          className={what === 'remove' ? 'button button-bad' : 'button'}
-                          aria-label={t('users.actionFor', { action: t(`users.${what}`), email: user.email })}
-                          onClick={() => onAsk({ what, user })}
-                        >
-                          {t(`users.${what}`)}
-                        </button>
-                      ),
-                  )}
-                </span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+              </>
+            ),
+          },
+          { header: t('users:role'), cell: (user) => <Roles user={user} /> },
+          {
+            header: t('users:lastSignedIn'),
+            cell: ({ last_signed_in_at: at }) => (at === null ? t('users:never') : <Ago at={at} />),
+          },
+        ]}
+        actions={{
+          header: t('users:actions'),
+          of: (user) =>
+            ACTION_NAMES.filter((what) => user.email !== own || what === 'link' || what === 'sessions').map((what) => (
+              <Button
+                key={what}
+                kind={what === 'remove' ? 'bad' : undefined}
+                aria-label={t('users:actionFor', { action: t(`users.${what}`), email: user.email })}
+                onClick={() => onAsk({ what, user })}
+              >
+                {t(`users.${what}`)}
+              </Button>
+            )),
+        }}
+      />
     </div>
+  );
+}
+
+function Roles({ user }: { user: UserRow }): ReactNode {
+  const { t } = useTranslation('operator');
+  return (
+    <>
+      {user.role === 'operator' && <span className="badge">{t('common:role.operator')}</span>}
+      <ul className="plain user-memberships">
+        {user.memberships.map(({ account_id, role }) => (
+          <li key={account_id}>
+            <Link href={`/operator/users?account=${account_id}`}>
+              {t('users.memberOf', { role: t(`common:role.${role}`), id: account_id })}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

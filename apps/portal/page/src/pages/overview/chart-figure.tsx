@@ -1,22 +1,18 @@
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OverviewPoint } from '../../api/overview.ts';
+import { DataTable } from '../../components/data-table.tsx';
 import { formatStep, type Series } from './series.ts';
 
 /** A chart with title, legend and data table. */
-export function ChartFigure({
-  title,
-  points,
-  series,
-  stepMs,
-  children,
-}: {
+export function ChartFigure(props: {
   title: string;
   points: OverviewPoint[];
   series: Series[];
   stepMs: number;
   children: ReactNode;
 }): ReactNode {
+  const { title, points, series, stepMs, children } = props;
   const { t } = useTranslation('overview');
   const id = useId();
   return (
@@ -43,28 +39,18 @@ export function ChartFigure({
         <summary>{t('asTable')}</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
         <section className="table-scroll chart-table" tabIndex={0} aria-labelledby={id}>
-          <table className="table">
-            <thead>
-              <tr>
-                <th scope="col">{t('from')}</th>
-                {series.map(({ name }) => (
-                  <th key={name} scope="col">
-                    {t(`series.${name}`)}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {points.toReversed().map((point) => (
-                <tr key={point.at}>
-                  <th scope="row">{formatStep(point.at, stepMs, points.length)}</th>
-                  {series.map(({ name, of, format }) => (
-                    <td key={name}>{formatted(of(point), format)}</td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <DataTable
+            className="table"
+            rows={points.toReversed()}
+            keyOf={({ at }) => at}
+            columns={[
+              { header: t('from'), cell: ({ at }) => formatStep(at, stepMs, points.length) },
+              ...series.map(({ name, of, format }) => ({
+                header: t(`series.${name}`),
+                cell: (point: OverviewPoint) => formatted(of(point), format),
+              })),
+            ]}
+          />
         </section>
       </details>
     </figure>

@@ -11,15 +11,7 @@ const TIME_LABELS = 6;
  * Axes and a tooltip around a drawing. The drawing is SVG in a view of one unit a point and 100 units in height; it is stretched, so it
  * contains no text. In right-to-left languages time runs to the left.
  */
-export function Plot({
-  points,
-  series,
-  stepMs,
-  ticks,
-  format,
-  heightOf,
-  children,
-}: {
+export function Plot(props: {
   points: OverviewPoint[];
   series: Series[];
   stepMs: number;
@@ -30,6 +22,7 @@ export function Plot({
   heightOf: (value: number) => number;
   children: ReactNode;
 }): ReactNode {
+  const { points, series, stepMs, ticks, format, heightOf, children } = props;
   const { i18n } = useTranslation();
   const [pointed, setPointed] = useState<number | null>(null);
   const point = (event: PointerEvent<HTMLElement>) => {

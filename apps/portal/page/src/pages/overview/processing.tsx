@@ -3,15 +3,14 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { type Overview, type OverviewPoint, RANGES, type Range, useOverview } from '../../api/overview.ts';
 import { useAccountId } from '../../api/session.ts';
+import { Mono } from '../../components/card.tsx';
+import { Loaded, Skeleton } from '../../components/loaded.tsx';
 import { formatCount, formatDuration } from '../../components/numbers.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
 import { Segments } from '../../components/segments.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { fullTime } from '../../components/time.tsx';
 import { ChartFigure } from './chart-figure.tsx';
 import { Plot } from './plot.tsx';
-import { LATENCIES, OUTCOMES } from './series.ts';
-import { Tiles } from './tiles.tsx';
+import { LATENCIES, OUTCOMES, pendingOf } from './series.ts';
 
 /** Workers update the counts every minute; older ones mean that no worker runs. */
 const LATE_MS = 240_000;
@@ -33,9 +32,9 @@ export function Processing(): ReactNode {
           onChange={setRange}
         />
       </div>
-      {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Skeleton shape="blocks" count={3} />}
-      {query.data && <Content overview={query.data} updatedAt={query.dataUpdatedAt} />}
+      <Loaded query={query} skeleton={<Skeleton shape="blocks" count={3} />}>
+        {(overview) => <Content overview={overview} updatedAt={query.dataUpdatedAt} />}
+      </Loaded>
     </section>
   );
 }
@@ -80,10 +79,7 @@ function TopWarnings({ warnings }: { warnings: Overview['warnings'] }): ReactNod
           <li key={`${code} ${pointer}`} className="warning-bar">
             <span className="spread">
               <span>
-                {t(`review:warning.${code}`, { defaultValue: code })}{' '}
-                <bdi dir="ltr" className="mono hint">
-                  {pointer || '/'}
-                </bdi>
+                {t(`review:warning.${code}`, { defaultValue: code })} <Mono isHint>{pointer || '/'}</Mono>
               </span>
               <span>{formatCount(count)}</span>
             </span>
@@ -181,4 +177,50 @@ function powersAround(values: readonly (number | null)[]): number[] {
   const low = present.length > 0 ? Math.floor(Math.log10(Math.min(...present))) : 0;
   const high = present.length > 0 ? Math.ceil(Math.log10(Math.max(...present))) : 3;
   return Array.from({ length: Math.max(2, high - low + 1) }, (_, index) => 10 ** (low + index));
+}
+
+/** The totals of the range. */
+function Tiles({ totals }: { totals: Overview['totals'] }): ReactNode {
+  const { t } = useTranslation('overview');
+  const receipts = `/accounts/${useAccountId()}/receipts`;
+  const moving = pendingOf(totals);
+  const ms = (value: number | null) => (value === null ? '–' : formatDuration(value));
+  return (
+    <dl className="tiles">
+      <Tile
+        name="accepted"
+        value={formatCount(totals.accepted)}
+        hint={moving > 0 ? t('moving', { count: moving }) : ''}
+      />
+      <Tile name="written" value={formatCount(totals.written)} />
+      <Tile name="duplicate" value={formatCount(totals.duplicate)} />
+      <Tile
+        name="failed"
+        value={formatCount(totals.failed)}
+        kind={totals.failed > 0 ? 'is-warn' : ''}
+        href={totals.failed > 0 ? `${receipts}?state=failed` : null}
+      />
+      <Tile
+        name="dead"
+        value={formatCount(totals.dead)}
+        kind={totals.dead > 0 ? 'is-bad' : ''}
+        href={totals.dead > 0 ? `${receipts}?state=dead` : null}
+      />
+      <Tile name="p50" value={ms(totals.p50_ms)} hint={t('within99', { time: ms(totals.p99_ms) })} />
+    </dl>
+  );
+}
+
+function Tile(props: { name: string; value: string; hint?: string; kind?: string; href?: string | null }): ReactNode {
+  const { name, value, hint = '', kind = '', href = null } = props;
+  const { t } = useTranslation('overview');
+  return (
+    <div className={`card tile ${kind}`}>
+      <dt className="hint">{t(`tile.${name}`)}</dt>
+      <dd>
+        <strong>{href ? <Link href={href}>{value}</Link> : value}</strong>
+        {hint && <span className="hint">{hint}</span>}
+      </dd>
+    </div>
+  );
 }

@@ -1,19 +1,19 @@
 import type { TFunction } from 'i18next';
-import { ArrowLeft, RotateCcw } from 'lucide-react';
+import { RotateCcw } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { isUnmapped, type ReceiptDetail, useReceipt } from '../../api/receipts.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
+import { Button, CopyButton } from '../../components/button.tsx';
+import { Card, Dotted, Fact, Mono } from '../../components/card.tsx';
 import { ChangeList } from '../../components/change-list.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Loaded, Skeleton } from '../../components/loaded.tsx';
 import { formatCount } from '../../components/numbers.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
+import { WayBack } from '../../components/tab-links.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { CauseNote } from './receipt-rows.tsx';
 import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -21,16 +21,12 @@ import { Timeline } from './timeline.tsx';
 export function ReceiptView({ receiptId }: { receiptId: string }): ReactNode {
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
-  const query = useReceipt(accountId, receiptId);
   return (
     <div className="stack">
-      <Link href={`/accounts/${accountId}/receipts`} className="row receipt-back">
-        <ArrowLeft aria-hidden="true" size={16} className="flips" />
-        {t('title')}
-      </Link>
-      {query.isPending && <Skeleton shape="blocks" count={2} />}
-      {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.data && <ReceiptContent receipt={query.data} />}
+      <WayBack href={`/accounts/${accountId}/receipts`}>{t('common:nav.receipts')}</WayBack>
+      <Loaded query={useReceipt(accountId, receiptId)} skeleton={<Skeleton shape="blocks" count={2} />}>
+        {(receipt) => <ReceiptContent receipt={receipt} />}
+      </Loaded>
     </div>
   );
 }
@@ -51,22 +47,18 @@ function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
         <div className="stack">
           {receipt.error && <Failure receipt={receipt} error={receipt.error} />}
           <Summary receipt={receipt} />
-          <section className="card stack-tight">
-            <h2>{t('timeline')}</h2>
+          <Card title={t('timeline')} className="stack-tight">
             <Timeline events={receipt.events} />
-          </section>
+          </Card>
         </div>
         <div className="stack">
           {receipt.changes.length > 0 && (
-            <section className="card stack-tight">
-              <h2>{t('changes.title')}</h2>
-              <p className="hint">{t('changes.about')}</p>
+            <Card title={t('changes.title')} about={t('changes.about')} className="stack-tight">
               <ChangeList changes={receipt.changes} />
-            </section>
+            </Card>
           )}
           {receipt.warnings.length > 0 && (
-            <section className="card stack-tight">
-              <h2>{t('warnings', { count: receipt.warnings.length })}</h2>
+            <Card title={t('warnings', { count: receipt.warnings.length })} className="stack-tight">
               <ul className="plain stack-tight">
                 {receipt.warnings.map((warning) => (
                   <li key={warning.pointer + warning.code}>
@@ -75,13 +67,13 @@ function ReceiptContent({ receipt }: { receipt: ReceiptDetail }): ReactNode {
                     ) : (
                       <span dir="auto">{warning.detail}</span>
                     )}{' '}
-                    <bdi dir="ltr" className="mono hint">
+                    <Mono isHint>
                       {warning.pointer || '/'} · {warning.code}
-                    </bdi>
+                    </Mono>
                   </li>
                 ))}
               </ul>
-            </section>
+            </Card>
           )}
           <Payload receipt={receipt} />
         </div>
@@ -97,7 +89,7 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
   const [isRedriving, setRedriving] = useState(false);
   const isDead = receipt.status === 'dead';
   return (
-    <section className={`card failure ${isDead ? 'is-bad' : 'is-warn'}`} aria-labelledby="failure-title">
+    <section className={`card stack failure ${isDead ? 'is-bad' : 'is-warn'}`} aria-labelledby="failure-title">
       <h2 id="failure-title">
         {t(isDead ? 'failed.dead' : 'failed.retried')}: {t(`error.${error.code}.name`, { defaultValue: error.code })}
       </h2>
@@ -106,10 +98,9 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
       {isDead && (
         <div className="row">
           {can(...REDRIVE) && (
-            <button type="button" className="button button-main" onClick={() => setRedriving(true)}>
-              <RotateCcw aria-hidden="true" size={16} />
+            <Button Icon={RotateCcw} kind="main" onClick={() => setRedriving(true)}>
               {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
-            </button>
+            </Button>
           )}
           {can('develop') && error.code === 'mapping_failed' && receipt.source_number !== null && (
             <Link
@@ -135,58 +126,35 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
 function Summary({ receipt }: { receipt: ReceiptDetail }): ReactNode {
   const { t } = useTranslation('receipts');
   const base = `/accounts/${useAccountId()}`;
-  const { order_id, duplicate_of } = receipt;
+  const { receipt_id, order_id, duplicate_of, channel, source, received_at, attempts } = receipt;
+  const orderLink = (id: number | null) => <Link href={`${base}/review/${id}`}>{t('fact.orderNumber', { id })}</Link>;
   return (
     <section className="card">
       <dl className="facts">
-        <dt>{t('fact.receipt')}</dt>
-        <dd>
-          <bdi dir="ltr" className="mono">
-            {receipt.receipt_id}
-          </bdi>
-        </dd>
-        {order_id !== null && (
-          <>
-            <dt>{t('fact.order')}</dt>
-            <dd>
-              <Link href={`${base}/review/${order_id}`}>{t('fact.orderNumber', { id: order_id })}</Link>
-            </dd>
-          </>
-        )}
+        <Fact name={t('fact.receipt')}>
+          <Mono>{receipt_id}</Mono>
+        </Fact>
+        {order_id !== null && <Fact name={t('fact.order')}>{orderLink(order_id)}</Fact>}
         {duplicate_of && (
-          <>
-            <dt>{t('fact.original')}</dt>
-            <dd>
-              <Link href={`${base}/review/${duplicate_of.order_id}`}>
-                {t('fact.orderNumber', { id: duplicate_of.order_id })}
-              </Link>
-              {', '}
-              <Link href={`${base}/receipts/${duplicate_of.receipt_id}`}>{t('fact.itsReceipt')}</Link>
-            </dd>
-          </>
+          <Fact name={t('fact.original')}>
+            {orderLink(duplicate_of.order_id)}
+            {', '}
+            <Link href={`${base}/receipts/${duplicate_of.receipt_id}`}>{t('fact.itsReceipt')}</Link>
+          </Fact>
         )}
-        <dt>{t('fact.channel')}</dt>
-        <dd>
-          {t(`common:channel.${receipt.channel}`)}
-          {receipt.source && (
-            <>
-              {' · '}
-              <bdi>{receipt.source.name}</bdi>
-            </>
-          )}
-        </dd>
-        {receipt.source?.platform_id && (
-          <>
-            <dt>{t('fact.platformId')}</dt>
-            <dd>
-              <bdi>{receipt.source.platform_id}</bdi>
-            </dd>
-          </>
+        <Fact name={t('fact.channel')}>
+          <Dotted>
+            {t(`common:channel.${channel}`)}
+            {source && <bdi>{source.name}</bdi>}
+          </Dotted>
+        </Fact>
+        {source?.platform_id && (
+          <Fact name={t('fact.platformId')}>
+            <bdi>{source.platform_id}</bdi>
+          </Fact>
         )}
-        <dt>{t('fact.received')}</dt>
-        <dd>{fullTime(receipt.received_at)}</dd>
-        <dt>{t('fact.attempts')}</dt>
-        <dd>{formatCount(receipt.attempts)}</dd>
+        <Fact name={t('fact.received')}>{fullTime(received_at)}</Fact>
+        <Fact name={t('fact.attempts')}>{formatCount(attempts)}</Fact>
       </dl>
     </section>
   );
@@ -212,19 +180,14 @@ function Payload({ receipt }: { receipt: ReceiptDetail }): ReactNode {
 
 function PayloadCard({ title, about, text }: { title: string; about: string; text: string | null }): ReactNode {
   return (
-    <section className="card stack-tight">
-      <div className="spread">
-        <h2>{title}</h2>
-        {text !== null && <CopyButton text={text} />}
-      </div>
-      <p className="hint">{about}</p>
+    <Card title={title} about={about} className="stack-tight" actions={text !== null && <CopyButton text={text} />}>
       {text !== null && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard.
         <pre className="code receipt-payload" tabIndex={0}>
           {text}
         </pre>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -232,4 +195,20 @@ function aboutPayload(t: TFunction<'receipts'>, { payload, payload_base64, erase
   if (payload === null && payload_base64 === null) return t('payload.gone');
   if (erased_at !== null) return t('payload.erased', { time: fullTime(erased_at) });
   return t(payload === null ? 'payload.base64' : 'payload.about');
+}
+
+/** Why receipts fail, and what to do about it. `detail` stands in for a code without texts. */
+export function CauseNote({ code, detail = '' }: { code: string; detail?: string }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const todo = t(`error.${code}.todo`, { defaultValue: '' });
+  return (
+    <div className="stack-tight">
+      <p>{t(`error.${code}.detail`, { defaultValue: detail })}</p>
+      {todo && (
+        <p>
+          <strong>{t('failed.todo')}:</strong> {todo}
+        </p>
+      )}
+    </div>
+  );
 }

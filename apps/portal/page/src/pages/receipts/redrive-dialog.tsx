@@ -4,9 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
 import type { RedrivePreview } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
-import { Dialog } from '../../components/dialog.tsx';
+import { Mono } from '../../components/card.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
+import { Loaded, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 /** Who may redrive: it writes orders, and repeats what a developer has corrected. */
@@ -17,15 +18,8 @@ export const REDRIVE = ['review', 'develop'] as const;
  *
  * @param path the API path of a receipt or of the dead letters.
  */
-export function RedriveDialog({
-  path,
-  body = {},
-  onClose,
-}: {
-  path: string;
-  body?: Record<string, string>;
-  onClose: () => void;
-}): ReactNode {
+export function RedriveDialog(props: { path: string; body?: Record<string, string>; onClose: () => void }): ReactNode {
+  const { path, body = {}, onClose } = props;
   const { t } = useTranslation('receipts');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
@@ -52,29 +46,21 @@ export function RedriveDialog({
     },
   });
   return (
-    <Dialog title={t('redrive.title')} onClose={onClose}>
-      <div className="stack">
-        <p>{t('redrive.about')}</p>
-        <div aria-live="polite" className="stack">
-          {preview.isPending && <p className="hint">{t('redrive.trying')}</p>}
-          {preview.isError && <ProblemNote error={preview.error} retry={() => void preview.refetch()} />}
-          {preview.data && <Outcome preview={preview.data} />}
-        </div>
-        <div className="row">
-          <button
-            type="button"
-            className="button button-main"
-            disabled={redrive.isPending || !preview.data?.matching}
-            onClick={() => redrive.mutate()}
-          >
-            {t('redrive.submit', { count: preview.data?.matching ?? 0 })}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            {t('common:action.cancel')}
-          </button>
-        </div>
+    <FormDialog
+      title={t('redrive.title')}
+      submit={t('redrive.submit', { count: preview.data?.matching ?? 0 })}
+      action={redrive}
+      isExplained
+      isIncomplete={!preview.data?.matching}
+      onClose={onClose}
+    >
+      <p>{t('redrive.about')}</p>
+      <div aria-live="polite" className="stack">
+        <Loaded query={preview} skeleton={<p className="hint">{t('redrive.trying')}</p>}>
+          {(outcome) => <Outcome preview={outcome} />}
+        </Loaded>
       </div>
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -88,10 +74,7 @@ function Outcome({ preview }: { preview: RedrivePreview }): ReactNode {
         {duplicate > 0 && <li>{t('redrive.duplicate', { count: duplicate })}</li>}
         {failing.map(({ code, sqlstate, count }) => (
           <li key={`${code} ${sqlstate}`} className="is-bad">
-            {t('redrive.failing', { count })}{' '}
-            <bdi dir="ltr" className="mono">
-              {sqlstate ? `${code} ${sqlstate}` : code}
-            </bdi>
+            {t('redrive.failing', { count })} <Mono>{sqlstate ? `${code} ${sqlstate}` : code}</Mono>
           </li>
         ))}
         {undecided > 0 && <li>{t('redrive.undecided', { count: undecided })}</li>}

@@ -2,6 +2,8 @@ import { Search } from 'lucide-react';
 import { type ReactNode, useCallback, useEffect, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation, useSearch } from 'wouter';
+import { Button } from '../../components/button.tsx';
+import { Form } from '../../components/form-dialog.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
 
 const STATES = ['dead', 'failed', 'received', 'normalized', 'written', 'duplicate'] as const;
@@ -42,13 +44,8 @@ function toIso(local: string): string {
 }
 
 /** Searches receipts by one of their three ids, or shows those of one state. */
-export function SearchBox({
-  filters,
-  change,
-}: {
-  filters: Filters;
-  change: (patch: Partial<Filters>) => void;
-}): ReactNode {
+export function SearchBox(props: { filters: Filters; change: (patch: Partial<Filters>) => void }): ReactNode {
+  const { filters, change } = props;
   const { t } = useTranslation('receipts');
   const [q, setQ] = useState(filters.q);
   const id = useId();
@@ -57,13 +54,7 @@ export function SearchBox({
   return (
     <>
       <search>
-        <form
-          className="field"
-          onSubmit={(event) => {
-            event.preventDefault();
-            change({ q });
-          }}
-        >
+        <Form className="field" onSubmit={() => change({ q })}>
           <label htmlFor={`${id}-q`}>{t('search.label')}</label>
           <div className="receipts-search">
             <input
@@ -79,12 +70,11 @@ export function SearchBox({
                 if (event.target.value === '') change({ q: '' });
               }}
             />
-            <button type="submit" className="button button-main">
-              <Search aria-hidden="true" size={16} />
+            <Button Icon={Search} type="submit" kind="main">
               {t('search.submit')}
-            </button>
+            </Button>
           </div>
-        </form>
+        </Form>
       </search>
       <TabLinks
         label={t('state.label')}

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ReceiptEvent } from '../../api/receipts.ts';
 import { useAccountId } from '../../api/session.ts';
+import { Mono } from '../../components/card.tsx';
 import { formatDuration } from '../../components/numbers.ts';
 import { exactTime } from '../../components/time.tsx';
 
@@ -57,18 +58,14 @@ function Step({ event, before }: { event: ReceiptEvent; before: ReceiptEvent | u
         <p className="hint">
           {t('event.keptFrom')}{' '}
           <Link href={`/accounts/${accountId}/receipts/${event.kept_from}`}>
-            <bdi dir="ltr" className="mono">
-              {event.kept_from}
-            </bdi>
+            <Mono>{event.kept_from}</Mono>
           </Link>
         </p>
       )}
       {event.code && (
         <p className="hint">
           {t(`error.${event.code}.name`, { defaultValue: event.detail ?? '' })}{' '}
-          <bdi dir="ltr" className="mono">
-            {[event.code, event.sqlstate, event.constraint].filter(Boolean).join(' · ')}
-          </bdi>
+          <Mono>{[event.code, event.sqlstate, event.constraint].filter(Boolean).join(' · ')}</Mono>
         </p>
       )}
       {event.actor && (

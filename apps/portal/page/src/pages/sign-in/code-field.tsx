@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { SecondStep } from '../../api/passkeys.ts';
+import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 
 /** A code that proves a second factor, in the form of the API. */
@@ -36,20 +37,16 @@ export function CodeField(props: {
           autoComplete="off"
           spellCheck={false}
           value={value.recovery_code}
-          onChange={(event) => onChange({ recovery_code: event.target.value })}
+          onChange={(recovery_code) => onChange({ recovery_code })}
           error={error}
         />
       ) : (
         <AppCodeField value={value.code} onChange={(code) => onChange({ code })} error={error} />
       )}
       {steps.includes('code') && steps.includes('recovery_code') && (
-        <button
-          type="button"
-          className="button button-quiet"
-          onClick={() => onChange(isRecovery ? { code: '' } : { recovery_code: '' })}
-        >
+        <Button kind="quiet" onClick={() => onChange(isRecovery ? { code: '' } : { recovery_code: '' })}>
           {t(isRecovery ? 'code.useApp' : 'code.useRecovery')}
-        </button>
+        </Button>
       )}
     </>
   );
@@ -73,9 +70,7 @@ export function AppCodeField(props: {
       required
       pattern="[0-9]{6}"
       maxLength={6}
-      value={props.value}
-      onChange={(event) => props.onChange(event.target.value)}
-      error={props.error}
+      {...props}
     />
   );
 }

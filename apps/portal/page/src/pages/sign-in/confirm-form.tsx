@@ -1,15 +1,15 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../api/client.ts';
 import { confirmByPasskey } from '../../api/passkeys.ts';
 import { useSession } from '../../api/session.ts';
-import { Field } from '../../components/field.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { usePageTitle } from '../../components/page-header.tsx';
+import { Button } from '../../components/button.tsx';
+import { HiddenUsername, PasswordField } from '../../components/field.tsx';
+import { Form, FormButtons } from '../../components/form-dialog.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { LanguageChoice } from '../preferences.tsx';
 import { useSignOut } from '../user-menu.tsx';
+import { AlonePage } from './alone-page.tsx';
 import { CodeField, firstCode } from './code-field.tsx';
 import { PasskeyButton, useProofText } from './passkey-button.tsx';
 import { SecondFactorCards } from './second-factor-cards.tsx';
@@ -17,10 +17,8 @@ import { SecondFactorCards } from './second-factor-cards.tsx';
 /** Asks for what signing in takes, to prove again who the user is. */
 export function ConfirmForm(props: { cancel?: string; onConfirmed: () => unknown; onClose: () => void }): ReactNode {
   const { t } = useTranslation('signIn');
-  const {
-    email,
-    second_factor: { steps },
-  } = useSession();
+  const { email, second_factor } = useSession();
+  const { steps } = second_factor;
   const textOf = useProofText();
   const [password, setPassword] = useState('');
   const [code, setCode] = useState(() => firstCode(steps));
@@ -28,53 +26,40 @@ export function ConfirmForm(props: { cancel?: string; onConfirmed: () => unknown
     mutationFn: () => call('POST', '/session/confirm', { body: { password, ...code } }),
     onSuccess: props.onConfirmed,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    confirm.mutate();
-  };
-  const isPasswordWrong = isProblem(confirm.error, 'wrong_credentials');
-  const errorText = confirm.isError ? textOf(confirm.error) : null;
+  const isAboutPassword = code === null || isProblem(confirm.error, 'wrong_credentials');
+  const errorText = confirm.error && textOf(confirm.error);
   return (
-    <form className="stack" onSubmit={submit}>
+    <Form action={confirm}>
       {steps.includes('passkey') && (
         <PasskeyButton label={t('passkeys.use')} use={confirmByPasskey} onUsed={props.onConfirmed} />
       )}
-      <input type="email" autoComplete="username" value={email} readOnly hidden />
-      <Field
+      <HiddenUsername email={email} />
+      <PasswordField
         label={t('password')}
-        type="password"
-        autoComplete="current-password"
-        dir="ltr"
-        required
         value={password}
-        onChange={(event) => setPassword(event.target.value)}
-        error={isPasswordWrong || code === null ? errorText : null}
+        onChange={setPassword}
+        error={isAboutPassword ? errorText : null}
       />
-      {code && <CodeField steps={steps} value={code} onChange={setCode} error={isPasswordWrong ? null : errorText} />}
+      {code && <CodeField steps={steps} value={code} onChange={setCode} error={isAboutPassword ? null : errorText} />}
       <FormButtons
         submit={t('confirm.submit')}
-        {...(props.cancel !== undefined && { cancel: props.cancel })}
-        isBusy={confirm.isPending}
+        cancel={props.cancel}
+        isDisabled={confirm.isPending}
         onClose={props.onClose}
       />
-    </form>
+    </Form>
   );
 }
 
 /** In place of the portal, for somebody who needs a second factor: sets one up, or asks for the one that there is. */
 export function SecondFactorGate({ onDone }: { onDone: () => void }): ReactNode {
   const { t } = useTranslation('signIn');
-  const {
-    name,
-    email,
-    second_factor: { steps },
-  } = useSession();
+  const { name, email, second_factor } = useSession();
   const signOut = useSignOut();
-  const isSetUp = steps.length > 0;
+  const isSetUp = second_factor.steps.length > 0;
   const title = t(isSetUp ? 'confirm.title' : 'gate.title');
-  usePageTitle(title, t('common:title'));
   return (
-    <main className="alone">
+    <AlonePage title={title}>
       <div className="stack narrow">
         <header className="spread">
           <h1>{title}</h1>
@@ -91,14 +76,11 @@ export function SecondFactorGate({ onDone }: { onDone: () => void }): ReactNode 
             <p>{t('gate.about')}</p>
             <SecondFactorCards onChanged={onDone} />
             <div>
-              <button type="button" className="button" onClick={signOut}>
-                {t('common:account.signOut')}
-              </button>
+              <Button onClick={signOut}>{t('common:account.signOut')}</Button>
             </div>
           </>
         )}
       </div>
-      <LanguageChoice />
-    </main>
+    </AlonePage>
   );
 }

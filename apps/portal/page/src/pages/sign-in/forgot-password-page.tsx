@@ -1,13 +1,14 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
-import { Field } from '../../components/field.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { usePageTitle } from '../../components/page-header.tsx';
-import { useProblemText } from '../../components/problem-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { EmailField } from '../../components/field.tsx';
+import { Form } from '../../components/form-dialog.tsx';
+import { useProblemText } from '../../components/loaded.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { LanguageChoice } from '../preferences.tsx';
+import { AlonePage } from './alone-page.tsx';
 
 /** Asks for a link for a new password. It says the same for every address, as the portal does. */
 export function ForgotPasswordPage(): ReactNode {
@@ -15,44 +16,34 @@ export function ForgotPasswordPage(): ReactNode {
   const textOf = useProblemText();
   const [email, setEmail] = useState('');
   const ask = useAction({ mutationFn: () => call('POST', '/password-resets', { body: { email } }) });
-  usePageTitle(t('reset.title'), t('common:title'));
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    ask.mutate();
-  };
   const errorText = (error: unknown) => {
     if (isProblem(error, 'invalid_request')) return t('reset.noAddress');
     return isProblem(error, 'too_many_attempts') ? t('reset.tooMany') : textOf(error);
   };
   return (
-    <main className="alone">
-      <form className="card stack" onSubmit={submit}>
+    <AlonePage title={t('reset.title')}>
+      <Form className="card stack" action={ask}>
         <h1>{t('reset.title')}</h1>
         {ask.isSuccess ? (
           <p role="status">{t('reset.sent', { email })}</p>
         ) : (
           <>
             <p>{t('reset.explanation')}</p>
-            <Field
+            <EmailField
               label={t('email')}
-              type="email"
               autoComplete="username"
-              dir="ltr"
-              required
-              maxLength={254}
               value={email}
-              onChange={(event) => setEmail(event.target.value)}
-              error={ask.isError ? errorText(ask.error) : null}
+              onChange={setEmail}
+              error={ask.error && errorText(ask.error)}
             />
-            <button type="submit" className="button button-main" disabled={ask.isPending}>
+            <Button type="submit" kind="main" disabled={ask.isPending}>
               {t('reset.send')}
-            </button>
+            </Button>
           </>
         )}
         <Link href="/">{t('reset.back')}</Link>
         <HelpLink page="sign-in" anchor="forgotten" />
-      </form>
-      <LanguageChoice />
-    </main>
+      </Form>
+    </AlonePage>
   );
 }

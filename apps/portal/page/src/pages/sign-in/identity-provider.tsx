@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { BadNote, ProblemNote } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 /** Starts a sign-in by the identity provider, if there is one. `leavesWork` warns that what was typed on the open page is lost. */
@@ -23,15 +24,9 @@ export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: bo
   return (
     <>
       {start.isError && <ProblemNote error={start.error} />}
-      <button
-        type="button"
-        className="button button-wide"
-        // It stays disabled until the browser has left the page.
-        disabled={start.isPending || start.isSuccess}
-        onClick={() => start.mutate()}
-      >
+      <Button className="button-wide" disabled={start.isPending || start.isSuccess} onClick={() => start.mutate()}>
         {t('identityProvider.button', { name })}
-      </button>
+      </Button>
       {leavesWork && <p className="hint">{t('identityProvider.leavesWork')}</p>}
     </>
   );
@@ -46,10 +41,7 @@ export function IdentityProviderRefusal(): ReactNode {
     if (refusal !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
   }, [refusal]);
   if (refusal === null) return null;
-  const key = `signIn:identityProvider.refused.${refusal}`;
-  return (
-    <p className="note note-bad" role="alert">
-      {i18n.exists(key) ? t(key as 'identityProvider.refused.failed') : t('identityProvider.refused.failed')}
-    </p>
-  );
+  const key = `identityProvider.refused.${refusal}` as 'identityProvider.refused.failed';
+  const known = i18n.exists(`signIn:${key}`);
+  return <BadNote text={t(known ? key : 'identityProvider.refused.failed')} />;
 }

@@ -1,19 +1,19 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import type { SecondStep as Step } from '../../api/passkeys.ts';
-import { type MemberRole, SESSION_QUERY, useSessionQuery } from '../../api/session.ts';
-import { Field, NewPasswordField } from '../../components/field.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { type MemberRole, rememberAccount, SESSION_QUERY, useSessionQuery } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
+import { Field, HiddenUsername, NewPasswordField } from '../../components/field.tsx';
+import { Form } from '../../components/form-dialog.tsx';
+import { BadNote, ProblemNote, useProblemText } from '../../components/loaded.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { rememberAccount } from '../home-account.ts';
-import { LanguageChoice } from '../preferences.tsx';
 import { useSignOut } from '../user-menu.tsx';
-import { SecondStep } from './second-step.tsx';
-import { SignInForm } from './sign-in-form.tsx';
+import { AlonePage } from './alone-page.tsx';
+import { SecondStep, SignInForm } from './sign-in-form.tsx';
 
 interface Invitation {
   email: string;
@@ -39,9 +39,7 @@ export function InvitationPage(): ReactNode {
     return (
       <main className="alone">
         {isProblem(invitation.error) && invitation.error.status < 500 ? (
-          <p className="note note-bad" role="alert">
-            {t('invitation.gone')}
-          </p>
+          <BadNote text={t('invitation.gone')} />
         ) : (
           <ProblemNote error={invitation.error} retry={() => void invitation.refetch()} />
         )}
@@ -49,7 +47,7 @@ export function InvitationPage(): ReactNode {
     );
   const { email, account_name, member_role, name, sign_in_required } = invitation.data;
   return (
-    <main className="alone">
+    <AlonePage>
       <div className="card stack">
         <h1>{t('invitation.title')}</h1>
         <p>
@@ -70,8 +68,7 @@ export function InvitationPage(): ReactNode {
         )}
         <HelpLink page="sign-in" anchor={sign_in_required ? 'another-account' : 'first-time'} />
       </div>
-      <LanguageChoice />
-    </main>
+    </AlonePage>
   );
 }
 
@@ -95,13 +92,9 @@ function NewPasswordForm(props: { token: string; email: string; name: string }):
     navigate('/', { replace: true });
   };
   if (steps) return <SecondStep steps={steps} onSignedIn={open} onRestart={() => navigate('/', { replace: true })} />;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    accept.mutate();
-  };
   return (
-    <form className="stack" onSubmit={submit}>
-      <input type="email" autoComplete="username" value={email} readOnly hidden />
+    <Form action={accept}>
+      <HiddenUsername email={email} />
       <Field
         label={t('invitation.name')}
         autoComplete="name"
@@ -109,18 +102,18 @@ function NewPasswordForm(props: { token: string; email: string; name: string }):
         required
         maxLength={200}
         value={name}
-        onChange={(event) => setName(event.target.value)}
+        onChange={setName}
       />
       <NewPasswordField
         label={t('invitation.password')}
         value={password}
         onChange={setPassword}
-        error={accept.isError ? textOf(accept.error) : null}
+        error={accept.error && textOf(accept.error)}
       />
-      <button type="submit" className="button button-main" disabled={accept.isPending}>
+      <Button type="submit" kind="main" disabled={accept.isPending}>
         {t('invitation.submit')}
-      </button>
-    </form>
+      </Button>
+    </Form>
   );
 }
 
@@ -153,20 +146,13 @@ function JoinAccount({ token, email }: { token: string; email: string }): ReactN
       <p>{t('join.about')}</p>
       {join.isError &&
         (isProblem(join.error, 'invitation_not_found') ? (
-          <p className="note note-bad" role="alert">
-            {t('invitation.gone')}
-          </p>
+          <BadNote text={t('invitation.gone')} />
         ) : (
           <ProblemNote error={join.error} />
         ))}
-      <button
-        type="button"
-        className="button button-main button-wide"
-        disabled={join.isPending}
-        onClick={() => join.mutate()}
-      >
+      <Button kind="main" className="button-wide" disabled={join.isPending} onClick={() => join.mutate()}>
         {t('join.submit')}
-      </button>
+      </Button>
     </>
   );
 }
@@ -177,9 +163,9 @@ function OtherUser({ email }: { email: string }): ReactNode {
   return (
     <>
       <p className="note note-warn">{t('join.other', { email })}</p>
-      <button type="button" className="button button-wide" onClick={signOut}>
+      <Button className="button-wide" onClick={signOut}>
         {t('common:account.signOut')}
-      </button>
+      </Button>
     </>
   );
 }

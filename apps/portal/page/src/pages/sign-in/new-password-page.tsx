@@ -1,16 +1,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call, isProblem } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
-import { NewPasswordField } from '../../components/field.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Button } from '../../components/button.tsx';
+import { HiddenUsername, NewPasswordField } from '../../components/field.tsx';
+import { Form } from '../../components/form-dialog.tsx';
+import { BadNote, ProblemNote, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { usePageTitle } from '../../components/page-header.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { LanguageChoice } from '../preferences.tsx';
+import { AlonePage } from './alone-page.tsx';
 
 /** The target of a mailed link for a new password. The token is in the fragment, which browsers do not send to servers. */
 export function NewPasswordPage(): ReactNode {
@@ -21,7 +22,6 @@ export function NewPasswordPage(): ReactNode {
   const [, navigate] = useLocation();
   const [token] = useState(() => window.location.hash.slice(1));
   const [password, setPassword] = useState('');
-  usePageTitle(t('reset.title'), t('common:title'));
   const reset = useQuery({
     queryKey: ['password-reset', token],
     queryFn: () => call<{ email: string }>('POST', '/password-resets/lookup', { body: { token } }),
@@ -35,10 +35,6 @@ export function NewPasswordPage(): ReactNode {
       navigate('/', { replace: true });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    use.mutate();
-  };
   if (reset.isPending) return null;
   const isGone = [reset.error, use.error].some((error) => isProblem(error) && [404, 422].includes(error.status));
   if (reset.isError || isProblem(use.error, 'reset_not_found'))
@@ -46,9 +42,7 @@ export function NewPasswordPage(): ReactNode {
       <main className="alone">
         {isGone ? (
           <>
-            <p className="note note-bad" role="alert">
-              {t('reset.gone')}
-            </p>
+            <BadNote text={t('reset.gone')} />
             <Link href="/forgot-password">{t('reset.again')}</Link>
           </>
         ) : (
@@ -58,23 +52,22 @@ export function NewPasswordPage(): ReactNode {
     );
   const { email } = reset.data;
   return (
-    <main className="alone">
-      <form className="card stack" onSubmit={submit}>
+    <AlonePage title={t('reset.title')}>
+      <Form className="card stack" action={use}>
         <h1>{t('reset.title')}</h1>
         <p>{t('reset.for', { email })}</p>
-        <input type="email" autoComplete="username" value={email} readOnly hidden />
+        <HiddenUsername email={email} />
         <NewPasswordField
           label={t('profile.newPassword')}
           value={password}
           onChange={setPassword}
-          error={use.isError ? textOf(use.error) : null}
+          error={use.error && textOf(use.error)}
         />
-        <button type="submit" className="button button-main" disabled={use.isPending}>
+        <Button type="submit" kind="main" disabled={use.isPending}>
           {t('reset.set')}
-        </button>
+        </Button>
         <HelpLink page="sign-in" anchor="forgotten" />
-      </form>
-      <LanguageChoice />
-    </main>
+      </Form>
+    </AlonePage>
   );
 }

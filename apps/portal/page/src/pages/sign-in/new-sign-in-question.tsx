@@ -4,20 +4,19 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
 import { call } from '../../api/client.ts';
-import { NEW_SIGN_INS, type NewSignIn } from '../../api/new-sign-ins.ts';
-import { HelpLink } from '../../components/help-link.tsx';
+import { NEW_SIGN_INS, type NewSignIn } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
+import { useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { useProblemText } from '../../components/problem-note.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { fullTime } from '../../components/time.tsx';
-import './new-sign-in.css';
 import { useAction } from '../../components/use-action.ts';
 
 /** Asks whether a sign-in from an unknown device was the user's. */
-export function NewSignInQuestion({
-  signIn: { session_id, at, user_agent, can_confirm },
-}: {
-  signIn: NewSignIn;
-}): ReactNode {
+export function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
+  const {
+    signIn: { session_id, at, user_agent, can_confirm },
+  } = props;
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
   const notices = useNotices();
@@ -47,13 +46,13 @@ export function NewSignInQuestion({
       <p>{t('newSignIn.question', { device: name, time: fullTime(at) })}</p>
       <div className="row">
         {can_confirm && (
-          <button type="button" className="button" disabled={answer.isPending} onClick={() => answer.mutate(true)}>
+          <Button disabled={answer.isPending} onClick={() => answer.mutate(true)}>
             {t('newSignIn.yes')}
-          </button>
+          </Button>
         )}
-        <button type="button" className="button" disabled={answer.isPending} onClick={() => answer.mutate(false)}>
+        <Button disabled={answer.isPending} onClick={() => answer.mutate(false)}>
           {t('newSignIn.no')}
-        </button>
+        </Button>
         <HelpLink page="sign-in" anchor="new-sign-in" />
       </div>
     </section>

@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../api/client.ts';
 import { canUsePasskeys, PasskeyError } from '../../api/passkeys.ts';
-import { useProblemText } from '../../components/problem-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { BadNote, useProblemText } from '../../components/loaded.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 /** Asks the browser for a passkey, and shows a failure. Renders nothing where a browser cannot use passkeys. */
@@ -13,15 +14,11 @@ export function PasskeyButton(props: { label: string; use: () => Promise<void>; 
   if (!canUsePasskeys()) return null;
   return (
     <>
-      {using.isError && (
-        <p className="note note-bad" role="alert">
-          {textOf(using.error)}
-        </p>
-      )}
-      <button type="button" className="button button-wide" disabled={using.isPending} onClick={() => using.mutate()}>
+      {using.isError && <BadNote text={textOf(using.error)} />}
+      <Button className="button-wide" disabled={using.isPending} onClick={() => using.mutate()}>
         <KeyRound aria-hidden="true" size={16} />
         {props.label}
-      </button>
+      </Button>
     </>
   );
 }

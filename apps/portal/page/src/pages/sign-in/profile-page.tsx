@@ -1,18 +1,19 @@
 import type { UserSession } from '@orders/database/users/sessions.ts';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
-import type { Json } from '../../api/client.ts';
-import { call, isProblem } from '../../api/client.ts';
+import { call, isProblem, type Json } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
-import { Field, NewPasswordField } from '../../components/field.tsx';
-import { HelpLink } from '../../components/help-link.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { HiddenUsername, NewPasswordField, PasswordField } from '../../components/field.tsx';
+import { Form } from '../../components/form-dialog.tsx';
+import { Loaded, useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
-import { ProblemNote, useProblemText } from '../../components/problem-note.tsx';
-import { fullTime } from '../../components/time.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
-import { SecondFactorCards } from './second-factor-cards.tsx';
+import { NameSince, SecondFactorCards } from './second-factor-cards.tsx';
 
 type OpenSession = Json<UserSession> & { current: boolean };
 
@@ -24,7 +25,7 @@ export function ProfilePage(): ReactNode {
   return (
     <div className="stack narrow">
       <header className="spread">
-        <h1>{t('profile.title')}</h1>
+        <h1>{t('common:account.profile')}</h1>
         <HelpLink page="sign-in" anchor="sessions" />
       </header>
       <p>{t('profile.signedInAs', { name, email })}</p>
@@ -38,7 +39,7 @@ export function ProfilePage(): ReactNode {
 function Sessions(): ReactNode {
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
-  const sessions = useQuery({
+  const query = useQuery({
     queryKey: ['sessions'],
     queryFn: () => call<{ sessions: OpenSession[] }>('GET', '/sessions'),
   });
@@ -46,41 +47,35 @@ function Sessions(): ReactNode {
     mutationFn: (id: string) => call('DELETE', `/sessions/${id}`),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['sessions'] }),
   });
-  if (sessions.isError) return <ProblemNote error={sessions.error} retry={() => void sessions.refetch()} />;
   return (
-    <section className="card stack">
-      <h2>{t('profile.sessions')}</h2>
-      <ul className="plain stack">
-        {sessions.data?.sessions.map(({ session_id, created_at, user_agent, current }) => (
-          <li key={session_id} className="spread">
-            <span>
-              <Device userAgent={user_agent} />
-              <br />
-              <span className="hint">{t('profile.since', { time: fullTime(created_at) })}</span>
-            </span>
-            {current ? (
-              <span className="badge">{t('profile.current')}</span>
-            ) : (
-              <button type="button" className="button" onClick={() => end.mutate(session_id)}>
-                {t('profile.end')}
-              </button>
-            )}
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Card title={t('profile.sessions')}>
+      <Loaded query={query}>
+        {({ sessions }) => (
+          <ul className="plain stack">
+            {sessions.map(({ session_id, created_at, user_agent, current }) => (
+              <li key={session_id} className="spread">
+                <NameSince name={<Device userAgent={user_agent} />} since={created_at} />
+                {current ? (
+                  <span className="badge">{t('profile.current')}</span>
+                ) : (
+                  <Button onClick={() => end.mutate(session_id)}>{t('profile.end')}</Button>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
   );
 }
 
 /** The browser and the system in words; the original on hover. */
 function Device({ userAgent }: { userAgent: string | null }): ReactNode {
   const { t } = useTranslation('signIn');
-  const device = userAgent ? parseDevice(userAgent) : null;
-  if (device === null) return <span title={userAgent ?? undefined}>{t('profile.unknownDevice')}</span>;
-  const { browser, system } = device;
+  const { browser, system } = (userAgent && parseDevice(userAgent)) || { browser: t('profile.unknownDevice') };
   return (
     <span title={userAgent ?? undefined}>
-      {system === null ? <bdi>{browser}</bdi> : t('profile.device', { browser, system })}
+      {system ? t('profile.device', { browser, system }) : <bdi>{browser}</bdi>}
     </span>
   );
 }
@@ -102,25 +97,17 @@ function PasswordForm(): ReactNode {
       await queryClient.invalidateQueries({ queryKey: ['sessions'] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   const wrongText = isProblem(change.error, 'wrong_credentials') ? t('wrong') : textOf(change.error);
   const errorText = change.isError ? wrongText : null;
   const isAboutNew = isProblem(change.error) && change.error.errors.some(({ pointer }) => pointer === '/new_password');
   return (
-    <form className="card stack" onSubmit={submit}>
+    <Form className="card stack" action={change}>
       <h2>{t('profile.password')}</h2>
-      <input type="email" autoComplete="username" value={email} readOnly hidden />
-      <Field
+      <HiddenUsername email={email} />
+      <PasswordField
         label={t('profile.currentPassword')}
-        type="password"
-        autoComplete="current-password"
-        dir="ltr"
-        required
         value={current}
-        onChange={(event) => setCurrent(event.target.value)}
+        onChange={setCurrent}
         error={isAboutNew ? null : errorText}
       />
       <NewPasswordField
@@ -129,9 +116,9 @@ function PasswordForm(): ReactNode {
         onChange={setNext}
         error={isAboutNew ? errorText : null}
       />
-      <button type="submit" className="button" disabled={change.isPending}>
+      <Button type="submit" disabled={change.isPending}>
         {t('profile.change')}
-      </button>
-    </form>
+      </Button>
+    </Form>
   );
 }

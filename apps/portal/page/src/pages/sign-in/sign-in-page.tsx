@@ -4,18 +4,16 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
-import { HelpLink } from '../../components/help-link.tsx';
-import { usePageTitle } from '../../components/page-header.tsx';
-import { LanguageChoice } from '../preferences.tsx';
+import { HelpLink } from '../../components/page-header.tsx';
+import { AlonePage } from './alone-page.tsx';
 import { IdentityProviderButton, IdentityProviderRefusal } from './identity-provider.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignInPage(): ReactNode {
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
-  usePageTitle(t('title'), t('common:title'));
   return (
-    <main className="alone">
+    <AlonePage title={t('title')}>
       <p className="brand">
         <img src="/icon.svg" alt="" width="32" height="32" />
         {t('common:title')}
@@ -28,30 +26,23 @@ export function SignInPage(): ReactNode {
         <ResetLink />
         <HelpLink page="sign-in" />
       </div>
-      <LanguageChoice />
-    </main>
+    </AlonePage>
   );
 }
 
-/** Offers a link for a new password where the portal sends mails; otherwise says to ask an operator. */
+/** Offers a link for a new password where the portal sends mails; otherwise, and until that is known, says to ask an operator. */
 function ResetLink(): ReactNode {
   const { t } = useTranslation('signIn');
-  const isAvailable = useResetAvailable();
-  if (!isAvailable) return <p className="hint">{t('help')}</p>;
+  const { data } = useQuery({
+    queryKey: ['password-resets'],
+    queryFn: ({ signal }) => call<{ is_available: boolean }>('GET', '/password-resets', { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (!data?.is_available) return <p className="hint">{t('help')}</p>;
   return (
     <>
       <Link href="/forgot-password">{t('reset.forgot')}</Link>
       <p className="hint">{t('reset.noAccess')}</p>
     </>
   );
-}
-
-/** Whether the portal mails links for a new password; undefined until that is known. */
-function useResetAvailable(): boolean | undefined {
-  const { data } = useQuery({
-    queryKey: ['password-resets'],
-    queryFn: ({ signal }) => call<{ is_available: boolean }>('GET', '/password-resets', { signal }),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  return data?.is_available;
 }

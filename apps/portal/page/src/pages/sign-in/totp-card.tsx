@@ -1,16 +1,15 @@
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { encode } from 'uqr';
 import { call } from '../../api/client.ts';
-import { startTotp, verifyTotp } from '../../api/passkeys.ts';
-import { Confirm } from '../../components/confirm.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { FormButtons } from '../../components/form-buttons.tsx';
-import { ProblemNote } from '../../components/problem-note.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { Confirm, FormDialog } from '../../components/form-dialog.tsx';
+import { ProblemNote } from '../../components/loaded.tsx';
+import { SecretText } from '../../components/shown-once.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { AppCodeField } from './code-field.tsx';
 import { useProofText } from './passkey-button.tsx';
-import './second-factors.css';
 
 /** Sets up, replaces and removes the authenticator app. */
 export function TotpCard(props: { hasApp: boolean; onChanged: (codes?: string[] | null) => void }): ReactNode {
@@ -18,28 +17,24 @@ export function TotpCard(props: { hasApp: boolean; onChanged: (codes?: string[] 
   const { t } = useTranslation('signIn');
   const [uri, setUri] = useState<string | null>(null);
   const [isRemoving, setRemoving] = useState(false);
-  const start = useAction({ mutationFn: async () => setUri(await startTotp()) });
+  const start = useAction({
+    mutationFn: async () => setUri((await call<{ uri: string }>('POST', '/second-factors/totp')).uri),
+  });
   return (
-    <section className="card stack">
-      <h2>{t('totp.title')}</h2>
+    <Card title={t('totp.title')}>
       <p>{t(hasApp ? 'totp.isOn' : 'totp.about')}</p>
       {start.isError && <ProblemNote error={start.error} />}
       <div className="row">
-        <button type="button" className="button" disabled={start.isPending} onClick={() => start.mutate()}>
+        <Button disabled={start.isPending} onClick={() => start.mutate()}>
           {t(hasApp ? 'totp.replace' : 'totp.start')}
-        </button>
-        {hasApp && (
-          <button type="button" className="button" onClick={() => setRemoving(true)}>
-            {t('totp.remove')}
-          </button>
-        )}
+        </Button>
+        {hasApp && <Button onClick={() => setRemoving(true)}>{t('totp.remove')}</Button>}
       </div>
       {uri !== null && <TotpDialog uri={uri} onVerified={onChanged} onClose={() => setUri(null)} />}
       {isRemoving && (
         <Confirm
           title={t('totp.remove')}
           text={t('totp.removeAsk')}
-          label={t('totp.remove')}
           action={async () => {
             await call('DELETE', '/second-factors/totp');
             onChanged();
@@ -47,7 +42,7 @@ export function TotpCard(props: { hasApp: boolean; onChanged: (codes?: string[] 
           onClose={() => setRemoving(false)}
         />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -63,31 +58,23 @@ function TotpDialog(props: {
   const [code, setCode] = useState('');
   const verify = useAction({
     mutationFn: async () => {
-      const codes = await verifyTotp(code);
+      const path = '/second-factors/totp/verify';
+      const { recovery_codes } = await call<{ recovery_codes: string[] | null }>('POST', path, { body: { code } });
       onClose();
-      onVerified(codes);
+      onVerified(recovery_codes);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    verify.mutate();
-  };
   const secret = new URL(uri).searchParams.get('secret') ?? '';
   return (
-    <Dialog title={t('totp.setUp')} onClose={onClose}>
-      <form className="stack" onSubmit={submit}>
-        <p>{t('totp.scan')}</p>
-        <QrCode text={uri} label={t('totp.qrCode')} />
-        <details>
-          <summary>{t('totp.typeIt')}</summary>
-          <pre className="code secret" dir="ltr">
-            {secret.match(/.{1,4}/g)?.join(' ')}
-          </pre>
-        </details>
-        <AppCodeField value={code} onChange={setCode} error={verify.isError ? textOf(verify.error) : null} />
-        <FormButtons submit={t('totp.verify')} isBusy={verify.isPending} onClose={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog title={t('totp.setUp')} submit={t('totp.verify')} action={verify} isExplained onClose={onClose}>
+      <p>{t('totp.scan')}</p>
+      <QrCode text={uri} label={t('totp.qrCode')} />
+      <details>
+        <summary>{t('totp.typeIt')}</summary>
+        <SecretText text={secret.match(/.{1,4}/g)?.join(' ') ?? ''} />
+      </details>
+      <AppCodeField value={code} onChange={setCode} error={verify.error && textOf(verify.error)} />
+    </FormDialog>
   );
 }
 

@@ -3,100 +3,73 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type Attempt, type Endpoint, resendEvents, useAttempts } from '../../../api/events.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
+import { Button } from '../../../components/button.tsx';
+import { Card } from '../../../components/card.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { Paged } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { formatCount, formatDuration } from '../../../components/numbers.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
 import { exactTime } from '../../../components/time.tsx';
-import { AttemptError, TypeName } from './endpoint-state.tsx';
-import '../../../components/data-table.css';
 import { useAction } from '../../../components/use-action.ts';
+import { AttemptError, TypeName } from './endpoint-state.tsx';
 
 /** The recent attempts to deliver to an endpoint. */
 export function AttemptsCard({ endpoint: { endpoint_id } }: { endpoint: Endpoint }): ReactNode {
   const { t } = useTranslation('events');
-  const query = useAttempts(useAccountId(), endpoint_id);
-  const attempts = query.data?.pages.flatMap((page) => page.attempts) ?? [];
-  return (
-    <section className="card stack" aria-labelledby="attempts-title">
-      <h2 id="attempts-title">{t('attempts.title')}</h2>
-      <p className="hint">{t('attempts.about')}</p>
-      {query.isError && <ProblemNote error={query.error} retry={() => void query.refetch()} />}
-      {query.isPending && <Skeleton shape="rows" count={4} />}
-      {query.isSuccess && attempts.length === 0 && <p className="note">{t('attempts.none')}</p>}
-      {attempts.length > 0 && (
-        <div className="table-scope">
-          <AttemptsTable attempts={attempts} endpointId={endpoint_id} />
-        </div>
-      )}
-      {query.hasNextPage && (
-        <button
-          type="button"
-          className="button more-button"
-          disabled={query.isFetchingNextPage}
-          onClick={() => void query.fetchNextPage()}
-        >
-          {t('common:action.more')}
-        </button>
-      )}
-    </section>
-  );
-}
-
-function AttemptsTable({ attempts, endpointId }: { attempts: Attempt[]; endpointId: string }): ReactNode {
-  const { t } = useTranslation('events');
-  return (
-    <table className="data-table key-table" aria-labelledby="attempts-title">
-      <thead>
-        <tr>
-          <th scope="col">{t('attempts.event')}</th>
-          <th scope="col">{t('attempts.at')}</th>
-          <th scope="col">{t('attempts.number')}</th>
-          <th scope="col">{t('attempts.outcome')}</th>
-          <th scope="col">{t('attempts.duration')}</th>
-          <th scope="col">
-            <span className="visually-hidden">{t('attempts.actions')}</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {attempts.map((attempt) => (
-          <AttemptRow key={attempt.attempt_number} attempt={attempt} endpointId={endpointId} />
-        ))}
-      </tbody>
-    </table>
-  );
-}
-
-function AttemptRow({ attempt, endpointId }: { attempt: Attempt; endpointId: string }): ReactNode {
-  const { t } = useTranslation('events');
   const can = useCan();
-  const { at, type, sequence, error, status, duration_ms } = attempt;
+  const list = useAttempts(useAccountId(), endpoint_id);
   return (
-    <tr>
-      <th scope="row">
-        <TypeName type={type} />
-        {sequence !== null && <p className="hint">{t('attempts.sequence', { id: sequence })}</p>}
-      </th>
-      <td data-label={t('attempts.at')}>
-        <time dateTime={at}>{exactTime(at)}</time>
-      </td>
-      <td data-label={t('attempts.number')}>{formatCount(attempt.attempt)}</td>
-      <td data-label={t('attempts.outcome')}>
-        <span className={`badge ${error === null ? 'badge-good' : 'badge-bad'}`}>
-          {error === null ? t('attempts.delivered') : t('attempts.failed')} {status ?? ''}
-        </span>
-        {error !== null && (
-          <p className="hint">
-            <AttemptError attempt={attempt} />
-          </p>
+    <Card title={t('attempts.title')} about={t('attempts.about')} className="stack table-scope">
+      <Paged list={list} skeleton={4} empty={<p className="note">{t('attempts.none')}</p>}>
+        {(attempts) => (
+          <DataTable
+            label={t('attempts.title')}
+            className="data-table key-table"
+            rows={attempts}
+            keyOf={({ attempt_number }) => attempt_number}
+            columns={[
+              { header: t('attempts.event'), cell: (attempt) => <EventName attempt={attempt} /> },
+              { header: t('attempts.at'), cell: ({ at }) => <time dateTime={at}>{exactTime(at)}</time> },
+              { header: t('attempts.number'), cell: ({ attempt }) => formatCount(attempt) },
+              { header: t('attempts.outcome'), cell: (attempt) => <Outcome attempt={attempt} /> },
+              { header: t('attempts.duration'), cell: ({ duration_ms }) => formatDuration(duration_ms) },
+            ]}
+            actions={{
+              header: t('attempts.actions'),
+              of: ({ sequence }) =>
+                can('develop') && sequence !== null && <ResendButton endpointId={endpoint_id} sequence={sequence} />,
+            }}
+          />
         )}
-      </td>
-      <td data-label={t('attempts.duration')}>{formatDuration(duration_ms)}</td>
-      <td className="cell-actions">
-        {can('develop') && sequence !== null && <ResendButton endpointId={endpointId} sequence={sequence} />}
-      </td>
-    </tr>
+      </Paged>
+    </Card>
+  );
+}
+
+function EventName({ attempt: { type, sequence } }: { attempt: Attempt }): ReactNode {
+  const { t } = useTranslation('events');
+  return (
+    <>
+      <TypeName type={type} />
+      {sequence !== null && <p className="hint">{t('attempts.sequence', { id: sequence })}</p>}
+    </>
+  );
+}
+
+function Outcome({ attempt }: { attempt: Attempt }): ReactNode {
+  const { t } = useTranslation('events');
+  const isDelivered = attempt.error === null;
+  return (
+    <>
+      <span className={isDelivered ? 'badge badge-good' : 'badge badge-bad'}>
+        {t(isDelivered ? 'attempts.delivered' : 'attempts.failed')} {attempt.status ?? ''}
+      </span>
+      {!isDelivered && (
+        <p className="hint">
+          <AttemptError attempt={attempt} />
+        </p>
+      )}
+    </>
   );
 }
 
@@ -116,14 +89,12 @@ function ResendButton({ endpointId, sequence }: { endpointId: string; sequence: 
     onError: () => notices.show({ text: t('resend.failed'), kind: 'bad' }),
   });
   return (
-    <button
-      type="button"
-      className="button"
+    <Button
       aria-label={t('attempts.resendOne', { id: sequence })}
       disabled={resending.isPending}
       onClick={() => resending.mutate()}
     >
       {t('attempts.resend')}
-    </button>
+    </Button>
   );
 }

@@ -1,29 +1,29 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
+import { call, isProblem } from '../../../api/client.ts';
 import {
   type Endpoint,
-  removeEndpoint,
+  endpointAt,
+  resendEvents,
   rotateEndpoint,
-  switchEndpoint,
-  testEndpoint,
+  useEventLog,
   useTestAttempt,
 } from '../../../api/events.ts';
-import type { Grace } from '../../../api/integrations.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
-import { FormButtons } from '../../../components/form-buttons.tsx';
+import { Button } from '../../../components/button.tsx';
+import { Field } from '../../../components/field.tsx';
+import { Confirm, FormDialog } from '../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../components/loaded.tsx';
+import { useNotices } from '../../../components/notices.tsx';
 import { formatDuration } from '../../../components/numbers.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import { GraceChoice } from '../grace-choice.tsx';
+import { ReplaceDialog } from '../grace-choice.tsx';
+import { eventsHref } from '../tabs.ts';
 import { AttemptError, NewSecret } from './endpoint-state.tsx';
-import { ResendDialog } from './resend-dialog.tsx';
-import { eventsHref } from './use-events-view.ts';
 
-type OpenDialog = 'resend' | 'rotate' | 'remove';
+const DIALOGS = ['resend', 'rotate', 'remove'] as const;
 
 /** What can be done with an endpoint. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode {
@@ -31,56 +31,66 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }): ReactNode
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   const [, navigate] = useLocation();
-  const { endpoint_id, url, disabled } = endpoint;
-  const [open, setOpen] = useState<OpenDialog | null>(null);
+  const { endpoint_id, url, disabled, previous_until } = endpoint;
+  const path = endpointAt(accountId, endpoint_id);
+  const [open, setOpen] = useState<(typeof DIALOGS)[number] | null>(null);
   const [testId, setTestId] = useState<string | null>(null);
+  const [secret, setSecret] = useState<string | null>(null);
   const reload = () => queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
   const testing = useAction({
-    mutationFn: () => testEndpoint(accountId, endpoint_id),
+    mutationFn: async () => (await call<{ event_id: string }>('POST', `${path}/test`)).event_id,
     onMutate: () => setTestId(null),
     onSuccess: setTestId,
   });
+  const to = disabled === null ? 'pause' : 'enable';
   const switching = useAction({
-    mutationFn: (to: 'pause' | 'enable') => switchEndpoint(accountId, endpoint_id, to),
+    mutationFn: (wanted: 'pause' | 'enable') => call('POST', `${path}/${wanted}`),
     onSuccess: reload,
   });
   const close = () => setOpen(null);
   return (
     <>
       <div className="row">
-        <button type="button" className="button" disabled={testing.isPending} onClick={() => testing.mutate()}>
+        <Button disabled={testing.isPending} onClick={() => testing.mutate()}>
           {t('action.test')}
-        </button>
-        <button
-          type="button"
-          className="button"
-          disabled={switching.isPending}
-          onClick={() => switching.mutate(disabled === null ? 'pause' : 'enable')}
-        >
-          {t(disabled === null ? 'action.pause' : 'action.enable')}
-        </button>
-        <button type="button" className="button" onClick={() => setOpen('resend')}>
-          {t('action.resend')}
-        </button>
-        <button type="button" className="button" onClick={() => setOpen('rotate')}>
-          {t('action.rotate')}
-        </button>
-        <button type="button" className="button button-bad" onClick={() => setOpen('remove')}>
-          {t('action.remove')}
-        </button>
+        </Button>
+        <Button disabled={switching.isPending} onClick={() => switching.mutate(to)}>
+          {t(`action.${to}`)}
+        </Button>
+        {DIALOGS.map((name) => (
+          <Button key={name} kind={name === 'remove' ? 'bad' : undefined} onClick={() => setOpen(name)}>
+            {t(`action.${name}`)}
+          </Button>
+        ))}
       </div>
       {testId !== null && <TestOutcome key={testId} endpointId={endpoint_id} eventId={testId} />}
       {testing.isError && <ProblemNote error={testing.error} />}
       {switching.isError && <ProblemNote error={switching.error} />}
       {open === 'resend' && <ResendDialog endpoint={endpoint} onClose={close} />}
-      {open === 'rotate' && <RotateDialog endpoint={endpoint} onClose={close} />}
+      {open === 'rotate' && (
+        <ReplaceDialog
+          title={t('rotate.title')}
+          about={t('rotate.about')}
+          label={t('rotate.overlap')}
+          submit={t('rotate.submit')}
+          replace={async (overlap) => {
+            setSecret((await rotateEndpoint(accountId, endpoint_id, overlap)).secret);
+            close();
+            void reload();
+          }}
+          onClose={close}
+        >
+          {previous_until !== null && <p className="note note-warn">{t('rotate.again')}</p>}
+        </ReplaceDialog>
+      )}
+      {secret !== null && <NewSecret secret={secret} onClose={() => setSecret(null)} />}
       {open === 'remove' && (
         <Confirm
           title={t('remove.title')}
           text={t('remove.about', { url })}
           label={t('remove.submit')}
           action={async () => {
-            await removeEndpoint(accountId, endpoint_id);
+            await call('DELETE', path);
             navigate(eventsHref(accountId), { replace: true });
             await reload();
           }}
@@ -119,37 +129,73 @@ function TestOutcome({ endpointId, eventId }: { endpointId: string; eventId: str
   );
 }
 
-/** Replaces the secret of an endpoint and shows the new one once. */
-function RotateDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }): ReactNode {
+const NUMBER = /^\s*[1-9]\d{0,14}\s*$/;
+
+/** Has a range of stored events delivered again. */
+function ResendDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }): ReactNode {
   const { t } = useTranslation('events');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const [overlap, setOverlap] = useState<Grace>('24h');
-  const [secret, setSecret] = useState<string | null>(null);
-  const rotating = useAction({
-    mutationFn: async () => {
-      const rotated = await rotateEndpoint(accountId, endpoint.endpoint_id, overlap);
-      setSecret(rotated.secret);
+  const notices = useNotices();
+  const log = useEventLog(accountId).data;
+  const [range, setRange] = useState({ from: '', to: '' });
+  const [isChecked, setChecked] = useState(false);
+  const resending = useAction({
+    mutationFn: (chosen: typeof range) =>
+      resendEvents(accountId, endpoint.endpoint_id, Number(chosen.from), Number(chosen.to)),
+    onSuccess: (count) => {
+      if (count === 0) return;
+      notices.show({ text: t('resend.requested', { count }) });
       void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
+      onClose();
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    rotating.mutate();
+  const errors = {
+    from: NUMBER.test(range.from) ? null : t('resend.notNumber'),
+    to: !NUMBER.test(range.to)
+      ? t('resend.notNumber')
+      : Number(range.to) < Number(range.from)
+        ? t('resend.reversed')
+        : null,
   };
+  const submit = () => {
+    setChecked(true);
+    if (errors.from === null && errors.to === null) resending.mutate(range);
+  };
+  const field = (name: 'from' | 'to') => (
+    <Field
+      label={t(`resend.${name}`)}
+      error={isChecked ? errors[name] : null}
+      dir="ltr"
+      inputMode="numeric"
+      autoComplete="off"
+      maxLength={15}
+      value={range[name]}
+      onChange={(value) => {
+        resending.reset();
+        setRange({ ...range, [name]: value });
+      }}
+    />
+  );
+  const hasStored = log && log.first_sequence !== null && log.last_sequence !== null;
   return (
-    <Dialog title={t(secret === null ? 'rotate.title' : 'secret.title')} onClose={onClose}>
-      {secret === null ? (
-        <form className="stack" onSubmit={submit}>
-          <p>{t('rotate.about')}</p>
-          <GraceChoice label={t('rotate.overlap')} value={overlap} onChange={setOverlap} />
-          {endpoint.previous_until !== null && <p className="note note-warn">{t('rotate.again')}</p>}
-          {rotating.error !== null && <ProblemNote error={rotating.error} />}
-          <FormButtons submit={t('rotate.submit')} isBusy={rotating.isPending} onClose={onClose} />
-        </form>
-      ) : (
-        <NewSecret secret={secret} onClose={onClose} />
+    <FormDialog
+      title={t('resend.title')}
+      submit={t('resend.submit')}
+      noValidate
+      action={{ ...resending, mutate: submit }}
+      isExplained={isProblem(resending.error, 'invalid_request')}
+      onClose={onClose}
+    >
+      <p>{t('resend.about')}</p>
+      {hasStored && (
+        <p className="hint">{t('log.stored', { from: String(log.first_sequence), to: String(log.last_sequence) })}</p>
       )}
-    </Dialog>
+      <div className="row resend-range">
+        {field('from')}
+        {field('to')}
+      </div>
+      {resending.data === 0 && <p className="note note-warn">{t('resend.nothing')}</p>}
+    </FormDialog>
   );
 }

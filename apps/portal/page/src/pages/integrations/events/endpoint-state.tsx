@@ -14,36 +14,26 @@ const KINDS: Record<State, string> = {
   failing: 'badge-bad',
 };
 
-function stateOf({ disabled, failing_since }: Endpoint): State {
-  return disabled ?? (failing_since === null ? 'working' : 'unreliable');
-}
-
-/** Whether the endpoint gets deliveries, and why not. */
-export function EndpointState({ endpoint }: { endpoint: Endpoint }): ReactNode {
-  const { t } = useTranslation('events');
-  const state = stateOf(endpoint);
-  return (
-    <p className="row">
-      <span className={`badge ${KINDS[state]}`}>{t(`state.${state}`)}</span>
-      {state === 'unreliable' && endpoint.failing_since !== null && (
-        <span className="hint">
-          {t('failingSince')} <Ago at={endpoint.failing_since} />
-        </span>
-      )}
-      {endpoint.disabled !== null && <span className="hint">{t(`stateAbout.${endpoint.disabled}`)}</span>}
-    </p>
-  );
-}
-
 /** The API counts no further. */
 const MAX_COUNTED = 10_000;
 
-/** What is not delivered yet, and until when two secrets sign. */
-export function EndpointFacts({ endpoint: { waiting, pending, previous_until } }: { endpoint: Endpoint }): ReactNode {
+/** Whether the endpoint gets deliveries, and why not; what is not delivered yet, and until when two secrets sign. */
+export function EndpointState({ endpoint }: { endpoint: Endpoint }): ReactNode {
+  const { disabled, failing_since, waiting, pending, previous_until } = endpoint;
   const { t } = useTranslation('events');
+  const state: State = disabled ?? (failing_since === null ? 'working' : 'unreliable');
   return (
     <>
-      <p className="hint row event-facts">
+      <p className="row">
+        <span className={`badge ${KINDS[state]}`}>{t(`state.${state}`)}</span>
+        {state === 'unreliable' && failing_since !== null && (
+          <span className="hint">
+            {t('failingSince')} <Ago at={failing_since} />
+          </span>
+        )}
+        {disabled !== null && <span className="hint">{t(`stateAbout.${disabled}`)}</span>}
+      </p>
+      <p className="hint row wide-gaps">
         <span>{t(waiting < MAX_COUNTED ? 'waiting' : 'waitingMany', { count: waiting })}</span>
         <span>{t(pending < MAX_COUNTED ? 'pending' : 'pendingMany', { count: pending })}</span>
       </p>
@@ -78,12 +68,13 @@ export function TypeName({ type }: { type: string }): ReactNode {
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }): ReactNode {
   const { t } = useTranslation('events');
   return (
-    <ShownOnce text={secret} copy={t('secret.copy')} onClose={onClose}>
-      <p className="note note-warn">{t('secret.once')}</p>
-      <pre className="code secret" dir="ltr">
-        {secret}
-      </pre>
-      <p className="hint">{t('secret.about')}</p>
-    </ShownOnce>
+    <ShownOnce
+      title={t('secret.title')}
+      note={t('secret.once')}
+      about={t('secret.about')}
+      text={secret}
+      copy={t('secret.copy')}
+      onClose={onClose}
+    />
   );
 }

@@ -1,29 +1,27 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type EventLogState, setEvents } from '../../../api/events.ts';
+import { call } from '../../../api/client.ts';
+import type { EventLogState } from '../../../api/events.ts';
 import { useAccountId, useCan, useSession } from '../../../api/session.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { CopyButton } from '../../../components/copy-button.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
-import { ProblemNote } from '../../../components/problem-note.tsx';
+import { CopyButton } from '../../../components/button.tsx';
+import { Card } from '../../../components/card.tsx';
+import { Confirm } from '../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../components/loaded.tsx';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { Switch } from '../../../components/segments.tsx';
+import { SecretText } from '../../../components/shown-once.tsx';
 import { useAction } from '../../../components/use-action.ts';
 
 /** Whether events are recorded, and how a program reads them. */
 export function EventLogCard({ log }: { log: EventLogState }): ReactNode {
   const { t } = useTranslation('events');
   return (
-    <section className="card stack" aria-labelledby="events-title">
-      <header className="spread">
-        <h2 id="events-title">{t('title')}</h2>
-        <HelpLink page="events" />
-      </header>
-      <p className="hint">{t('about')}</p>
+    <Card title={t('title')} about={t('about')} actions={<HelpLink page="events" />}>
       <RecordSwitch isEnabled={log.is_enabled} />
       <Stored log={log} />
       {log.is_enabled && <Feed />}
-    </section>
+    </Card>
   );
 }
 
@@ -33,8 +31,9 @@ function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const queryClient = useQueryClient();
   const can = useCan();
   const [isAsking, setAsking] = useState(false);
-  const set = async (value: boolean) => {
-    queryClient.setQueryData(['events', accountId], await setEvents(accountId, value));
+  const set = async (is_enabled: boolean) => {
+    const path = `/accounts/${accountId}/events`;
+    queryClient.setQueryData(['events', accountId], await call<EventLogState>('PUT', path, { body: { is_enabled } }));
   };
   const enabling = useAction({ mutationFn: () => set(true) });
   return (
@@ -62,16 +61,13 @@ function RecordSwitch({ isEnabled }: { isEnabled: boolean }): ReactNode {
   );
 }
 
-function Stored({
-  log: { is_enabled, first_sequence, last_sequence, unpublished },
-}: {
-  log: EventLogState;
-}): ReactNode {
+function Stored({ log }: { log: EventLogState }): ReactNode {
+  const { is_enabled, first_sequence, last_sequence, unpublished } = log;
   const { t } = useTranslation('events');
   if (first_sequence === null || last_sequence === null)
     return <p className="hint">{t(is_enabled ? 'log.none' : 'log.noneDisabled')}</p>;
   return (
-    <p className="hint row event-facts">
+    <p className="hint row wide-gaps">
       <span>{t('log.stored', { from: String(first_sequence), to: String(last_sequence) })}</span>
       {unpublished > 0 && <span>{t('log.unpublished', { count: unpublished })}</span>}
     </p>
@@ -86,9 +82,7 @@ function Feed(): ReactNode {
     <section className="stack-tight" aria-labelledby="feed-title">
       <h3 id="feed-title">{t('feed.title')}</h3>
       <p className="hint">{t('feed.about')}</p>
-      <pre className="code secret" dir="ltr">
-        {line}
-      </pre>
+      <SecretText text={line} />
       <div className="row">
         <CopyButton text={line} label={t('feed.copy')} />
       </div>

@@ -1,22 +1,20 @@
+import { Plus, Webhook } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { type Endpoint, useEndpoints, useEventLog } from '../../../api/events.ts';
-import { useAccountId } from '../../../api/session.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
-import { EventLogCard } from './event-log-card.tsx';
-import { eventsHref, useOpenedEndpoint } from './use-events-view.ts';
-import './events.css';
-import { ArrowLeft, Plus, Webhook } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { useCan } from '../../../api/session.ts';
-import { CopyButton } from '../../../components/copy-button.tsx';
-import { EmptyState } from '../../../components/empty-state.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
+import { type Endpoint, useEndpoints, useEventLog } from '../../../api/events.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
+import { Button, CopyButton } from '../../../components/button.tsx';
+import { Card, Fact } from '../../../components/card.tsx';
+import { EmptyState, Loaded, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { HelpLink } from '../../../components/page-header.tsx';
+import { WayBack } from '../../../components/tab-links.tsx';
 import { Ago } from '../../../components/time.tsx';
+import { eventsHref, useOpenedEndpoint } from '../tabs.ts';
 import { AttemptsCard } from './attempts-card.tsx';
 import { EndpointActions } from './endpoint-actions.tsx';
-import { EndpointFacts, EndpointState, TypeName } from './endpoint-state.tsx';
+import { EndpointState, TypeName } from './endpoint-state.tsx';
+import { EventLogCard } from './event-log-card.tsx';
 import { NewEndpointDialog } from './new-endpoint-dialog.tsx';
 
 /** The log of events of the account and the endpoints to which they are delivered, or one of them. */
@@ -24,76 +22,76 @@ export function EventsTab(): ReactNode {
   const opened = useOpenedEndpoint();
   const log = useEventLog(useAccountId());
   if (opened !== null) return <EndpointPage key={opened} endpointId={opened} />;
-  if (log.isError) return <ProblemNote error={log.error} retry={() => void log.refetch()} />;
-  if (log.isPending) return <Skeleton shape="blocks" count={2} />;
   return (
-    <>
-      <EventLogCard log={log.data} />
-      <EndpointsCard isEnabled={log.data.is_enabled} />
-    </>
+    <Loaded query={log} skeleton={<Skeleton shape="blocks" count={2} />}>
+      {(state) => (
+        <>
+          <EventLogCard log={state} />
+          <EndpointsCard isEnabled={state.is_enabled} />
+        </>
+      )}
+    </Loaded>
   );
 }
 
 /** The endpoints of the account. New ones need events. */
 function EndpointsCard({ isEnabled }: { isEnabled: boolean }): ReactNode {
   const { t } = useTranslation('events');
-  const endpoints = useEndpoints(useAccountId());
+  const query = useEndpoints(useAccountId());
   const can = useCan();
   const [isCreating, setCreating] = useState(false);
-  const hasNone = endpoints.data?.length === 0;
-  const create = can('develop') && (
-    <button type="button" className="button button-main" onClick={() => setCreating(true)}>
-      <Plus aria-hidden="true" size={16} />
+  const hasNone = query.data?.length === 0;
+  const create = isEnabled && can('develop') && (
+    <Button Icon={Plus} kind="main" onClick={() => setCreating(true)}>
       {t('endpoints.create')}
-    </button>
+    </Button>
   );
   return (
-    <section className="card stack" aria-labelledby="endpoints-title">
-      <header className="spread">
-        <h2 id="endpoints-title">{t('endpoints.title')}</h2>
-        <div className="row">
+    <Card
+      title={t('endpoints.title')}
+      about={t('endpoints.about')}
+      actions={
+        <>
           <HelpLink page="events" anchor="endpoints" />
-          {isEnabled && !hasNone && create}
-        </div>
-      </header>
-      <p className="hint">{t('endpoints.about')}</p>
-      {endpoints.isError && <ProblemNote error={endpoints.error} retry={() => void endpoints.refetch()} />}
-      {endpoints.isPending && <Skeleton shape="rows" count={2} />}
-      {hasNone && (
-        <EmptyState
-          icon={<Webhook size={22} />}
-          title={t('endpoints.none')}
-          text={t(isEnabled ? 'endpoints.noneAbout' : 'endpoints.needEvents')}
-          action={isEnabled && create}
-        />
-      )}
-      {endpoints.data && !hasNone && (
-        <ul className="plain endpoint-list">
-          {endpoints.data.map((endpoint) => (
-            <EndpointItem key={endpoint.endpoint_id} endpoint={endpoint} />
-          ))}
-        </ul>
-      )}
+          {!hasNone && create}
+        </>
+      }
+    >
+      <Loaded query={query} skeleton={<Skeleton shape="rows" count={2} />}>
+        {(endpoints) =>
+          hasNone ? (
+            <EmptyState
+              icon={<Webhook size={22} />}
+              title={t('endpoints.none')}
+              text={t(isEnabled ? 'endpoints.noneAbout' : 'endpoints.needEvents')}
+              action={create}
+            />
+          ) : (
+            <ul className="plain lined-list is-wide">
+              {endpoints.map((endpoint) => (
+                <EndpointItem key={endpoint.endpoint_id} endpoint={endpoint} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {isCreating && <NewEndpointDialog onClose={() => setCreating(false)} />}
-    </section>
+    </Card>
   );
 }
 
 function EndpointItem({ endpoint }: { endpoint: Endpoint }): ReactNode {
   const { t } = useTranslation('events');
-  const accountId = useAccountId();
+  const { endpoint_id, url, types } = endpoint;
   return (
     <li className="stack-tight">
       <p className="row">
-        <Link href={eventsHref(accountId, endpoint.endpoint_id)} className="endpoint-url">
-          <code dir="ltr">{endpoint.url}</code>
+        <Link href={eventsHref(useAccountId(), endpoint_id)} className="endpoint-url">
+          <code dir="ltr">{url}</code>
         </Link>
       </p>
       <EndpointState endpoint={endpoint} />
-      <EndpointFacts endpoint={endpoint} />
-      <p className="hint">
-        {endpoint.types === null ? t('types.all') : t('types.some', { count: endpoint.types.length })}
-      </p>
+      <p className="hint">{types === null ? t('types.all') : t('types.some', { count: types.length })}</p>
     </li>
   );
 }
@@ -101,13 +99,9 @@ function EndpointItem({ endpoint }: { endpoint: Endpoint }): ReactNode {
 /** One endpoint: its state, its actions and the recent attempts to deliver to it. */
 function EndpointPage({ endpointId }: { endpointId: string }): ReactNode {
   const { t } = useTranslation('events');
-  const accountId = useAccountId();
   return (
     <>
-      <Link href={eventsHref(accountId)} className="row endpoint-back">
-        <ArrowLeft aria-hidden="true" size={16} className="flips" />
-        {t('endpoints.all')}
-      </Link>
+      <WayBack href={eventsHref(useAccountId())}>{t('endpoints.all')}</WayBack>
       <Opened endpointId={endpointId} />
     </>
   );
@@ -133,43 +127,36 @@ function Opened({ endpointId }: { endpointId: string }): ReactNode {
 function EndpointCard({ endpoint }: { endpoint: Endpoint }): ReactNode {
   const { t } = useTranslation('events');
   const can = useCan();
+  const { url, endpoint_id, created_at, types } = endpoint;
   return (
-    <section className="card stack" aria-labelledby="endpoint-title">
-      <header className="spread">
-        <h2 id="endpoint-title">{t('endpoint.title')}</h2>
-        <HelpLink page="events" anchor="failing" />
-      </header>
+    <Card title={t('endpoint.title')} actions={<HelpLink page="events" anchor="failing" />}>
       <p className="row endpoint-url">
-        <code dir="ltr">{endpoint.url}</code>
-        <CopyButton text={endpoint.url} />
+        <code dir="ltr">{url}</code>
+        <CopyButton text={url} />
       </p>
       <EndpointState endpoint={endpoint} />
-      <EndpointFacts endpoint={endpoint} />
       <dl className="facts">
-        <dt>{t('endpoint.id')}</dt>
-        <dd>
-          <code dir="ltr">{endpoint.endpoint_id}</code>
-        </dd>
-        <dt>{t('endpoint.created')}</dt>
-        <dd>
-          <Ago at={endpoint.created_at} />
-        </dd>
-        <dt>{t('types.label')}</dt>
-        <dd>
-          {endpoint.types === null ? (
+        <Fact name={t('endpoint.id')}>
+          <code dir="ltr">{endpoint_id}</code>
+        </Fact>
+        <Fact name={t('endpoint.created')}>
+          <Ago at={created_at} />
+        </Fact>
+        <Fact name={t('types.label')}>
+          {types === null ? (
             t('types.all')
           ) : (
             <ul className="plain">
-              {endpoint.types.map((type) => (
+              {types.map((type) => (
                 <li key={type}>
                   <TypeName type={type} />
                 </li>
               ))}
             </ul>
           )}
-        </dd>
+        </Fact>
       </dl>
       {can('develop') && <EndpointActions endpoint={endpoint} />}
-    </section>
+    </Card>
   );
 }

@@ -1,14 +1,12 @@
 import { EVENT_TYPES } from '@orders/domain/events.ts';
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ApiProblem, isProblem } from '../../../api/client.ts';
 import { createEndpoint, type EventType } from '../../../api/events.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { Dialog } from '../../../components/dialog.tsx';
-import { Field, FieldError } from '../../../components/field.tsx';
-import { FormButtons } from '../../../components/form-buttons.tsx';
-import { ProblemNote } from '../../../components/problem-note.tsx';
+import { CheckChoice, Field } from '../../../components/field.tsx';
+import { FormDialog } from '../../../components/form-dialog.tsx';
 import { Segments } from '../../../components/segments.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { NewSecret, TypeName } from './endpoint-state.tsx';
@@ -29,45 +27,38 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
       void queryClient.invalidateQueries({ queryKey: ['endpoints', accountId] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creating.mutate();
-  };
   const errors = isProblem(creating.error, 'invalid_request') ? creating.error.errors : [];
+  const areTypesRefused = types.length === 0 && errors.some(({ pointer }) => pointer.startsWith('/types'));
+  if (secret !== null) return <NewSecret secret={secret} onClose={onClose} />;
   return (
-    <Dialog title={t(secret === null ? 'endpoints.create' : 'secret.title')} onClose={onClose}>
-      {secret === null ? (
-        <form className="stack" onSubmit={submit}>
-          <UrlField value={url} errors={errors} onChange={setUrl} />
-          <Segments
-            label={t('types.label')}
-            options={(['all', 'some'] as const).map((value) => ({ value, name: t(`types.choice.${value}`) }))}
-            value={choice}
-            onChange={setChoice}
-          />
-          {choice === 'all' && <p className="hint">{t('types.allAbout')}</p>}
-          {choice === 'some' && (
-            <TypeChoice
-              types={types}
-              error={
-                types.length === 0 && errors.some(({ pointer }) => pointer.startsWith('/types'))
-                  ? t('types.refused')
-                  : null
-              }
-              onChange={setTypes}
-            />
-          )}
-          {creating.error !== null && errors.length === 0 && <ProblemNote error={creating.error} />}
-          <FormButtons
-            submit={t('endpoints.submit')}
-            isBusy={creating.isPending || url.trim() === ''}
-            onClose={onClose}
-          />
-        </form>
+    <FormDialog
+      title={t('endpoints.create')}
+      submit={t('endpoints.submit')}
+      action={creating}
+      isExplained={errors.length > 0}
+      isIncomplete={url.trim() === ''}
+      onClose={onClose}
+    >
+      <UrlField value={url} errors={errors} onChange={setUrl} />
+      <Segments
+        label={t('types.label')}
+        options={(['all', 'some'] as const).map((value) => ({ value, name: t(`types.choice.${value}`) }))}
+        value={choice}
+        onChange={setChoice}
+      />
+      {choice === 'all' ? (
+        <p className="hint">{t('types.allAbout')}</p>
       ) : (
-        <NewSecret secret={secret} onClose={onClose} />
+        <CheckChoice
+          label={t('types.choose')}
+          options={EVENT_TYPES}
+          nameOf={(type) => <TypeName type={type} />}
+          values={types}
+          error={areTypesRefused ? t('types.refused') : null}
+          onChange={setTypes}
+        />
       )}
-    </Dialog>
+    </FormDialog>
   );
 }
 
@@ -90,35 +81,7 @@ function UrlField(props: { value: string; errors: ApiProblem['errors']; onChange
       required
       maxLength={2000}
       value={props.value}
-      onChange={(event) => props.onChange(event.target.value)}
+      onChange={props.onChange}
     />
-  );
-}
-
-function TypeChoice(props: {
-  types: EventType[];
-  error: string | null;
-  onChange: (types: EventType[]) => void;
-}): ReactNode {
-  const { t } = useTranslation('events');
-  return (
-    <fieldset className="stack-tight type-choice">
-      <legend>{t('types.choose')}</legend>
-      {EVENT_TYPES.map((type) => (
-        <label key={type} className="resend-choice">
-          <input
-            type="checkbox"
-            checked={props.types.includes(type)}
-            onChange={(event) =>
-              props.onChange(
-                EVENT_TYPES.filter((one) => (one === type ? event.target.checked : props.types.includes(one))),
-              )
-            }
-          />
-          <TypeName type={type} />
-        </label>
-      ))}
-      <FieldError text={props.error} />
-    </fieldset>
   );
 }

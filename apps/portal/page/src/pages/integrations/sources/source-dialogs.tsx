@@ -1,24 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { call } from '../../../api/client.ts';
 import type { Grace } from '../../../api/integrations.ts';
-import { useAccountId } from '../../../api/session.ts';
-import { removeSource, replaceSecret, replaceUrl, type Source } from '../../../api/sources.ts';
-import { Confirm } from '../../../components/confirm.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
-import { FormButtons } from '../../../components/form-buttons.tsx';
-import { ProblemNote } from '../../../components/problem-note.tsx';
+import { useAccountId, useCan } from '../../../api/session.ts';
+import { replaceSecret, type Source } from '../../../api/sources.ts';
+import { Button, CopyButton } from '../../../components/button.tsx';
+import { Field } from '../../../components/field.tsx';
+import { Confirm, FormDialog } from '../../../components/form-dialog.tsx';
 import { ShownOnce } from '../../../components/shown-once.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { GraceChoice } from '../grace-choice.tsx';
-import { SecretField } from './secret-field.tsx';
 
-export type SourceAction = 'secret' | 'url' | 'remove';
-
-/** The receipts whose deliveries could not be mapped. */
-export function deadHref(accountId: number): string {
-  return `/accounts/${accountId}/receipts?state=dead&error_code=mapping_failed`;
-}
+export const SOURCE_ACTIONS = ['secret', 'url', 'remove'] as const;
+export type SourceAction = (typeof SOURCE_ACTIONS)[number];
 
 interface DialogProps {
   source: Source;
@@ -31,14 +26,14 @@ export function SourceDialog({ action, source, onClose }: DialogProps & { action
   const accountId = useAccountId();
   const queryClient = useQueryClient();
   if (action === 'secret') return <SecretDialog source={source} onClose={onClose} />;
-  const act = action === 'url' ? replaceUrl : removeSource;
+  const path = `/accounts/${accountId}/sources/${source.source_number}`;
   return (
     <Confirm
       title={t(`${action}.title`, { name: source.name })}
       text={t(`${action}.about`)}
       label={t(`${action}.submit`)}
       action={async () => {
-        await act(accountId, source.source_number);
+        await (action === 'url' ? call('POST', `${path}/replace-url`) : call('DELETE', path));
         await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
       }}
       onClose={onClose}
@@ -63,27 +58,104 @@ function SecretDialog({ source, onClose }: DialogProps): ReactNode {
       else setCreated(replaced.secret);
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    replacing.mutate();
-  };
+  const title = t('secret.title', { name: source.name });
+  if (created !== null)
+    return <ShownOnce title={title} note={t('secret.once')} text={created} copy={t('secret.copy')} onClose={onClose} />;
   return (
-    <Dialog title={t('secret.title', { name: source.name })} onClose={onClose}>
-      {created === null ? (
-        <form className="stack" onSubmit={submit}>
-          <SecretField value={secret} onChange={setSecret} hint={t('secret.createHint')} />
-          <GraceChoice label={t('secret.overlap')} value={overlap} onChange={setOverlap} />
-          {replacing.error !== null && <ProblemNote error={replacing.error} />}
-          <FormButtons submit={t('secret.submit')} isBusy={replacing.isPending} onClose={onClose} />
-        </form>
+    <FormDialog title={title} submit={t('secret.submit')} action={replacing} onClose={onClose}>
+      <SecretField value={secret} onChange={setSecret} hint={t('secret.createHint')} />
+      <GraceChoice label={t('secret.overlap')} value={overlap} onChange={setOverlap} />
+    </FormDialog>
+  );
+}
+
+/** A secret that the platform shows. It is written, never shown. */
+export function SecretField(props: {
+  value: string;
+  onChange: (value: string) => void;
+  hint: string;
+  error?: string | null;
+}): ReactNode {
+  const { t } = useTranslation('sources');
+  // "off" alone makes browsers offer the password of the portal.
+  return (
+    <Field
+      label={t('secret.label')}
+      type="password"
+      dir="ltr"
+      autoComplete="new-password"
+      maxLength={1000}
+      {...props}
+    />
+  );
+}
+
+/** The URL to paste into the platform. */
+export function SourceUrl({ url }: { url: string }): ReactNode {
+  return (
+    <p className="row source-url">
+      <code dir="ltr">{url}</code>
+      <CopyButton text={url} />
+    </p>
+  );
+}
+
+/** What the order ids of a source begin with; until its first order, a person can change it. */
+export function IdPrefix({ source }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  const mayChange = useCan()('develop');
+  const [isOpen, setOpen] = useState(false);
+  const { id_prefix, is_used, name } = source;
+  return (
+    <div className="row hint">
+      {id_prefix === '' ? (
+        <span>{t('prefix.none')}</span>
       ) : (
-        <ShownOnce text={created} copy={t('secret.copy')} onClose={onClose}>
-          <p className="note note-warn">{t('secret.once')}</p>
-          <pre className="code secret" dir="ltr">
-            {created}
-          </pre>
-        </ShownOnce>
+        <span>
+          {t('prefix.shown')} <code dir="ltr">{id_prefix}:</code>
+        </span>
       )}
-    </Dialog>
+      {mayChange && !is_used && (
+        <Button aria-label={t('prefix.title', { name })} onClick={() => setOpen(true)}>
+          {t('prefix.change')}
+        </Button>
+      )}
+      {isOpen && <PrefixDialog source={source} onClose={() => setOpen(false)} />}
+    </div>
+  );
+}
+
+function PrefixDialog({ source, onClose }: DialogProps): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const [prefix, setPrefix] = useState(source.id_prefix);
+  const changing = useAction({
+    mutationFn: async () => {
+      const path = `/accounts/${accountId}/sources/${source.source_number}/id-prefix`;
+      await call('PUT', path, { body: { id_prefix: prefix.trim() } });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={t('prefix.title', { name: source.name })}
+      submit={t('prefix.submit')}
+      action={changing}
+      onClose={onClose}
+    >
+      <p>{t('prefix.about')}</p>
+      <Field
+        label={t('prefix.label')}
+        hint={t('prefix.hint')}
+        dir="ltr"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={30}
+        value={prefix}
+        onChange={setPrefix}
+      />
+    </FormDialog>
   );
 }

@@ -1,28 +1,33 @@
-import { ArrowLeft, Cable, Plus } from 'lucide-react';
-import { type ReactNode, useState } from 'react';
+import { Cable, Plus } from 'lucide-react';
+import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { type Source, useSources } from '../../../api/sources.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
+import { Button } from '../../../components/button.tsx';
+import { Card } from '../../../components/card.tsx';
+import { EmptyState, Loaded, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { formatShare } from '../../../components/numbers.ts';
+import { HelpLink } from '../../../components/page-header.tsx';
+import { WayBack } from '../../../components/tab-links.tsx';
+import { Ago, fullTime } from '../../../components/time.tsx';
+import { sourcesHref, useSourcesView } from '../tabs.ts';
 import { MappingEditor } from './mapping/mapping-editor.tsx';
 import { ConnectSource } from './new-source/connect-source.tsx';
 import { NewSource } from './new-source/new-source.tsx';
-import { sourcesHref, useSourcesView } from './use-sources-view.ts';
+import { IdPrefix, SOURCE_ACTIONS, type SourceAction, SourceDialog, SourceUrl } from './source-dialogs.tsx';
 import './sources.css';
-import { EmptyState } from '../../../components/empty-state.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
-import { type SourceAction, SourceDialog } from './source-dialogs.tsx';
-import { SourceItem } from './source-item.tsx';
 
 /** The sources of the account; connections and mappings only for developers. */
 export function SourcesTab(): ReactNode {
+  const { t } = useTranslation('sources');
   const { show, sourceNumber } = useSourcesView();
+  const accountId = useAccountId();
   const mayChange = useCan()('develop');
   if (show === 'list' || !mayChange) return <SourcesCard />;
   return (
-    <Page>
+    <>
+      <WayBack href={sourcesHref(accountId)}>{t('all')}</WayBack>
       {show === 'new' && sourceNumber === null ? (
         <NewSource />
       ) : (
@@ -36,19 +41,6 @@ export function SourcesTab(): ReactNode {
           }
         </Opened>
       )}
-    </Page>
-  );
-}
-
-function Page({ children }: { children: ReactNode }): ReactNode {
-  const { t } = useTranslation('sources');
-  return (
-    <>
-      <Link href={sourcesHref(useAccountId())} className="row source-back">
-        <ArrowLeft aria-hidden="true" size={16} className="flips" />
-        {t('all')}
-      </Link>
-      {children}
     </>
   );
 }
@@ -72,10 +64,10 @@ function Opened(props: {
 function SourcesCard(): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
-  const sources = useSources(accountId);
+  const query = useSources(accountId);
   const mayChange = useCan()('develop');
   const [open, setOpen] = useState<{ action: SourceAction; source: Source } | null>(null);
-  const hasNone = sources.data?.length === 0;
+  const hasNone = query.data?.length === 0;
   const create = mayChange && (
     <Link className="button button-main" href={sourcesHref(accountId, 'new')}>
       <Plus aria-hidden="true" size={16} />
@@ -83,33 +75,108 @@ function SourcesCard(): ReactNode {
     </Link>
   );
   return (
-    <section className="card stack" aria-labelledby="sources-title">
-      <header className="spread">
-        <h2 id="sources-title">{t('title')}</h2>
-        <div className="row">
+    <Card
+      title={t('title')}
+      about={t('about')}
+      actions={
+        <>
           <HelpLink page="sources" />
           {!hasNone && create}
-        </div>
-      </header>
-      <p className="hint">{t('about')}</p>
-      {sources.isError && <ProblemNote error={sources.error} retry={() => void sources.refetch()} />}
-      {sources.isPending && <Skeleton shape="rows" count={2} />}
-      {hasNone && (
-        <EmptyState
-          icon={<Cable size={22} />}
-          title={t('none')}
-          text={mayChange ? t('noneAbout') : undefined}
-          action={create}
-        />
-      )}
-      {sources.data && !hasNone && (
-        <ul className="plain source-list">
-          {sources.data.map((source) => (
-            <SourceItem key={source.source_number} source={source} onAction={(action) => setOpen({ action, source })} />
-          ))}
-        </ul>
-      )}
+        </>
+      }
+    >
+      <Loaded query={query} skeleton={<Skeleton shape="rows" count={2} />}>
+        {(sources) =>
+          hasNone ? (
+            <EmptyState
+              icon={<Cable size={22} />}
+              title={t('none')}
+              text={mayChange ? t('noneAbout') : undefined}
+              action={create}
+            />
+          ) : (
+            <ul className="plain lined-list is-wide source-list">
+              {sources.map((source) => (
+                <SourceItem
+                  key={source.source_number}
+                  source={source}
+                  onAction={(action) => setOpen({ action, source })}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
       {open && <SourceDialog {...open} onClose={() => setOpen(null)} />}
-    </section>
+    </Card>
+  );
+}
+
+/** One source in the list. */
+function SourceItem(props: { source: Source; onAction: (action: SourceAction) => void }): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const mayChange = useCan()('develop');
+  const nameId = useId();
+  const { source, onAction } = props;
+  const { source_number, name, preset, url, previous_until } = source;
+  return (
+    <li className="stack-tight" aria-labelledby={nameId}>
+      <p className="row">
+        <strong id={nameId}>
+          <bdi>{name}</bdi>
+        </strong>
+        <span className="badge">{t(`preset.${preset}`)}</span>
+      </p>
+      {url !== null && <SourceUrl url={url} />}
+      <IdPrefix source={source} />
+      <Activity source={source} />
+      {previous_until && <p className="hint">{t('secret.until', { time: fullTime(previous_until) })}</p>}
+      {mayChange && (
+        <div className="row">
+          {(['mapping', 'connect'] as const).map((view) => (
+            <Link
+              key={view}
+              className="button"
+              href={sourcesHref(accountId, view, source_number)}
+              aria-describedby={nameId}
+            >
+              {t(`action.${view}`)}
+            </Link>
+          ))}
+          {SOURCE_ACTIONS.map((action) => (
+            <Button
+              key={action}
+              kind={action === 'remove' ? 'bad' : undefined}
+              aria-describedby={nameId}
+              onClick={() => onAction(action)}
+            >
+              {t(`action.${action}`)}
+            </Button>
+          ))}
+        </div>
+      )}
+    </li>
+  );
+}
+
+/** The share of deliveries that became orders or cancellations; null without deliveries. */
+function successOf({ order = 0, cancellation = 0, mapping_failed = 0, rejected = 0 }: Source['counts']): number | null {
+  const all = order + cancellation + mapping_failed + rejected;
+  return all === 0 ? null : (order + cancellation) / all;
+}
+
+function Activity({ source: { last_at, counts, dead } }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  const failed = `/accounts/${useAccountId()}/receipts?state=dead&error_code=mapping_failed`;
+  const success = successOf(counts);
+  return (
+    <p className="hint row wide-gaps">
+      <span>
+        {t('last')} {last_at === null ? t('never') : <Ago at={last_at} />}
+      </span>
+      {success !== null && <span>{t('success', { share: formatShare(success) })}</span>}
+      {dead > 0 && <Link href={failed}>{t('dead', { count: dead })}</Link>}
+    </p>
   );
 }

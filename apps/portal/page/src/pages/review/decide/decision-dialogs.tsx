@@ -1,93 +1,60 @@
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ReviewState } from '../../../api/review.ts';
-import { Dialog } from '../../../components/dialog.tsx';
+import { Button } from '../../../components/button.tsx';
 import { Field } from '../../../components/field.tsx';
-import { FormButtons } from '../../../components/form-buttons.tsx';
+import { Dialog, FormDialog } from '../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../components/loaded.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { nameOfOrder } from '../name-of-order.ts';
 import { type BlockedOrder, blockerList } from '../order/order-blockers.tsx';
 import { RejectDialog } from './reject-dialog.tsx';
-import type { useDecisions } from './use-decisions.ts';
+import type { useDeciding } from './use-deciding.ts';
 
 /** The open question before a decision, if any. */
-export function DecisionDialogs({
-  decisions: { question, confirm, proceed, reject, cancel },
-  orderOf,
-  openId,
-  compare,
-  acceptResend,
-}: {
-  decisions: ReturnType<typeof useDecisions>;
+export function DecisionDialogs(props: {
+  deciding: ReturnType<typeof useDeciding>;
   openId: number | null;
-  /** Opens an order to show both versions. */
-  compare: (id: number) => void;
-  /** Puts the values that were sent again into the open order. */
-  acceptResend: (id: number) => Promise<unknown>;
-  orderOf: (id: number) => BlockedOrder | undefined;
+  open: (orderId: number) => void;
 }): ReactNode {
-  const { t } = useTranslation('review');
+  const { openId, open } = props;
+  const { decisions, orderOf, acceptResend } = props.deciding;
+  const { question, confirm, proceed, reject, cancel } = decisions;
   if (!question) return null;
   const { ids } = question;
   const [first = 0] = ids;
+  const isOne = ids.length === 1;
+  /** Shows both versions of the order. */
+  const compare = () => {
+    cancel();
+    open(first);
+  };
   switch (question.kind) {
-    case 'resent': {
-      const others = ids.filter((id) => !question.resent.includes(id));
-      return ids.length === 1 ? (
+    case 'resent':
+      return isOne ? (
         <OneResent
           name={nameOfOrder(orderOf(first))}
-          compare={first === openId ? null : () => compare(first)}
+          compare={first === openId ? null : compare}
           accept={() => acceptResend(first)}
           onConfirm={() => confirm(ids)}
           onClose={cancel}
         />
       ) : (
-        <SomeOfMany
-          title={t('bulk.resent', {
-            count: question.resent.length,
-            formatted: formatCount(question.resent.length),
-            all: formatCount(ids.length),
-          })}
-          hint={t('bulk.resentHint')}
-          count={ids.length}
-          others={others.length}
-          confirmOthers="bulk.confirmUnchanged"
-          onConfirm={(all) => confirm(all ? ids : others)}
-          onClose={cancel}
-        />
+        <SomeOfMany kind="resent" some={question.resent} all={ids} onConfirm={confirm} onClose={cancel} />
       );
-    }
     case 'blocked': {
-      const deliverable = ids.filter((id) => !question.blocked.includes(id));
-      return ids.length === 1 ? (
-        <OneBlocked order={orderOf(first)} onConfirm={() => proceed(ids, 'confirmed')} onClose={cancel} />
+      const goOn = (confirmed: number[]) => proceed(confirmed, 'confirmed');
+      return isOne ? (
+        <OneBlocked order={orderOf(first)} onConfirm={() => goOn(ids)} onClose={cancel} />
       ) : (
-        <SomeOfMany
-          title={t('bulk.blocked', {
-            count: question.blocked.length,
-            formatted: formatCount(question.blocked.length),
-            all: formatCount(ids.length),
-          })}
-          hint={t('bulk.blockedHint')}
-          count={ids.length}
-          others={deliverable.length}
-          confirmOthers="bulk.confirmDeliverable"
-          onConfirm={(all) => proceed(all ? ids : deliverable, 'confirmed')}
-          onClose={cancel}
-        />
+        <SomeOfMany kind="blocked" some={question.blocked} all={ids} onConfirm={goOn} onClose={cancel} />
       );
     }
-    case 'number':
-      return (
-        <TypedNumber
-          count={ids.length}
-          to={question.to}
-          onTyped={() => proceed(ids, question.to, true)}
-          onClose={cancel}
-        />
-      );
+    case 'number': {
+      const { to } = question;
+      return <TypedNumber count={ids.length} to={to} onTyped={() => proceed(ids, to, true)} onClose={cancel} />;
+    }
     case 'reason':
       return (
         <RejectDialog
@@ -104,18 +71,15 @@ function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => v
   const { order, onConfirm, onClose } = props;
   const { t } = useTranslation('review');
   return (
-    <Dialog title={t('bulk.blockedOne', { name: nameOfOrder(order) })} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          onConfirm();
-        }}
-      >
-        {order && <p>{t('bulk.why', { list: blockerList(t, order) })}</p>}
-        <FormButtons submit={t('bulk.confirmAnyway')} isDestructive onClose={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={t('bulk.blockedOne', { name: nameOfOrder(order) })}
+      submit={t('bulk.confirmAnyway')}
+      isDestructive
+      onSubmit={onConfirm}
+      onClose={onClose}
+    >
+      {order && <p>{t('bulk.why', { list: blockerList(t, order) })}</p>}
+    </FormDialog>
   );
 }
 
@@ -137,25 +101,16 @@ function OneResent(props: {
         {accepting.isError && <ProblemNote error={accepting.error} />}
         <div className="row">
           {compare ? (
-            <button type="button" className="button button-main" onClick={compare}>
+            <Button kind="main" onClick={compare}>
               {t('bulk.compare')}
-            </button>
+            </Button>
           ) : (
-            <button
-              type="button"
-              className="button button-main"
-              aria-disabled={accepting.isPending}
-              onClick={() => accepting.mutate()}
-            >
+            <Button kind="main" aria-disabled={accepting.isPending} onClick={() => accepting.mutate()}>
               {t('resend.accept')}
-            </button>
+            </Button>
           )}
-          <button type="button" className="button" onClick={onConfirm}>
-            {t('bulk.confirmCurrent')}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            {t('common:action.cancel')}
-          </button>
+          <Button onClick={onConfirm}>{t('bulk.confirmCurrent')}</Button>
+          <Button onClick={onClose}>{t('common:action.cancel')}</Button>
         </div>
       </div>
     </Dialog>
@@ -164,32 +119,31 @@ function OneResent(props: {
 
 /** Some of several orders are better not confirmed: all others, all, or none. */
 function SomeOfMany(props: {
-  title: string;
-  hint: string;
-  count: number;
-  others: number;
-  confirmOthers: string;
-  onConfirm: (all: boolean) => void;
+  kind: 'resent' | 'blocked';
+  some: number[];
+  all: number[];
+  onConfirm: (ids: number[]) => void;
   onClose: () => void;
 }): ReactNode {
-  const { title, hint, count, others, confirmOthers, onConfirm, onClose } = props;
+  const { kind, some, all, onConfirm, onClose } = props;
   const { t } = useTranslation('review');
+  const others = all.filter((id) => !some.includes(id));
+  const counted = ({ length }: number[]) => ({ count: length, formatted: formatCount(length) });
+  const confirmOthers = kind === 'resent' ? 'bulk.confirmUnchanged' : 'bulk.confirmDeliverable';
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={t(`bulk.${kind}`, { ...counted(some), all: formatCount(all.length) })} onClose={onClose}>
       <div className="stack">
-        <p>{hint}</p>
+        <p>{t(`bulk.${kind}Hint`)}</p>
         <div className="row">
-          {others > 0 && (
-            <button type="button" className="button button-main" onClick={() => onConfirm(false)}>
-              {t(confirmOthers, { count: others, formatted: formatCount(others) })}
-            </button>
+          {others.length > 0 && (
+            <Button kind="main" onClick={() => onConfirm(others)}>
+              {t(confirmOthers, counted(others))}
+            </Button>
           )}
-          <button type="button" className="button button-bad" onClick={() => onConfirm(true)}>
-            {t('bulk.confirmAll', { count, formatted: formatCount(count) })}
-          </button>
-          <button type="button" className="button" onClick={onClose}>
-            {t('common:action.cancel')}
-          </button>
+          <Button kind="bad" onClick={() => onConfirm(all)}>
+            {t('bulk.confirmAll', counted(all))}
+          </Button>
+          <Button onClick={onClose}>{t('common:action.cancel')}</Button>
         </div>
       </div>
     </Dialog>
@@ -211,33 +165,25 @@ function TypedNumber(props: { count: number; to: ReviewState; onTyped: () => voi
   const [isWrong, setWrong] = useState(false);
   const formatted = formatCount(count);
   return (
-    <Dialog title={t(`bulk.many.${to}`, { count, formatted })} onClose={onClose}>
-      <form
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (readNumber(text) === count) onTyped();
-          else setWrong(true);
+    <FormDialog
+      title={t(`bulk.many.${to}`, { count, formatted })}
+      submit={t(`bulk.many.${to}`, { count, formatted })}
+      isDestructive={to === 'rejected'}
+      onSubmit={() => (readNumber(text) === count ? onTyped() : setWrong(true))}
+      onClose={onClose}
+    >
+      <Field
+        label={t('bulk.type', { formatted })}
+        inputMode="numeric"
+        autoComplete="off"
+        required
+        value={text}
+        onChange={(value) => {
+          setText(value);
+          setWrong(false);
         }}
-      >
-        <Field
-          label={t('bulk.type', { formatted })}
-          inputMode="numeric"
-          autoComplete="off"
-          required
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-            setWrong(false);
-          }}
-          error={isWrong ? t('bulk.wrong', { formatted }) : null}
-        />
-        <FormButtons
-          submit={t(`bulk.many.${to}`, { count, formatted })}
-          isDestructive={to === 'rejected'}
-          onClose={onClose}
-        />
-      </form>
-    </Dialog>
+        error={isWrong ? t('bulk.wrong', { formatted }) : null}
+      />
+    </FormDialog>
   );
 }

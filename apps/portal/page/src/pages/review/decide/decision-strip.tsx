@@ -1,56 +1,38 @@
 import { X } from 'lucide-react';
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../../components/button.tsx';
+import { useEnd, usePause } from '../../../components/message-end.ts';
 import { leaveNotice } from '../../../components/notices.tsx';
 import type { DecisionMessage } from './use-decision-messages.ts';
 import './decision-strip.css';
 
-interface DecisionStripProps {
+/** Says what became of the latest decisions, beside the order that is shown now, never over it. Failures stay until they are dealt with. */
+export function DecisionStrip(props: {
   messages: readonly DecisionMessage[];
   onUndo: (message: DecisionMessage) => void;
   onRetry: (message: DecisionMessage) => void;
   onOpen: (message: DecisionMessage) => void;
   onClose: (message: DecisionMessage) => void;
   onExpired: () => void;
-}
-
-/** Says what became of the latest decisions, beside the order that is shown now, never over it. Failures stay until they are dealt with. */
-export function DecisionStrip({
-  messages,
-  onUndo,
-  onRetry,
-  onOpen,
-  onClose,
-  onExpired,
-}: DecisionStripProps): ReactNode {
+}): ReactNode {
+  const { messages, onUndo, onRetry, onOpen, onClose, onExpired } = props;
   const { t } = useTranslation('review');
-  const [isPaused, setPaused] = useState(false);
-  const expire = useEffectEvent(onExpired);
+  const { isPaused, resume, handlers } = usePause();
   const failed = messages.filter(({ state }) => state === 'failed');
   const latest = messages.filter(({ state }) => state !== 'failed');
   const undoable = latest.filter(({ state, canUndo }) => state === 'done' && canUndo);
   const undo = undoable.at(-1);
   const ends = Math.min(...latest.filter(({ state }) => state === 'done').map(({ until }) => until));
-  useEffect(() => {
-    if (isPaused || !Number.isFinite(ends)) return;
-    const timer = setTimeout(expire, Math.max(0, ends - Date.now()));
-    return () => clearTimeout(timer);
-  }, [ends, isPaused]);
+  useEnd(isPaused || !Number.isFinite(ends) ? null : ends - Date.now(), onExpired);
   /** The button with the focus is about to disappear. */
   const act = (run: (message: DecisionMessage) => void, message: DecisionMessage) => {
-    setPaused(false);
+    resume();
     leaveNotice();
     run(message);
   };
   return (
-    <section
-      className="decision-strip"
-      aria-label={t('decided.label')}
-      onPointerEnter={() => setPaused(true)}
-      onPointerLeave={() => setPaused(false)}
-      onFocus={() => setPaused(true)}
-      onBlur={() => setPaused(false)}
-    >
+    <section className="decision-strip" aria-label={t('decided.label')} {...handlers}>
       <div role="status">
         {latest.length > 0 && (
           <div className="decision" data-notice>
@@ -60,9 +42,9 @@ export function DecisionStrip({
                 .join(' · ')}
             </span>
             {undo && (
-              <button type="button" className="button button-quiet" onClick={() => act(onUndo, undo)}>
+              <Button kind="quiet" onClick={() => act(onUndo, undo)}>
                 {t(undoable.length > 1 ? 'decided.undoLast' : 'common:action.undo')}
-              </button>
+              </Button>
             )}
           </div>
         )}
@@ -75,21 +57,14 @@ export function DecisionStrip({
               {message.problem}
             </span>
             {message.again && (
-              <button type="button" className="button button-quiet" onClick={() => act(onRetry, message)}>
+              <Button kind="quiet" onClick={() => act(onRetry, message)}>
                 {t('common:action.retry')}
-              </button>
+              </Button>
             )}
-            <button type="button" className="button button-quiet" onClick={() => act(onOpen, message)}>
+            <Button kind="quiet" onClick={() => act(onOpen, message)}>
               {t('decided.open')}
-            </button>
-            <button
-              type="button"
-              className="icon-button"
-              aria-label={t('common:action.close')}
-              onClick={() => act(onClose, message)}
-            >
-              <X aria-hidden="true" size={16} />
-            </button>
+            </Button>
+            <IconButton label={t('common:action.close')} Icon={X} size={16} onClick={() => act(onClose, message)} />
           </div>
         ))}
       </div>

@@ -1,84 +1,75 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../../../components/dialog.tsx';
-import { FormButtons } from '../../../components/form-buttons.tsx';
+import { FormDialog } from '../../../components/form-dialog.tsx';
 
 const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable', 'own'] as const;
 
 /** Asks for a reason: a common one, also by its digit key, or free text. */
-export function RejectDialog({
-  count,
-  number,
-  onReject,
-  onClose,
-}: {
+export function RejectDialog(props: {
   count: number;
   /** The order number of a single order. */
   number?: string | undefined;
   onReject: (reason: string) => void;
   onClose: () => void;
 }): ReactNode {
+  const { count, number, onReject, onClose } = props;
   const { t } = useTranslation('review');
   const [chosen, setChosen] = useState<(typeof REASONS)[number] | null>(null);
   const [own, setOwn] = useState('');
-  const form = useRef<HTMLFormElement>(null);
-  useEffect(() => form.current?.querySelector('input')?.focus(), []);
+  const reasons = useRef<HTMLFieldSetElement>(null);
+  useEffect(() => reasons.current?.querySelector('input')?.focus(), []);
   const reason = chosen === 'own' ? own.trim() : chosen && t(`reject.reasons.${chosen}`);
   const title = number !== undefined && count === 1 ? t('reject.named', { number }) : t('reject.title', { count });
   return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        ref={form}
-        className="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (reason) onReject(reason);
-        }}
-        onKeyDown={(event) => {
-          // The position of the key, because not every keyboard layout has these digits.
-          const digit = Number(/^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1]);
-          const name = REASONS[digit - 1];
-          const isTyping = event.target instanceof HTMLInputElement && event.target.type === 'text';
-          if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-          event.preventDefault();
-          flushSync(() => setChosen(name));
-          const input = name === 'own' ? 'input[type="text"]' : `[value="${name}"]`;
-          form.current?.querySelector<HTMLInputElement>(input)?.focus();
-        }}
-      >
-        <fieldset className="reasons">
-          <legend>{t('reject.reason')}</legend>
-          {REASONS.map((name, index) => (
-            <label key={name} className="radio">
-              <input
-                type="radio"
-                name="reason"
-                required
-                value={name}
-                checked={chosen === name}
-                onChange={() => setChosen(name)}
-              />
-              <span>{t(name === 'own' ? 'reject.own' : `reject.reasons.${name}`)}</span>
-              <span className="reason-key" aria-hidden="true">
-                {index + 1}
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        {chosen === 'own' && (
-          <input
-            type="text"
-            aria-label={t('reject.own')}
-            dir="auto"
-            required
-            maxLength={500}
-            value={own}
-            onChange={(event) => setOwn(event.target.value)}
-          />
-        )}
-        <FormButtons submit={t('action.reject')} isDestructive onClose={onClose} />
-      </form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      submit={t('action.reject')}
+      isDestructive
+      onSubmit={() => reason && onReject(reason)}
+      onKeyDown={(event) => {
+        // The position of the key, because not every keyboard layout has these digits.
+        const digit = Number(/^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1]);
+        const name = REASONS[digit - 1];
+        const isTyping = event.target instanceof HTMLInputElement && event.target.type === 'text';
+        if (!name || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault();
+        flushSync(() => setChosen(name));
+        const input = name === 'own' ? 'input[type="text"]' : `[value="${name}"]`;
+        event.currentTarget.querySelector<HTMLInputElement>(input)?.focus();
+      }}
+      onClose={onClose}
+    >
+      <fieldset ref={reasons} className="reasons">
+        <legend>{t('reject.reason')}</legend>
+        {REASONS.map((name, index) => (
+          <label key={name} className="radio">
+            <input
+              type="radio"
+              name="reason"
+              required
+              value={name}
+              checked={chosen === name}
+              onChange={() => setChosen(name)}
+            />
+            <span>{t(name === 'own' ? 'reject.own' : `reject.reasons.${name}`)}</span>
+            <span className="reason-key" aria-hidden="true">
+              {index + 1}
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      {chosen === 'own' && (
+        <input
+          type="text"
+          aria-label={t('reject.own')}
+          dir="auto"
+          required
+          maxLength={500}
+          value={own}
+          onChange={(event) => setOwn(event.target.value)}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -9,7 +9,7 @@ import {
   review,
   undoReview,
 } from '../../../api/review.ts';
-import { isFinal, useProblemText } from '../../../components/problem-note.tsx';
+import { isFinal, useProblemText } from '../../../components/loaded.tsx';
 import { type DecisionMessage, useDecisionMessages } from './use-decision-messages.ts';
 
 /** How long a message offers to undo, in milliseconds; the service allows a little longer. */

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import type { Edits, Expected } from '../../../api/review.ts';
-import { useProblemText } from '../../../components/problem-note.tsx';
+import { useProblemText } from '../../../components/loaded.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import type { Draft, Drafts } from './drafts.ts';
 

@@ -1,6 +1,7 @@
 import { Check, X } from 'lucide-react';
 import type { KeyboardEvent, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../../components/button.tsx';
 import { fieldText } from '../../../components/order-values.ts';
 
 /** Enter saves and Escape cancels anywhere in an editor; Shift+Enter inserts a line break. */
@@ -19,38 +20,15 @@ export function EditorButtons({ isBusy, onCancel }: { isBusy: boolean; onCancel:
   const { t } = useTranslation();
   return (
     <>
-      <button
-        type="submit"
-        className="icon-button"
-        aria-label={t('action.save')}
-        title={t('action.save')}
-        aria-disabled={isBusy}
-      >
-        <Check aria-hidden="true" size={18} />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        aria-label={t('action.cancel')}
-        title={t('action.cancel')}
-        onClick={onCancel}
-      >
-        <X aria-hidden="true" size={18} />
-      </button>
+      <IconButton type="submit" label={t('action.save')} Icon={Check} aria-disabled={isBusy} />
+      <IconButton label={t('action.cancel')} Icon={X} onClick={onCancel} />
     </>
   );
 }
 
 /** Somebody else changed the value while it was edited here: both are shown, and the reviewer chooses. */
-export function ConflictNote({
-  theirs,
-  onMine,
-  onTheirs,
-}: {
-  theirs: string;
-  onMine: () => void;
-  onTheirs: () => void;
-}): ReactNode {
+export function ConflictNote(props: { theirs: string; onMine: () => void; onTheirs: () => void }): ReactNode {
+  const { theirs, onMine, onTheirs } = props;
   const { t } = useTranslation('review');
   return (
     <div className="conflict-note" role="alert">
@@ -58,30 +36,26 @@ export function ConflictNote({
         {t('draft.conflict')} <bdi className="conflict-value">{theirs}</bdi>
       </p>
       <div className="row">
-        <button type="button" className="button button-small" onClick={onMine}>
+        <Button className="button-small" onClick={onMine}>
           {t('draft.mine')}
-        </button>
-        <button type="button" className="button button-small" onClick={onTheirs}>
+        </Button>
+        <Button className="button-small" onClick={onTheirs}>
           {t('draft.theirs')}
-        </button>
+        </Button>
       </div>
     </div>
   );
 }
 
 /** An unsaved change below the stored value, while its editor is closed. */
-export function DraftNote({
-  text,
-  pointer,
-  onContinue,
-  onDiscard,
-}: {
+export function DraftNote(props: {
   text: string;
   pointer: string;
   /** Null if the order can no longer be edited. */
   onContinue: (() => void) | null;
   onDiscard: () => void;
 }): ReactNode {
+  const { text, pointer, onContinue, onDiscard } = props;
   const { t } = useTranslation('review');
   return (
     <div className="draft-note">
@@ -90,13 +64,13 @@ export function DraftNote({
       </p>
       <div className="row">
         {onContinue && (
-          <button type="button" className="button button-small" onClick={onContinue}>
+          <Button className="button-small" onClick={onContinue}>
             {t('draft.continue')}
-          </button>
+          </Button>
         )}
-        <button type="button" className="button button-small" onClick={onDiscard}>
+        <Button className="button-small" onClick={onDiscard}>
           {t('draft.discard')}
-        </button>
+        </Button>
       </div>
     </div>
   );

@@ -1,36 +1,31 @@
 import { Pencil } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../../api/review.ts';
-import type { FieldEntry } from '../order/fields.ts';
+import { IconButton } from '../../../components/button.tsx';
+import { FieldError } from '../../../components/field.tsx';
+import { Form } from '../../../components/form-dialog.tsx';
+import { EMIRATE_NAMES, fieldText } from '../../../components/order-values.ts';
+import { EMIRATE_CODES } from '../list/filters.ts';
+import type { FieldEntry, FieldKind } from '../order/fields.ts';
 import { WarningNotes } from '../order/warning-notes.tsx';
-import type { Editing } from './editing.ts';
-import { DraftNote } from './editor-parts.tsx';
-import { FieldEditor } from './field-editor.tsx';
+import { type Editing, useEditProblem, useSave } from './editing.ts';
+import { ConflictNote, DraftNote, EditorButtons, editorKeys } from './editor-parts.tsx';
 
 /** Opens an editor. Gets the focus back when the editor closes. */
-export function EditButton({
-  pointer,
-  label,
-  editing,
-}: {
-  pointer: string;
-  label: string;
-  editing: Editing;
-}): ReactNode {
+export function EditButton(props: { pointer: string; label: string; editing: Editing }): ReactNode {
+  const { pointer, label, editing } = props;
   const { t } = useTranslation('review');
   const { begin } = editing;
   if (!begin) return null;
   return (
-    <button
-      type="button"
-      className="icon-button edit-button"
-      aria-label={t('field.edit', { field: label })}
-      title={t('field.edit', { field: label })}
+    <IconButton
+      className="edit-button"
+      label={t('field.edit', { field: label })}
+      Icon={Pencil}
+      size={15}
       onClick={() => begin(pointer)}
-    >
-      <Pencil aria-hidden="true" size={15} />
-    </button>
+    />
   );
 }
 
@@ -46,16 +41,7 @@ export function useRestoreFocus<T extends HTMLElement>(isEdited: boolean, button
 }
 
 /** One field: its value or its editor, an unsaved change, and the warnings about it. */
-export function FieldRow({
-  field: { pointer, kind, need },
-  label,
-  value,
-  warnings,
-  editing,
-  isBlocking,
-  actions,
-  children,
-}: {
+export function FieldRow(props: {
   field: FieldEntry;
   label: string;
   value: string | null;
@@ -68,6 +54,16 @@ export function FieldRow({
   /** The formatted value. */
   children: ReactNode;
 }): ReactNode {
+  const {
+    field: { pointer, kind, need },
+    label,
+    value,
+    warnings,
+    editing,
+    isBlocking,
+    actions,
+    children,
+  } = props;
   const { t } = useTranslation('review');
   const isEdited = editing.pointer === pointer;
   const container = useRestoreFocus<HTMLDivElement>(isEdited);
@@ -103,5 +99,110 @@ export function FieldRow({
         <WarningNotes warnings={warnings} />
       </dd>
     </div>
+  );
+}
+
+/** Edits one field in place. A value of white space only empties the field. */
+function FieldEditor(props: {
+  pointer: string;
+  label: string;
+  kind: FieldKind;
+  /** The stored value. */
+  value: string | null;
+  editing: Editing;
+}): ReactNode {
+  const { pointer, label, kind, value, editing } = props;
+  const { t } = useTranslation('review');
+  const id = useId();
+  const problemOf = useEditProblem();
+  const saving = useSave(editing);
+  const draft = editing.drafts[pointer] ?? { text: value ?? '', seen: value };
+  const { text } = draft;
+  const input = useRef<HTMLInputElement & HTMLSelectElement & HTMLTextAreaElement>(null);
+  const focus = () => input.current?.focus();
+  useEffect(() => {
+    input.current?.focus();
+    input.current?.select?.();
+  }, []);
+  const close = () => {
+    editing.keep(pointer, null);
+    editing.end();
+  };
+  const isChanged = text !== (value ?? '');
+  const isConflict = isChanged && draft.seen !== value;
+  const write = (expected: string | null) =>
+    saving.run(
+      { [pointer]: text.trim() === '' ? null : text },
+      { [pointer]: expected },
+      { onSaved: editing.end, onFailed: focus },
+    );
+  const save = () => {
+    if (!isChanged) close();
+    else if (isConflict) focus();
+    else write(value);
+  };
+  const problem = problemOf(saving.error);
+  const shared = {
+    ref: input,
+    'aria-label': label,
+    'aria-invalid': problem !== null || undefined,
+    'aria-describedby': problem === null ? undefined : id,
+    value: text,
+    onChange: (event: { target: { value: string } }) => {
+      const typed = event.target.value;
+      saving.reset();
+      editing.keep(pointer, typed === (draft.seen ?? '') ? null : { text: typed, seen: draft.seen });
+    },
+    onKeyDown: editorKeys(save, close),
+  };
+  const isCode = kind === 'code' || kind === 'phone' || kind === 'amount';
+  return (
+    <Form className="field-editor" onSubmit={save}>
+      <div className="editor-line">
+        {kind === 'emirate' ? (
+          <EmirateSelect {...shared} />
+        ) : kind === 'long' ? (
+          <textarea {...shared} readOnly={saving.isPending} dir="auto" rows={3} />
+        ) : (
+          <input
+            {...shared}
+            readOnly={saving.isPending}
+            type={kind === 'phone' ? 'tel' : 'text'}
+            inputMode={kind === 'amount' ? 'decimal' : undefined}
+            dir={isCode ? 'ltr' : 'auto'}
+            autoComplete="off"
+          />
+        )}
+        <EditorButtons isBusy={saving.isPending} onCancel={close} />
+      </div>
+      <FieldError id={id} text={problem} />
+      {isConflict && (
+        <ConflictNote
+          theirs={fieldText(t, pointer, value)}
+          onMine={() => {
+            editing.keep(pointer, { text, seen: value });
+            write(value);
+          }}
+          onTheirs={close}
+        />
+      )}
+    </Form>
+  );
+}
+
+/** The seven emirates, an empty entry and, if the value is none of them, the value. */
+function EmirateSelect(props: React.ComponentProps<'select'> & { value: string }): ReactNode {
+  const { t } = useTranslation('review');
+  const isOther = props.value !== '' && !Object.values(EMIRATE_NAMES).includes(props.value);
+  return (
+    <select {...props}>
+      <option value="">–</option>
+      {isOther && <option value={props.value}>{props.value}</option>}
+      {EMIRATE_CODES.map((code) => (
+        <option key={code} value={EMIRATE_NAMES[code]}>
+          {t(`emirate.${code}`)}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -2,6 +2,8 @@ import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Expected, Order } from '../../../api/review.ts';
 import { FieldError } from '../../../components/field.tsx';
+import { Form } from '../../../components/form-dialog.tsx';
+import { itemText } from '../../../components/order-values.ts';
 import { NEW_ITEM } from '../order/fields.ts';
 import type { Drafts } from './drafts.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
@@ -28,19 +30,15 @@ export function draftText(drafts: Drafts, pointer: string): string | null {
   return texts.length === 0 ? null : texts.join(', ');
 }
 
-function itemText({ quantity, name, sku }: Item): string {
-  return `${quantity ?? '–'} × ${name ?? '–'}${sku === null ? '' : ` (${sku})`}`;
-}
-
 /** Edits an item in place, or a new one. */
 export function ItemEditor({ item, pointer, editing }: { item: Item; pointer: string; editing: Editing }): ReactNode {
   const { t } = useTranslation('review');
   const id = useId();
   const problemOf = useEditProblem();
   const saving = useSave(editing);
-  const form = useRef<HTMLFormElement>(null);
+  const line = useRef<HTMLDivElement>(null);
 
-  useEffect(() => form.current?.querySelector('input')?.select(), []);
+  useEffect(() => line.current?.querySelector('input')?.select(), []);
   const draftOf = (member: Member) => editing.drafts[`${pointer}/${member}`];
   const textOf = (member: Member) => draftOf(member)?.text ?? String(item[member] ?? '');
   const changed = MEMBERS.filter((member) => textOf(member) !== String(item[member] ?? ''));
@@ -62,10 +60,10 @@ export function ItemEditor({ item, pointer, editing }: { item: Item; pointer: st
               .filter(([member]) => changed.includes(member))
               .map(([member, value]) => [`${pointer}/${member}`, value]),
           );
-    const focused = form.current?.querySelector<HTMLInputElement>('input:focus');
+    const focused = line.current?.querySelector<HTMLInputElement>('input:focus');
     saving.run(edits, pointer === NEW_ITEM ? {} : expectedItem(pointer, item), {
       onSaved: editing.end,
-      onFailed: () => (form.current?.querySelector<HTMLInputElement>('[aria-invalid]') ?? focused)?.focus(),
+      onFailed: () => (line.current?.querySelector<HTMLInputElement>('[aria-invalid]') ?? focused)?.focus(),
     });
   };
   const save = () => {
@@ -96,15 +94,8 @@ export function ItemEditor({ item, pointer, editing }: { item: Item; pointer: st
     onKeyDown: editorKeys(save, close),
   });
   return (
-    <form
-      ref={form}
-      className="item-editor"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save();
-      }}
-    >
-      <div className="editor-line">
+    <Form className="item-editor" onSubmit={save}>
+      <div ref={line} className="editor-line">
         <input inputMode="numeric" dir="ltr" {...field('quantity')} />
         <input dir="auto" {...field('name')} />
         <input dir="ltr" {...field('sku')} />
@@ -122,6 +113,6 @@ export function ItemEditor({ item, pointer, editing }: { item: Item; pointer: st
           onTheirs={close}
         />
       )}
-    </form>
+    </Form>
   );
 }

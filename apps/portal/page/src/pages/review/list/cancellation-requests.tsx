@@ -3,8 +3,9 @@ import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { CancellationRequests as Requests } from '../../../api/review-list.ts';
-import { HelpLink } from '../../../components/help-link.tsx';
+import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { nameOfOrder } from '../name-of-order.ts';
 import { DoneButton } from '../order/cancellation-panel.tsx';
@@ -78,18 +79,14 @@ function RequestRow(props: { request: Request; href: string; isOpen: boolean }):
   return (
     <li>
       <span>
-        <Link href={href}>
-          <bdi dir="auto">{order_number}</bdi>
-        </Link>
-        {customer_name !== null && (
-          <>
-            {' · '}
-            <bdi>{customer_name}</bdi>
-          </>
-        )}
-        {' · '}
-        <Ago at={requested_at} />
-        {ordered_again_at !== null && <strong> · {t('cancellation.orderedAgainListed')}</strong>}
+        <Dotted>
+          <Link href={href}>
+            <bdi dir="auto">{order_number}</bdi>
+          </Link>
+          {customer_name !== null && <bdi>{customer_name}</bdi>}
+          <Ago at={requested_at} />
+          {ordered_again_at !== null && <strong>{t('cancellation.orderedAgainListed')}</strong>}
+        </Dotted>
         {reason !== null && <q dir="auto">{reason}</q>}
       </span>
       {isOpen ? (

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { STATES } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
+import { Button } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { Popover } from '../../../components/popover.tsx';
 import {
@@ -20,14 +21,7 @@ import { type ChangeFilters, SearchBox } from './search-box.tsx';
 import { ViewsMenu } from './views-menu.tsx';
 
 /** Search box, filters, sort order and saved views of the list. */
-export function FilterBar({
-  accountId,
-  filters,
-  onChange,
-  search,
-  onSubmit,
-}: {
-  accountId: number;
+export function FilterBar(props: {
   filters: Filters;
   onChange: ChangeFilters;
   /** Lets a shortcut focus the search box. */
@@ -35,12 +29,13 @@ export function FilterBar({
   /** Called with the text after Enter, and with null when it changes. */
   onSubmit: (text: string | null) => void;
 }): ReactNode {
+  const { filters, onChange, search, onSubmit } = props;
   return (
     <search className="filter-bar">
       <SearchBox value={filters.q} onChange={onChange} input={search} onSubmit={onSubmit} />
       <FilterMenu filters={filters} onChange={onChange} />
       <SortMenu sort={filters.sort} onChange={onChange} />
-      <ViewsMenu accountId={accountId} filters={filters} onChange={onChange} />
+      <ViewsMenu filters={filters} onChange={onChange} />
     </search>
   );
 }
@@ -58,7 +53,7 @@ function SortMenu({ sort, onChange }: { sort: string; onChange: ChangeFilters })
   return (
     <Popover label={label} title={t('sort.title')} name={t('sort.label', { order })} width={220}>
       {(close) => (
-        <ul className="menu-list">
+        <ul className="plain menu-list">
           {SORTS.map((option) => (
             <li key={option}>
               <button
@@ -152,9 +147,9 @@ export function FilterChips({ filters, onChange }: { filters: Filters; onChange:
       })}
       {isNarrowed(filters) && (
         <li>
-          <button type="button" className="button button-quiet" onClick={() => onChange(NO_FILTERS)}>
+          <Button kind="quiet" onClick={() => onChange(NO_FILTERS)}>
             {t('filter.clear')}
-          </button>
+          </Button>
         </li>
       )}
     </ul>
@@ -162,17 +157,13 @@ export function FilterChips({ filters, onChange }: { filters: Filters; onChange:
 }
 
 /** Tabs of the review states, with the number of orders that need review. */
-export function StateTabs({
-  counts,
-  filters,
-  addressOf,
-  onOpen,
-}: {
+export function StateTabs(props: {
   counts: Updates['counts'] | undefined;
   filters: Filters;
   addressOf: (orderId: null, filters: Filters) => string;
   onOpen: (filters: Filters) => void;
 }): ReactNode {
+  const { counts, filters, addressOf, onOpen } = props;
   const { t } = useTranslation('review');
   return (
     <nav className="tabs" aria-label={t('state.label')}>

@@ -4,8 +4,10 @@ import { useTranslation } from 'react-i18next';
 import { isReopenable, type ReviewState } from '../../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
-import { joinNames } from '../../../components/join-names.ts';
+import { joinNames } from '../../../components/actor.tsx';
+import { Button, IconButton } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
+import type { ListState } from './list-state.ts';
 
 /** What columns hold in the lists of decided orders. */
 const DECIDED_COLUMNS: Record<string, string> = { channel: 'by', age: 'decided' };
@@ -18,29 +20,17 @@ export interface BulkActions {
 }
 
 /** The header of the list: column names or, while orders are selected, bulk actions. Only reviewers select. */
-export function ListHead({
-  state,
-  order,
-  count,
-  total,
-  isCompact,
-  viewers,
-  actions,
-  onSelectAll,
-  onClear,
-}: {
-  state: ReviewState;
-  /** Names the order of the list. */
-  order: string;
-  count: number;
-  /** The number of loaded orders. */
-  total: number;
-  isCompact: boolean;
-  viewers: readonly Viewer[];
-  actions: BulkActions;
-  onSelectAll: () => void;
-  onClear: () => void;
-}): ReactNode {
+export function ListHead(
+  props: ListState & {
+    /** Names the order of the list. */
+    order: string;
+    actions: BulkActions;
+  },
+): ReactNode {
+  const { live, selection, url, isCompact, order, actions } = props;
+  const { state } = url.filters;
+  const count = selection.ids.length;
+  const total = live.orders.length;
   const { t } = useTranslation('review');
   const can = useCan();
   const all = useRef<HTMLInputElement>(null);
@@ -57,18 +47,18 @@ export function ListHead({
             aria-label={t('list.selectAll')}
             checked={count > 0 && count >= total}
             disabled={total === 0}
-            onChange={() => (count >= total ? onClear() : onSelectAll())}
+            onChange={() => (count >= total ? selection.clear() : selection.selectAll())}
           />
         </label>
       ) : (
         <span className="order-check" />
       )}
       {count > 0 ? (
-        <Bulk state={state} count={count} actions={actions} onClear={onClear} />
+        <Bulk state={state} count={count} actions={actions} onClear={selection.clear} />
       ) : isCompact ? (
         <div className="row list-order">
           <span>{order}</span>
-          <Viewers viewers={viewers} />
+          <Viewers viewers={live.updates.viewers} />
         </div>
       ) : (
         COLUMNS.map((name) => (
@@ -85,26 +75,15 @@ function Bulk(props: { state: ReviewState; count: number; actions: BulkActions; 
   const { state, count, actions, onClear } = props;
   const { t } = useTranslation('review');
   const isTooMany = count > MAX_EXPORTED;
-  const button = (name: string, icon: ReactNode, onClick: () => void, disabled = false) => (
-    <button
-      type="button"
-      className="icon-button"
-      aria-label={t(`list.${name}`)}
-      title={disabled ? t('list.tooMany', { max: formatCount(MAX_EXPORTED) }) : t(`list.${name}`)}
-      disabled={disabled}
-      onClick={onClick}
-    >
-      {icon}
-    </button>
-  );
+  const exported = isTooMany && { disabled: true, title: t('list.tooMany', { max: formatCount(MAX_EXPORTED) }) };
   return (
     <div className="row bulk" role="toolbar" aria-label={t('list.bulk')}>
       <strong>{t('list.selected', { count, formatted: formatCount(count) })}</strong>
       <ReviewButtons state={state} onReview={actions.onReview} />
       <span className="bulk-more">
-        {button('download', <Download aria-hidden="true" size={18} />, actions.onDownload, isTooMany)}
-        {button('print', <Printer aria-hidden="true" size={18} />, actions.onPrint, isTooMany)}
-        {button('clear', <X aria-hidden="true" size={18} />, onClear)}
+        <IconButton label={t('list.download')} Icon={Download} onClick={actions.onDownload} {...exported} />
+        <IconButton label={t('list.print')} Icon={Printer} onClick={actions.onPrint} {...exported} />
+        <IconButton label={t('list.clear')} Icon={X} onClick={onClear} />
       </span>
     </div>
   );
@@ -116,28 +95,23 @@ function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) 
   const { t } = useTranslation('review');
   const can = useCan();
   if (state === 'confirmed' || !can('review')) return null;
-  if (isReopenable(state))
-    return (
-      <button type="button" className="button" onClick={() => onReview('needs_review')}>
-        {t('action.reopen')}
-      </button>
-    );
+  if (isReopenable(state)) return <Button onClick={() => onReview('needs_review')}>{t('action.reopen')}</Button>;
   return (
     <>
-      <button type="button" className="button button-bad" onClick={() => onReview('rejected')}>
+      <Button kind="bad" onClick={() => onReview('rejected')}>
         {t('action.reject')}
-      </button>
-      <button type="button" className="button button-main" onClick={() => onReview('confirmed')}>
+      </Button>
+      <Button kind="main" onClick={() => onReview('confirmed')}>
         {t('action.confirm')}
-      </button>
+      </Button>
     </>
   );
 }
 
 /** The other reviewers who have this list open. */
-export function Viewers({ viewers }: { viewers: readonly Viewer[] }): ReactNode {
+export function Viewers({ viewers }: { viewers: readonly Viewer[] | undefined }): ReactNode {
   const { t } = useTranslation('review');
-  if (viewers.length === 0) return null;
+  if (!viewers?.length) return null;
   const names = joinNames(viewers.map(({ name }) => name));
   return (
     <p className="hint viewers" title={t('list.viewers', { names })}>

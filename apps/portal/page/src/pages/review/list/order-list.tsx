@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
-import type { ListedOrder } from '../../../api/review.ts';
+import { type ReactNode, type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { useCan } from '../../../api/session.ts';
+import { joinNames } from '../../../components/actor.tsx';
 import { density } from '../../../components/preference.ts';
+import type { ListState } from './list-state.ts';
 import { OrderRow } from './order-row.tsx';
 
 /** Row heights in pixels; `list.css` has the same values. */
@@ -12,32 +13,23 @@ const ROW_HEIGHTS = {
   compact: { oneLine: 34, twoLines: 56 },
 };
 
-export interface OrderListProps {
-  orders: ListedOrder[];
-  label: string;
-  /** Keeps the scroll position for the way back. */
-  positionKey: readonly unknown[];
-  addressOf: (id: number) => string;
-  currentId: number | null;
-  openId: number | null;
-  selected: ReadonlySet<number>;
-  /** The names of other reviewers by the order that they have open. */
-  viewers: ReadonlyMap<number, string>;
-  isCompact: boolean;
-  /** Counts keyboard moves of the current order; the focus follows. */
-  moves: number;
-  onSelect: (id: number, range: boolean) => void;
-  onVisit: (id: number) => void;
-  onTop: (isAtTop: boolean) => void;
-  /** Called near the end of the loaded orders. Undefined if there are no more, or while they load. */
-  loadMore: (() => void) | undefined;
-  /** Counts requests to scroll to the top. */
-  jumps: number;
+/** The names of the other reviewers by the order that they have open. */
+function useViewersByOrder(viewers: ListState['live']['updates']['viewers']): ReadonlyMap<number, string> {
+  return useMemo(() => {
+    const byOrder = Map.groupBy(viewers ?? [], ({ order_id }) => order_id);
+    return new Map(
+      [...byOrder].flatMap(([id, all]) => (id === null ? [] : [[id, joinNames(all.map(({ name }) => name))]])),
+    );
+  }, [viewers]);
 }
 
 /** A virtualized list: of tens of thousands of orders, only visible rows are in the document. */
-export function OrderList(props: OrderListProps): ReactNode {
-  const { orders, addressOf, currentId, openId, selected, isCompact, moves, jumps, loadMore, onTop } = props;
+export function OrderList(props: ListState & { label: string }): ReactNode {
+  const { live, selection, navigation, url, isCompact } = props;
+  const { list, orders, jumps, setAtTop: onTop } = live;
+  const { currentId, moves } = navigation;
+  const viewers = useViewersByOrder(live.updates.viewers);
+  const mayLoad = list.hasNextPage && !list.isFetching && !list.isFetchNextPageError;
   const can = useCan();
   const scroller = useRef<HTMLDivElement>(null);
   const heights = ROW_HEIGHTS[density.use()];
@@ -66,7 +58,7 @@ export function OrderList(props: OrderListProps): ReactNode {
     heightBefore.current = height;
     virtualizer.measure();
   }, [height]);
-  useScrollMemory(scroller, props.positionKey, height, onTop);
+  useScrollMemory(scroller, ['list position', url.accountId, url.filters], height, onTop);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: only keyboard moves scroll the list and move the focus.
   useEffect(() => {
@@ -85,8 +77,8 @@ export function OrderList(props: OrderListProps): ReactNode {
 
   const lastInSight = virtualizer.range?.endIndex ?? 0;
   useEffect(() => {
-    if (loadMore && lastInSight >= orders.length - 30) loadMore();
-  }, [loadMore, lastInSight, orders.length]);
+    if (mayLoad && lastInSight >= orders.length - 30) void list.fetchNextPage();
+  }, [mayLoad, list.fetchNextPage, lastInSight, orders.length]);
 
   return (
     <div
@@ -106,18 +98,18 @@ export function OrderList(props: OrderListProps): ReactNode {
             <OrderRow
               key={order.order_id}
               order={order}
-              href={addressOf(order.order_id)}
+              href={url.addressOf(order.order_id)}
               top={start}
               position={index + 1}
-              total={loadMore ? -1 : orders.length}
+              total={mayLoad ? -1 : orders.length}
               isCurrent={order.order_id === currentId}
               isEntrance={index === kept}
-              isOpen={order.order_id === openId}
+              isOpen={order.order_id === url.openId}
               isSelectable={can('review')}
-              isSelected={selected.has(order.order_id)}
-              viewers={props.viewers.get(order.order_id)}
-              onSelect={props.onSelect}
-              onVisit={props.onVisit}
+              isSelected={selection.selected.has(order.order_id)}
+              viewers={viewers.get(order.order_id)}
+              onSelect={selection.toggle}
+              onVisit={navigation.visit}
             />
           );
         })}

@@ -1,14 +1,15 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { createPortal } from 'react-dom';
 import { useTranslation } from 'react-i18next';
-import { type PrintedOrder, readOrders } from '../../../api/review-list.ts';
+import { call } from '../../../api/client.ts';
+import type { PrintedOrder } from '../../../api/review-list.ts';
+import { Button } from '../../../components/button.tsx';
+import { Loaded, Skeleton } from '../../../components/loaded.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
 import { fullTime } from '../../../components/time.tsx';
 import './print-view.css';
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 
 /** Orders on paper, for packing and delivery: over the page on the screen, alone in print. */
 export default function PrintView(props: {
@@ -21,7 +22,10 @@ export default function PrintView(props: {
   const dialog = useRef<HTMLElement>(null);
   const orders = useQuery({
     queryKey: ['print', accountId, orderIds],
-    queryFn: async () => (await readOrders(accountId, orderIds)).orders,
+    queryFn: async () => {
+      const body = { order_ids: orderIds, format: 'json' };
+      return (await call<{ orders: PrintedOrder[] }>('POST', `/accounts/${accountId}/orders/export`, { body })).orders;
+    },
     gcTime: 0,
   });
   useEffect(() => {
@@ -48,18 +52,14 @@ export default function PrintView(props: {
       }}
     >
       <header className="row print-head">
-        <button type="button" className="button button-main" disabled={!orders.data} onClick={() => window.print()}>
+        <Button kind="main" disabled={!orders.data} onClick={() => window.print()}>
           {t('print.print')}
-        </button>
-        <button type="button" className="button" onClick={onClose}>
-          {t('common:action.close')}
-        </button>
+        </Button>
+        <Button onClick={onClose}>{t('common:action.close')}</Button>
       </header>
-      {orders.isPending && <Skeleton count={8} />}
-      {orders.isError && <ProblemNote error={orders.error} retry={() => void orders.refetch()} />}
-      {orders.data?.map((order) => (
-        <PrintedOrderPart key={order.order_id} order={order} />
-      ))}
+      <Loaded query={orders} skeleton={<Skeleton count={8} />}>
+        {(printed) => printed.map((order) => <PrintedOrderPart key={order.order_id} order={order} />)}
+      </Loaded>
     </section>,
     document.body,
   );

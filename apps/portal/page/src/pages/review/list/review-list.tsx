@@ -1,73 +1,49 @@
 import { useQuery } from '@tanstack/react-query';
-import { ArrowUp, TriangleAlert } from 'lucide-react';
-import { type ReactNode, useMemo } from 'react';
+import { ArrowUp, CircleCheck, Inbox, SearchX, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { readMatchingIds } from '../../../api/review-list.ts';
-import { joinNames } from '../../../components/join-names.ts';
+import { Link } from 'wouter';
+import { call } from '../../../api/client.ts';
+import { useSetup } from '../../../api/integrations.ts';
+import type { MatchingIds } from '../../../api/review-list.ts';
+import { useCan } from '../../../api/session.ts';
+import { Button } from '../../../components/button.tsx';
+import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
 import { timeOfDay } from '../../../components/time.tsx';
 import { CancellationRequests } from './cancellation-requests.tsx';
-import { EmptyList } from './empty-list.tsx';
-import { type Filters, toQuery } from './filters.ts';
+import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
+import type { ListState } from './list-state.ts';
 import { OrderList } from './order-list.tsx';
 import type { Announcement, Arrivals } from './use-arrivals.ts';
-import type { useListNavigation } from './use-list-navigation.ts';
-import type { useLiveList } from './use-live-list.ts';
-import type { useReviewUrl } from './use-review-url.ts';
-import type { useSelection } from './use-selection.ts';
 
 /** The list with its header, loading state, error and empty state. */
-export function ReviewList({
-  live,
-  selection,
-  navigation,
-  url,
-  isCompact,
-  isCovered,
-  actions,
-  strip,
-}: {
-  live: ReturnType<typeof useLiveList>;
-  selection: ReturnType<typeof useSelection>;
-  navigation: ReturnType<typeof useListNavigation>;
-  url: ReturnType<typeof useReviewUrl>;
-  isCompact: boolean;
-  isCovered: boolean;
-  actions: BulkActions;
-  /** What became of the latest decisions, while the list is not covered. */
-  strip: ReactNode;
-}): ReactNode {
+export function ReviewList(
+  props: ListState & {
+    isCovered: boolean;
+    actions: BulkActions;
+    /** What became of the latest decisions, while the list is not covered. */
+    strip: ReactNode;
+  },
+): ReactNode {
+  const { isCovered, actions, strip, ...state } = props;
+  const { live, selection, url, isCompact } = state;
   const { t } = useTranslation('review');
   const { list, orders, arrivals, updates, sortedNewest } = live;
   const { accountId, filters } = url;
-  const mayLoad = list.hasNextPage && !list.isFetching && !list.isFetchNextPageError;
   const isLoading = list.isPending || (list.isFetching && orders.length === 0);
-  const viewers = updates.viewers ?? [];
   const order = t(`sort.${filters.sort || 'newest'}`);
-  const openBy = useViewersByOrder(updates.viewers);
   return (
     <div className="review-list" inert={isCovered}>
       <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
-      <ListHead
-        state={filters.state}
-        order={order}
-        count={selection.ids.length}
-        total={orders.length}
-        isCompact={isCompact}
-        viewers={viewers}
-        actions={actions}
-        onSelectAll={selection.selectAll}
-        onClear={selection.clear}
-      />
+      <ListHead {...state} order={order} actions={actions} />
       {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
-        <SelectMatching accountId={accountId} filters={filters} selection={selection} />
+        <SelectMatching url={url} selection={selection} />
       )}
       <StaleNote since={updates.staleSince} retry={updates.retry} />
       {sortedNewest !== null && (
-        <p className="hint list-limit">{t('sort.limited', { order, formatted: formatCount(sortedNewest) })}</p>
+        <p className="hint row list-limit">{t('sort.limited', { order, formatted: formatCount(sortedNewest) })}</p>
       )}
       <NewOrdersPill arrivals={arrivals} announcement={live.announcement} onJump={live.jump} />
       {isLoading && (
@@ -82,39 +58,12 @@ export function ReviewList({
         />
       )}
       {list.isSuccess && !isLoading && orders.length === 0 && !list.hasNextPage && (
-        <EmptyList accountId={accountId} filters={filters} hadOrders={live.hadOrders} onChange={url.filter} />
+        <EmptyList url={url} hadOrders={live.hadOrders} />
       )}
-      <OrderList
-        key={JSON.stringify(filters)}
-        positionKey={['list position', accountId, filters]}
-        label={t('list.label', { order })}
-        orders={orders}
-        addressOf={url.addressOf}
-        currentId={navigation.currentId}
-        openId={url.openId}
-        selected={selection.selected}
-        viewers={openBy}
-        isCompact={isCompact}
-        moves={navigation.moves}
-        jumps={live.jumps}
-        onSelect={selection.toggle}
-        onVisit={navigation.visit}
-        onTop={live.setAtTop}
-        loadMore={mayLoad ? () => void list.fetchNextPage() : undefined}
-      />
+      <OrderList key={JSON.stringify(filters)} {...state} label={t('list.label', { order })} />
       {strip}
     </div>
   );
-}
-
-/** The names of the other reviewers by the order that they have open. */
-function useViewersByOrder(viewers: ReturnType<typeof useLiveList>['updates']['viewers']): ReadonlyMap<number, string> {
-  return useMemo(() => {
-    const byOrder = Map.groupBy(viewers ?? [], ({ order_id }) => order_id);
-    return new Map(
-      [...byOrder].flatMap(([id, all]) => (id === null ? [] : [[id, joinNames(all.map(({ name }) => name))]])),
-    );
-  }, [viewers]);
 }
 
 /** Says that the list may be out of date, and since when. */
@@ -123,12 +72,10 @@ function StaleNote({ since, retry }: { since: number | null; retry: () => void }
   return (
     <div role="status">
       {since !== null && (
-        <div className="stale-note">
+        <div className="row stale-note note-warn">
           <TriangleAlert aria-hidden="true" size={16} />
           <span>{t('list.stale', { time: timeOfDay(since) })}</span>
-          <button type="button" className="button" onClick={retry}>
-            {t('common:action.retry')}
-          </button>
+          <Button onClick={retry}>{t('common:action.retry')}</Button>
         </div>
       )}
     </div>
@@ -136,15 +83,12 @@ function StaleNote({ since, retry }: { since: number | null; retry: () => void }
 }
 
 /** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
-function NewOrdersPill({
-  arrivals,
-  announcement,
-  onJump,
-}: {
+function NewOrdersPill(props: {
   arrivals: Arrivals;
   announcement: Announcement | null;
   onJump: () => void;
 }): ReactNode {
+  const { arrivals, announcement, onJump } = props;
   const { t } = useTranslation('review');
   const count = arrivals.orders.length;
   return (
@@ -154,29 +98,22 @@ function NewOrdersPill({
         {announcement && <span key={announcement.newestId}>{t('list.new', { count: announcement.count })}</span>}
       </p>
       {count > 0 && (
-        <button type="button" className="button new-orders" onClick={onJump}>
-          <ArrowUp aria-hidden="true" size={16} />
+        <Button Icon={ArrowUp} kind="main" className="new-orders" onClick={onJump}>
           {t(arrivals.gap ? 'list.manyNew' : 'list.new', { count })}
-        </button>
+        </Button>
       )}
     </>
   );
 }
 
 /** Offers to select also the orders that are not loaded, once all loaded ones are selected. */
-function SelectMatching({
-  accountId,
-  filters,
-  selection,
-}: {
-  accountId: number;
-  filters: Filters;
-  selection: ReturnType<typeof useSelection>;
-}): ReactNode {
+function SelectMatching({ url, selection }: Pick<ListState, 'url' | 'selection'>): ReactNode {
+  const { accountId, filters } = url;
   const { t } = useTranslation('review');
   const matching = useQuery({
     queryKey: ['matching ids', accountId, filters],
-    queryFn: ({ signal }) => readMatchingIds(accountId, toQuery(filters), signal),
+    queryFn: ({ signal }) =>
+      call<MatchingIds>('GET', `/accounts/${accountId}/orders/ids`, { query: toQuery(filters), signal }),
     staleTime: 0,
     gcTime: 0,
   });
@@ -184,10 +121,67 @@ function SelectMatching({
   if (selection.isBeyond || !data || data.order_ids.length <= selection.ids.length) return null;
   const count = data.order_ids.length;
   return (
-    <div className="select-matching">
-      <button type="button" className="button button-quiet" onClick={() => selection.selectBeyond(data)}>
+    <div className="row select-matching">
+      <Button kind="quiet" onClick={() => selection.selectBeyond(data)}>
         {t(data.capped ? 'list.selectNewest' : 'list.selectMatching', { count, formatted: formatCount(count) })}
-      </button>
+      </Button>
     </div>
   );
+}
+
+/** Says why the list is empty and what to do next. */
+function EmptyList(props: {
+  url: ListState['url'];
+  /** Whether the list had orders; otherwise the account may be new. */
+  hadOrders: boolean;
+}): ReactNode {
+  const { accountId, filters, filter } = props.url;
+  const { hadOrders } = props;
+  const { t } = useTranslation('review');
+  const can = useCan();
+  const isFinished = filters.state === 'needs_review' && !isNarrowed(filters);
+  const hasDecided = useHasDecided(accountId, isFinished && !hadOrders);
+  if (isNarrowed(filters))
+    return (
+      <EmptyState
+        icon={<SearchX size={24} />}
+        title={t('list.noMatch')}
+        action={<Button onClick={() => filter(NO_FILTERS)}>{t('filter.clear')}</Button>}
+      />
+    );
+  if (!isFinished)
+    return (
+      <EmptyState
+        icon={<Inbox size={24} />}
+        title={t(`list.none.${filters.state}`)}
+        action={<Button onClick={() => filter({ state: 'needs_review' })}>{t('list.toReview')}</Button>}
+      />
+    );
+  if (!hadOrders && hasDecided === undefined) return null;
+  if (hadOrders || hasDecided)
+    return (
+      <EmptyState icon={<CircleCheck size={24} />} title={t('list.none.needs_review')} text={t('list.noneHint')} />
+    );
+  return (
+    <EmptyState
+      icon={<Inbox size={24} />}
+      title={t('list.first')}
+      text={t('list.firstHint')}
+      action={
+        can('develop') && (
+          <Link href={`/accounts/${accountId}/integrations`} className="button button-main">
+            {t('list.connect')}
+          </Link>
+        )
+      }
+    />
+  );
+}
+
+/** Whether the account has decided orders, or undefined until that is known. */
+function useHasDecided(accountId: number, isAsked: boolean): boolean | undefined {
+  const { data, isError, isFetchedAfterMount } = useSetup(accountId, isAsked);
+  if (isError) return true;
+  // An earlier answer may be from before the first decision.
+  return isFetchedAfterMount ? data?.has_decision : undefined;
 }

@@ -8,17 +8,13 @@ const DEBOUNCE_MS = 250;
 export type ChangeFilters = (patch: Partial<Filters>, options?: { replace?: boolean }) => void;
 
 /** Searches when typing pauses. The URL is replaced, so that letters do not become history entries. */
-export function SearchBox({
-  value,
-  onChange,
-  input,
-  onSubmit,
-}: {
+export function SearchBox(props: {
   value: string;
   onChange: ChangeFilters;
   input: RefObject<HTMLInputElement | null>;
   onSubmit: (text: string | null) => void;
 }): ReactNode {
+  const { value, onChange, input, onSubmit } = props;
   const { t } = useTranslation('review');
   const [text, setText] = useState(value);
   const lastQuery = useRef(value);

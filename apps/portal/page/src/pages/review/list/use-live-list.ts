@@ -87,7 +87,10 @@ function useUpdates(
  * only while the list is scrolled to its top, so that rows do not shift while being read.
  */
 export function useLiveList(accountId: number, filters: Filters, openId: number | null) {
-  const { list, orders, sortedNewest, addNew, replace, mark, setStates, reload } = useOrderList(accountId, filters);
+  const { list, orders, sortedNewest, addNew, replace, markUndecided, setStates, reload } = useOrderList(
+    accountId,
+    filters,
+  );
   const { arrivals, announcement, receive, drop, clear } = useArrivals(filters, orders, list.hasNextPage);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
@@ -100,7 +103,7 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
       const loaded = new Set(orders.map(({ order_id }) => order_id));
       if (filters.state === 'needs_review' && returned.some((id) => !loaded.has(id))) void reload();
     },
-    onHeld: (held) => mark(new Map(held.map((id) => [id, 'undecided']))),
+    onHeld: markUndecided,
     onUncertain: () => void reload(),
   });
 

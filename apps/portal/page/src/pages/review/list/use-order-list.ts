@@ -71,14 +71,11 @@ export function useOrderList(accountId: number, filters: Filters) {
     (order: ListedOrder) => edit((page) => page.map((listed) => (listed.order_id === order.order_id ? order : listed))),
     [edit],
   );
-  /** Sets the `resent` mark of orders. */
-  const mark = useCallback(
-    (marks: ReadonlyMap<number, ListedOrder['resent']>) =>
+  /** Marks orders as sent again with a change that nobody has decided about. */
+  const markUndecided = useCallback(
+    (ids: number[]) =>
       edit((page) =>
-        page.map((listed) => {
-          const resent = marks.get(listed.order_id);
-          return resent === undefined || resent === listed.resent ? listed : { ...listed, resent };
-        }),
+        page.map((listed) => (ids.includes(listed.order_id) ? { ...listed, resent: 'undecided' as const } : listed)),
       ),
     [edit],
   );
@@ -105,5 +102,5 @@ export function useOrderList(accountId: number, filters: Filters) {
     await queryClient.refetchQueries({ queryKey, exact: true });
   }, [queryClient, queryKey]);
   const sortedNewest = list.data?.pages[0]?.sorted_newest ?? null;
-  return { list, orders, sortedNewest, addNew, replace, mark, setStates, reload };
+  return { list, orders, sortedNewest, addNew, replace, markUndecided, setStates, reload };
 }

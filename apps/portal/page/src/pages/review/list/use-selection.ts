@@ -1,6 +1,8 @@
 import { useCallback, useMemo, useRef, useState } from 'react';
 import type { ListedOrder, ReviewState } from '../../../api/review.ts';
-import type { MatchingIds } from '../../../api/review-list.ts';
+import { downloadOrders, type MatchingIds } from '../../../api/review-list.ts';
+import { useProblemText } from '../../../components/loaded.tsx';
+import { useNotices } from '../../../components/notices.tsx';
 import type { Filters } from './filters.ts';
 
 const NONE: ReadonlySet<number> = new Set();
@@ -56,4 +58,15 @@ export function useSelection(
   const isBlockedBeyond = (id: number) => isBeyond && blockedBeyond.current.has(id);
   const clear = useCallback(() => select(NONE), [select]);
   return { ids, selected, isBeyond, isBlockedBeyond, toggle, selectAll, selectBeyond, clear };
+}
+
+/** Downloads the selected orders, or shows them for printing. */
+export function useExports(accountId: number) {
+  const notices = useNotices();
+  const textOf = useProblemText();
+  const [printed, setPrinted] = useState<readonly number[] | null>(null);
+  const download = (ids: readonly number[]) => {
+    downloadOrders(accountId, ids).catch((error: unknown) => notices.show({ kind: 'bad', text: textOf(error) }));
+  };
+  return { printed, download, print: setPrinted, endPrinting: () => setPrinted(null) };
 }

@@ -2,17 +2,24 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Bookmark, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isProblem } from '../../../api/client.ts';
-import { deleteView, readViews, type SavedView, saveView } from '../../../api/review-list.ts';
+import { call, isProblem } from '../../../api/client.ts';
+import { useAccountId } from '../../../api/session.ts';
+import { Button, IconButton } from '../../../components/button.tsx';
 import { FieldError } from '../../../components/field.tsx';
+import { Form } from '../../../components/form-dialog.tsx';
+import { ProblemNote, useProblemText } from '../../../components/loaded.tsx';
 import { Popover } from '../../../components/popover.tsx';
-import { ProblemNote, useProblemText } from '../../../components/problem-note.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { type Filters, readFilters, writeFilters } from './filters.ts';
 import type { ChangeFilters } from './search-box.tsx';
 
+interface SavedView {
+  view_id: number;
+  name: string;
+  query: string;
+}
+
 interface ViewsProps {
-  accountId: number;
   filters: Filters;
   onChange: ChangeFilters;
 }
@@ -33,15 +40,19 @@ export function ViewsMenu(props: ViewsProps): ReactNode {
   );
 }
 
-function Views({ accountId, filters, onChange, onClose }: ViewsProps & { onClose: () => void }): ReactNode {
+function Views({ filters, onChange, onClose }: ViewsProps & { onClose: () => void }): ReactNode {
+  const path = `/accounts/${useAccountId()}/views`;
   const { t } = useTranslation('review');
   const queryClient = useQueryClient();
-  const queryKey = ['views', accountId];
-  const views = useQuery({ queryKey, queryFn: ({ signal }) => readViews(accountId, signal) });
+  const queryKey = ['views', path];
+  const views = useQuery({
+    queryKey,
+    queryFn: async ({ signal }) => (await call<{ views: SavedView[] }>('GET', path, { signal })).views,
+  });
   const change = (edit: (views: SavedView[]) => SavedView[]) =>
     queryClient.setQueryData<SavedView[]>(queryKey, (before) => edit(before ?? []));
   const remove = useAction({
-    mutationFn: (viewId: number) => deleteView(accountId, viewId),
+    mutationFn: (viewId: number) => call('DELETE', `${path}/${viewId}`),
     onSuccess: (_, viewId) => change((all) => all.filter(({ view_id }) => view_id !== viewId)),
   });
   if (views.isError) return <ProblemNote error={views.error} retry={() => void views.refetch()} />;
@@ -50,7 +61,7 @@ function Views({ accountId, filters, onChange, onClose }: ViewsProps & { onClose
     <div className="stack">
       {views.data?.length === 0 && <p className="hint">{t('view.none')}</p>}
       {views.data && views.data.length > 0 && (
-        <ul className="menu-list">
+        <ul className="plain menu-list">
           {views.data.map((view) => (
             <li key={view.view_id}>
               <button
@@ -65,39 +76,29 @@ function Views({ accountId, filters, onChange, onClose }: ViewsProps & { onClose
               >
                 {view.name}
               </button>
-              <button
-                type="button"
-                className="icon-button"
-                aria-label={t('view.delete', { name: view.name })}
-                title={t('view.delete', { name: view.name })}
+              <IconButton
+                label={t('view.delete', { name: view.name })}
+                Icon={Trash2}
+                size={16}
                 onClick={() => remove.mutate(view.view_id)}
-              >
-                <Trash2 aria-hidden="true" size={16} />
-              </button>
+              />
             </li>
           ))}
         </ul>
       )}
       {remove.isError && <ProblemNote error={remove.error} />}
-      <SaveView accountId={accountId} query={query} onSaved={(view) => change((all) => [...all, view])} />
+      <SaveView path={path} query={query} onSaved={(view) => change((all) => [...all, view])} />
     </div>
   );
 }
 
-function SaveView({
-  accountId,
-  query,
-  onSaved,
-}: {
-  accountId: number;
-  query: string;
-  onSaved: (view: SavedView) => void;
-}): ReactNode {
+function SaveView(props: { path: string; query: string; onSaved: (view: SavedView) => void }): ReactNode {
+  const { path, query, onSaved } = props;
   const { t } = useTranslation('review');
   const textOf = useProblemText();
   const [name, setName] = useState('');
   const save = useAction({
-    mutationFn: () => saveView(accountId, { name: name.trim(), query }),
+    mutationFn: () => call<SavedView>('POST', path, { body: { name: name.trim(), query } }),
     onSuccess(view) {
       setName('');
       onSaved(view);
@@ -110,13 +111,7 @@ function SaveView({
   };
   const problem = save.isError && problemText(save.error);
   return (
-    <form
-      className="stack-tight"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (name.trim() !== '') save.mutate();
-      }}
-    >
+    <Form className="stack-tight" onSubmit={() => name.trim() !== '' && save.mutate()}>
       <label className="hint" htmlFor="view-name">
         {t('view.save')}
       </label>
@@ -131,11 +126,11 @@ function SaveView({
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <button type="submit" className="button" disabled={save.isPending}>
+        <Button type="submit" disabled={save.isPending}>
           {t('common:action.save')}
-        </button>
+        </Button>
       </div>
       <FieldError text={problem} />
-    </form>
+    </Form>
   );
 }

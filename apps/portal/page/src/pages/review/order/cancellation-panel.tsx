@@ -1,16 +1,17 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { closeCancellations, type Order, type OrderDetail } from '../../../api/review.ts';
+import { call } from '../../../api/client.ts';
+import type { Order, OrderDetail } from '../../../api/review.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
+import { useProblemText } from '../../../components/loaded.tsx';
+import { useNotices } from '../../../components/notices.tsx';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
+import { useAction } from '../../../components/use-action.ts';
 import { nameOfOrder } from '../name-of-order.ts';
 import './cancellation.css';
-import { useQueryClient } from '@tanstack/react-query';
-import { useAccountId, useCan } from '../../../api/session.ts';
-import { useNotices } from '../../../components/notices.tsx';
-import { useProblemText } from '../../../components/problem-note.tsx';
-import { useAction } from '../../../components/use-action.ts';
 
 /** The sender's request to cancel the open order after it was dispatched, and who has dealt with it. */
 export function CancellationPanel(props: {
@@ -101,7 +102,8 @@ function useCloseRequest(orderId: number, name: string) {
   const notices = useNotices();
   const queryClient = useQueryClient();
   return useAction({
-    mutationFn: () => closeCancellations(accountId, [orderId]),
+    mutationFn: () =>
+      call('POST', `/accounts/${accountId}/orders/cancellations/close`, { body: { order_ids: [orderId] } }),
     onSuccess: () => notices.show({ text: t('notice.requestDone', { name }) }),
     onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
     onSettled: () =>

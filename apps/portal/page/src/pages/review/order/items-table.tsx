@@ -2,6 +2,7 @@ import { Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../../api/review.ts';
+import { IconButton } from '../../../components/button.tsx';
 import { FieldError } from '../../../components/field.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { type Editing, useEditProblem, useSave } from '../edit/editing.ts';
@@ -16,17 +17,13 @@ import { WarningNotes } from './warning-notes.tsx';
  *
  * @param props.count the total; a long order shows only its first items.
  */
-export function ItemsTable({
-  items,
-  count,
-  warned,
-  editing,
-}: {
+export function ItemsTable(props: {
   items: Item[];
   count: number;
   warned: Map<string, Warning[]>;
   editing: Editing;
 }): ReactNode {
+  const { items, count, warned, editing } = props;
   const { t } = useTranslation('review');
   return (
     <section className="stack-tight">
@@ -67,17 +64,8 @@ export function ItemsTable({
   );
 }
 
-function ItemRow({
-  item,
-  pointer,
-  warnings,
-  editing,
-}: {
-  item: Item;
-  pointer: string;
-  warnings: Warning[] | undefined;
-  editing: Editing;
-}): ReactNode {
+function ItemRow(props: { item: Item; pointer: string; warnings: Warning[] | undefined; editing: Editing }): ReactNode {
+  const { item, pointer, warnings, editing } = props;
   const { t } = useTranslation('review');
   const isEdited = editing.pointer === pointer;
   const container = useRestoreFocus<HTMLTableRowElement>(isEdited);
@@ -151,15 +139,13 @@ function RemoveButton(props: { item: Item; pointer: string; label: string; editi
   if (!editing.begin) return null;
   return (
     <>
-      <button
-        type="button"
-        className="icon-button edit-button remove-button"
-        aria-label={t('item.remove', { item: label })}
-        title={t('item.remove', { item: label })}
+      <IconButton
+        className="edit-button remove-button"
+        label={t('item.remove', { item: label })}
+        Icon={Trash2}
+        size={15}
         onClick={() => saving.run({ [pointer]: null }, expectedItem(pointer, item))}
-      >
-        <Trash2 aria-hidden="true" size={15} />
-      </button>
+      />
       <FieldError text={problem} />
     </>
   );

@@ -1,5 +1,5 @@
 import { type ComponentProps, type ReactNode, Suspense, useEffect } from 'react';
-import { Skeleton } from '../../../components/skeleton.tsx';
+import { Skeleton } from '../../../components/loaded.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
 import type { OrderPane } from './order-pane.tsx';
 

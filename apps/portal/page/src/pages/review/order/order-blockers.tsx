@@ -3,7 +3,8 @@ import { OctagonAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, Order } from '../../../api/review.ts';
-import { HelpLink } from '../../../components/help-link.tsx';
+import { Button } from '../../../components/button.tsx';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { locale } from '../../../locales/index.ts';
 import type { Editing } from '../edit/editing.ts';
 import { BLOCKED_FIELD } from './fields.ts';
@@ -14,7 +15,7 @@ export function OrderBlockers({ order, editing }: { order: Order; editing: Editi
   if (order.blockers.length === 0) return null;
   const { begin } = editing;
   return (
-    <section className="order-box blockers" aria-label={t('blocker.label')}>
+    <section className="order-box blockers note-bad" aria-label={t('blocker.label')}>
       <p>
         <OctagonAlert aria-hidden="true" size={18} />
         <strong>{t('blocker.sentence', { list: blockerList(t, order) })}</strong>
@@ -22,14 +23,9 @@ export function OrderBlockers({ order, editing }: { order: Order; editing: Editi
       {begin && (
         <div className="row">
           {order.blockers.map((blocker) => (
-            <button
-              key={blocker}
-              type="button"
-              className="button button-small"
-              onClick={() => begin(BLOCKED_FIELD[blocker])}
-            >
+            <Button key={blocker} className="button-small" onClick={() => begin(BLOCKED_FIELD[blocker])}>
               {t(`blocker.fix.${blocker}`)}
-            </button>
+            </Button>
           ))}
           <HelpLink page="warnings" anchor="missing-value" />
         </div>

@@ -1,13 +1,13 @@
-import { Plus } from 'lucide-react';
+import { History, MapPin, MessageCircle, Plus } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder, OrderDetail } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
+import { CopyIcon } from '../../../components/button.tsx';
 import { emirateText, fieldLabel, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import type { Editing } from '../edit/editing.ts';
 import { FieldRow } from '../edit/field-row.tsx';
-import { AddressActions, PhoneActions } from './contact-links.tsx';
 import { BLOCKED_FIELD, type FieldEntry, KEY_FIELDS, MINOR_FIELDS, PLACE_FIELDS, warningsByField } from './fields.ts';
 import { ItemsTable } from './items-table.tsx';
 import { UnknownFields } from './unknown-fields.tsx';
@@ -170,4 +170,59 @@ function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): Rea
         </span>
       );
   }
+}
+
+/** Copies the phone number, writes to it, or searches the list for its other orders. */
+function PhoneActions({ phone }: { phone: string }): ReactNode {
+  const { t } = useTranslation('review');
+  const accountId = useAccountId();
+  const [digits] = /^\+\d{7,15}/.exec(phone) ?? [];
+  return (
+    <>
+      <CopyIcon text={phone} label={t('contact.copyPhone')} />
+      {digits && (
+        <OutsideLink href={`https://wa.me/${digits.slice(1)}`} label={t('contact.whatsapp')}>
+          <MessageCircle aria-hidden="true" size={15} />
+        </OutsideLink>
+      )}
+      <Link
+        href={`/accounts/${accountId}/review?${new URLSearchParams({ q: phone })}`}
+        className="icon-button value-button"
+        aria-label={t('contact.orders', { phone: formatPhone(phone) })}
+        title={t('contact.orders', { phone: formatPhone(phone) })}
+      >
+        <History aria-hidden="true" size={15} />
+      </Link>
+    </>
+  );
+}
+
+/** Copies the address or shows it on a map. The map is only a link: nothing is loaded from it here. */
+function AddressActions({ order: { address, area, emirate } }: { order: ListedOrder }): ReactNode {
+  const { t } = useTranslation('review');
+  const place = [address, area, emirate].filter((part) => part !== null).join(', ');
+  const query = new URLSearchParams({ api: '1', query: place.replaceAll(/\s+/g, ' ') });
+  return (
+    <>
+      <CopyIcon text={place} label={t('contact.copyAddress')} />
+      <OutsideLink href={`https://www.google.com/maps/search/?${query}`} label={t('contact.map')}>
+        <MapPin aria-hidden="true" size={15} />
+      </OutsideLink>
+    </>
+  );
+}
+
+function OutsideLink({ href, label, children }: { href: string; label: string; children: ReactNode }): ReactNode {
+  return (
+    <a
+      href={href}
+      target="_blank"
+      rel="noopener noreferrer"
+      className="icon-button value-button"
+      aria-label={label}
+      title={label}
+    >
+      {children}
+    </a>
+  );
 }

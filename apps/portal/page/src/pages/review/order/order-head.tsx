@@ -3,7 +3,8 @@ import { ArrowLeft, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, Order } from '../../../api/review.ts';
-import { CopyIcon } from '../../../components/copy-button.tsx';
+import { CopyIcon } from '../../../components/button.tsx';
+import { Dotted } from '../../../components/card.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
 import { Ago } from '../../../components/time.tsx';
 import { KEY_FIELDS, PLACE_FIELDS } from './fields.ts';
@@ -21,7 +22,7 @@ export function OrderHead(props: {
   const { number, order, fullOrder, sourceName, isWide, onClose, children } = props;
   const { t } = useTranslation('review');
   return (
-    <header className="order-head">
+    <header className="row order-head">
       <button
         type="button"
         className="icon-button"
@@ -36,15 +37,12 @@ export function OrderHead(props: {
       </h2>
       {order && <CopyIcon text={number} label={t('order.copyNumber')} />}
       {order && (
-        <p className="hint order-origin">
+        <p className="hint row order-origin">
           <span className="badge">
-            {t(`common:channel.${order.channel}`)}
-            {sourceName !== null && (
-              <>
-                {' · '}
-                <bdi>{sourceName}</bdi>
-              </>
-            )}
+            <Dotted>
+              {t(`common:channel.${order.channel}`)}
+              {sourceName !== null && <bdi>{sourceName}</bdi>}
+            </Dotted>
           </span>{' '}
           <Ago at={order.received_at} />
         </p>

@@ -3,8 +3,10 @@ import { useTranslation } from 'react-i18next';
 import { addNote, type Note, type OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
+import { Button } from '../../../components/button.tsx';
 import { FieldError } from '../../../components/field.tsx';
-import { useProblemText } from '../../../components/problem-note.tsx';
+import { Form } from '../../../components/form-dialog.tsx';
+import { useProblemText } from '../../../components/loaded.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { type Draft, NOTE } from '../edit/drafts.ts';
@@ -60,13 +62,7 @@ export function OrderNotes(props: {
       )}
       {notes.length === 0 && !can('review') && <p className="hint">{t('common:state.none')}</p>}
       {!isErased && can('review') && (
-        <form
-          className="note-form"
-          onSubmit={(event) => {
-            event.preventDefault();
-            save();
-          }}
-        >
+        <Form className="stack-tight" onSubmit={save}>
           <textarea
             aria-label={t('note.new')}
             placeholder={t('note.new')}
@@ -88,16 +84,16 @@ export function OrderNotes(props: {
           />
           {!isBlank && (
             <div className="row">
-              <button type="submit" className="button button-small" aria-disabled={annotation.isPending}>
+              <Button type="submit" className="button-small" aria-disabled={annotation.isPending}>
                 {t('note.save')}
-              </button>
+              </Button>
               <span id={`${id}-hint`} className="hint">
                 {t('note.keys')}
               </span>
             </div>
           )}
           <FieldError text={annotation.isError && textOf(annotation.error)} />
-        </form>
+        </Form>
       )}
     </section>
   );

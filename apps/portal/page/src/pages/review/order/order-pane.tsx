@@ -2,9 +2,11 @@ import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react'
 import { useTranslation } from 'react-i18next';
 import type { HistoryEntry, ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
+import { Actor } from '../../../components/actor.tsx';
+import { ChangeList } from '../../../components/change-list.tsx';
+import { Skeleton } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useTitle } from '../../../components/page-header.tsx';
-import { Skeleton } from '../../../components/skeleton.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
 import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
 import type { Editing } from '../edit/editing.ts';
@@ -19,15 +21,12 @@ import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
 import { OrderHead } from './order-head.tsx';
 import { OrderNotes } from './order-notes.tsx';
-import { LoadProblem, OrderViewers, ReviewNote } from './order-status.tsx';
+import { LoadProblem, OrderViewers, ReviewNote, SimilarOrders } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { ResendPanel } from './resend-panel.tsx';
-import { SimilarOrders } from './similar-orders.tsx';
 import { useOrder } from './use-order.ts';
 import './order-facts.css';
 import './order-parts.css';
-import { Actor } from '../../../components/actor.tsx';
-import { ChangeList } from '../../../components/change-list.tsx';
 
 interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPrevious' | 'onNext' | 'position'> {
   accountId: number;

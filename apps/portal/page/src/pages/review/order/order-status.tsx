@@ -1,11 +1,16 @@
-import { Eye } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { CopyCheck, Eye } from 'lucide-react';
+import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Link, useSearch } from 'wouter';
 import { isProblem } from '../../../api/client.ts';
-import type { OrderDetail } from '../../../api/review.ts';
-import { Actor, keyNameOf } from '../../../components/actor.tsx';
-import { joinNames } from '../../../components/join-names.ts';
-import { ProblemNote } from '../../../components/problem-note.tsx';
+import type { OrderDetail, SimilarOrder } from '../../../api/review.ts';
+import { useAccountId } from '../../../api/session.ts';
+import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
+import { Button } from '../../../components/button.tsx';
+import { Dotted } from '../../../components/card.tsx';
+import { ProblemNote } from '../../../components/loaded.tsx';
+import { formatAmount } from '../../../components/order-values.ts';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
 
 /** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
@@ -49,7 +54,7 @@ export function OrderViewers({ names }: { names: readonly string[] }): ReactNode
   return (
     <div role="status">
       {names.length > 0 && (
-        <p className="hint order-viewers">
+        <p className="hint row order-viewers">
           <Eye aria-hidden="true" size={14} />
           <span>{t('order.viewers', { names: joinNames(names) })}</span>
         </p>
@@ -69,9 +74,47 @@ export function LoadProblem(props: { error: unknown; updatedAt: number | null; r
   return (
     <div className="note note-warn" role="status">
       <p>{t('list.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
-      <button type="button" className="button" onClick={retry}>
-        {t('common:action.retry')}
-      </button>
+      <Button onClick={retry}>{t('common:action.retry')}</Button>
     </div>
+  );
+}
+
+/** Likely duplicates: the same phone, a similar total, within a day. */
+export function SimilarOrders({ similar }: { similar: SimilarOrder[] }): ReactNode {
+  const { t } = useTranslation('review');
+  const accountId = useAccountId();
+  const search = useSearch();
+  const titleId = useId();
+  if (similar.length === 0) return null;
+  return (
+    <section className="order-box similar" aria-labelledby={titleId}>
+      <h3 id={titleId}>
+        <CopyCheck aria-hidden="true" size={16} />
+        {t('similar.title')}
+      </h3>
+      <p className="hint">
+        {t('similar.why')}
+        <HelpLink page="duplicates" anchor="compare" />
+      </p>
+      <ul className="plain">
+        {similar.map(({ order_id, order_number, customer_name, total, currency, review_state, received_at }) => (
+          <li key={order_id}>
+            <Dotted>
+              <Link href={`/accounts/${accountId}/review/${order_id}${search && `?${search}`}`}>
+                <bdi dir="auto">{order_number}</bdi>
+              </Link>
+              {customer_name !== null && <bdi>{customer_name}</bdi>}
+              {total !== null && (
+                <bdi dir="ltr">
+                  {formatAmount(total)} {currency}
+                </bdi>
+              )}
+              <Ago at={received_at} />
+              {t(`common:nav.state.${review_state}`)}
+            </Dotted>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

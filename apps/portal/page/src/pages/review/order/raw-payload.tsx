@@ -2,7 +2,7 @@ import { applyEdits, format, type Node, parseTree } from 'jsonc-parser';
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../../api/review.ts';
-import { CopyButton } from '../../../components/copy-button.tsx';
+import { CopyButton } from '../../../components/button.tsx';
 import { Segments } from '../../../components/segments.tsx';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 

@@ -3,11 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { isUndecided, type Order, type OrderDetail, type Resend, type ReviewState } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
-import { Actor } from '../../../components/actor.tsx';
+import { Actor, joinNames } from '../../../components/actor.tsx';
+import { Button } from '../../../components/button.tsx';
 import { ChangeList } from '../../../components/change-list.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
-import { joinNames } from '../../../components/join-names.ts';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../../components/order-values.ts';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { RESEND_PANEL } from '../name-of-order.ts';
 import './resend-panel.css';
@@ -39,7 +39,7 @@ export function ResendPanel(props: {
     >
       <div className="spread">
         <h3 id={titleId}>{t('resend.title')}</h3>
-        <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="resend-when">
+        <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="hint resend-when">
           <Ago at={newest.received_at} />
         </Link>
       </div>
@@ -93,15 +93,16 @@ function DecisionButtons(props: {
       if (buttons?.contains(document.activeElement)) document.getElementById(RESEND_PANEL)?.focus();
     };
   }, []);
-  const button = (decision: Decision, label: string, className: string) => (
-    <button type="button" className={className} aria-disabled={isBusy} onClick={() => !isBusy && onDecide(decision)}>
-      {label}
-    </button>
-  );
+  const buttonProps = (decision: Decision) => ({
+    'aria-disabled': isBusy,
+    onClick: () => !isBusy && onDecide(decision),
+  });
   return (
     <div ref={row} className="row">
-      {button('refused', t('resend.refuse'), 'button')}
-      {button('accepted', fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept'), 'button button-main')}
+      <Button {...buttonProps('refused')}>{t('resend.refuse')}</Button>
+      <Button kind="main" {...buttonProps('accepted')}>
+        {fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept')}
+      </Button>
     </div>
   );
 }
@@ -148,7 +149,7 @@ function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Res
 function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactNode {
   const { t } = useTranslation('review');
   return (
-    <ul className="plain resend-fields">
+    <ul className="plain stack-tight resend-fields">
       {displayedChanges(resend.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
         if (pointer === '/cancelled')
@@ -164,7 +165,7 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
             <dl>
               {Object.entries(values).map(([name, value]) => (
                 <div key={name} className={`resend-${name}`}>
-                  <dt>{t(`resend.${name}`)}</dt>
+                  <dt className="hint">{t(`resend.${name}`)}</dt>
                   <dd>
                     <bdi>
                       {cut

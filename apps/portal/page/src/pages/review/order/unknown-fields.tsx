@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../../api/review.ts';
 import { FieldError } from '../../../components/field.tsx';
-import { HelpLink } from '../../../components/help-link.tsx';
+import { HelpLink } from '../../../components/page-header.tsx';
 import { type Editing, useEditProblem, useSave } from '../edit/editing.ts';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 import { findMember } from './raw-payload.tsx';
@@ -68,7 +68,7 @@ export function UnknownFields(props: { warnings: Warning[]; detail: OrderDetail;
         <h3>{t('unknown.title')}</h3>
         <HelpLink page="warnings" anchor="unknown" />
       </header>
-      <ul className="plain unknown-fields">
+      <ul className="plain stack-tight unknown-fields">
         {warnings.map(({ pointer }) => (
           <li key={pointer}>
             <UnknownField pointer={pointer} detail={detail} editing={editing} />

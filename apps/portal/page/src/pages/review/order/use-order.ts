@@ -3,8 +3,8 @@ import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../../api/client.ts';
 import { decideResend, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
+import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
-import { useProblemText } from '../../../components/problem-note.tsx';
 import { useAction } from '../../../components/use-action.ts';
 
 const POLL_INTERVAL_MS = 5000;

@@ -2,6 +2,7 @@ import { Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Warning } from '../../../api/review.ts';
+import { Mono } from '../../../components/card.tsx';
 import { fieldLabel } from '../../../components/order-values.ts';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
 
@@ -55,17 +56,7 @@ function WarningNote({ warning, named }: { warning: Warning; named: boolean }): 
     >
       <Icon aria-hidden="true" size={14} />
       <span>
-        {named && pointer !== '' && (
-          <>
-            {label === pointer ? (
-              <bdi dir="ltr" className="mono">
-                {pointer}
-              </bdi>
-            ) : (
-              <strong>{label}</strong>
-            )}{' '}
-          </>
-        )}
+        {named && pointer !== '' && <>{label === pointer ? <Mono>{pointer}</Mono> : <strong>{label}</strong>} </>}
         {isKnown ? t(`warning.${code}`) : detail}
       </span>
     </button>

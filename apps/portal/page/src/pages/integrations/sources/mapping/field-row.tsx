@@ -1,6 +1,7 @@
 import { Plus, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../../../components/button.tsx';
 import { FieldError } from '../../../../components/field.tsx';
 import { type Candidate, type FieldName, takesPointersOnly } from './mapping-form.ts';
 
@@ -63,28 +64,26 @@ export function FieldRow(props: {
             onChange={(next) => change(index, next)}
             onFocus={(element) => props.onFocus(index, element)}
           />
-          <button
-            type="button"
-            className="icon-button"
-            aria-label={t('candidate.remove', { field: label })}
+          <IconButton
+            label={t('candidate.remove', { field: label })}
+            Icon={X}
+            size={16}
             onClick={() => remove(index)}
-          >
-            <X aria-hidden="true" size={16} />
-          </button>
+          />
         </div>
       ))}
       <FieldError id={`${id}-error`} text={props.error} />
       {!isFull && (
-        <button
-          type="button"
+        <Button
           id={`${id}-add`}
-          className="button button-quiet mapping-add"
+          kind="quiet"
+          className="mapping-add"
           aria-label={t(candidates.length === 0 ? 'candidate.addTo' : 'candidate.addElseTo', { field: label })}
           onClick={add}
         >
           <Plus aria-hidden="true" size={14} />
           {t(candidates.length === 0 ? 'candidate.add' : 'candidate.addElse')}
-        </button>
+        </Button>
       )}
     </fieldset>
   );

@@ -6,8 +6,9 @@ import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../../api/client.ts';
 import type { Order } from '../../../../api/review.ts';
 import type { Preview } from '../../../../api/sources.ts';
+import { Fact } from '../../../../components/card.tsx';
+import { ProblemNote } from '../../../../components/loaded.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../../components/order-values.ts';
-import { ProblemNote } from '../../../../components/problem-note.tsx';
 
 const SHOWN = [
   '/order_number',
@@ -64,15 +65,15 @@ function Result({ preview: { order, warnings, is_mapped } }: { preview: Preview 
         </ul>
       )}
       <dl className="facts">
-        <dt>{t('review:field.sourceOrderId')}</dt>
-        <dd dir="auto">{order.source_order_id || '–'}</dd>
+        <Fact name={t('review:field.sourceOrderId')}>
+          <span dir="auto">{order.source_order_id || '–'}</span>
+        </Fact>
         {SHOWN.map((pointer) => (
-          <div key={pointer} className="detail">
-            <dt>{fieldLabel(t, pointer)}</dt>
-            <dd dir="auto" className="mapped-value">
+          <Fact key={pointer} name={fieldLabel(t, pointer)}>
+            <span dir="auto" className="mapped-value">
               {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}
-            </dd>
-          </div>
+            </span>
+          </Fact>
         ))}
       </dl>
     </>

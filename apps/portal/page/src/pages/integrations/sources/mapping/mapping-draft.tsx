@@ -1,12 +1,15 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ApiProblem, isProblem } from '../../../../api/client.ts';
+import { type ApiProblem, call, isProblem } from '../../../../api/client.ts';
 import { useAccountId } from '../../../../api/session.ts';
-import { type OrderMapping, type Source, saveMapping, useDeliveries, usePreview } from '../../../../api/sources.ts';
+import { type OrderMapping, type Source, useDeliveries, usePreview } from '../../../../api/sources.ts';
+import { Button } from '../../../../components/button.tsx';
+import { Mono } from '../../../../components/card.tsx';
 import { FieldError } from '../../../../components/field.tsx';
+import { Form } from '../../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../../components/loaded.tsx';
 import { useNotices } from '../../../../components/notices.tsx';
-import { ProblemNote } from '../../../../components/problem-note.tsx';
 import { Segments } from '../../../../components/segments.tsx';
 import { useAction } from '../../../../components/use-action.ts';
 import { useDebounced } from '../../../../components/use-debounced.ts';
@@ -44,7 +47,8 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
   const [pausedMapping, pausedText] = useMemo(() => JSON.parse(paused) as [unknown, string], [paused]);
   const preview = usePreview(accountId, pausedMapping, pausedText);
   const saving = useAction({
-    mutationFn: () => saveMapping(accountId, source.source_number, mapping),
+    mutationFn: () =>
+      call('PUT', `/accounts/${accountId}/sources/${source.source_number}/mapping`, { body: { mapping } }),
     onSuccess: async () => {
       show({ text: t('mapping.saved') });
       await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
@@ -74,13 +78,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
     element.focus();
   };
   return (
-    <form
-      className="mapping-parts"
-      onSubmit={(event) => {
-        event.preventDefault();
-        saving.mutate();
-      }}
-    >
+    <Form className="mapping-parts" action={saving}>
       <div className="stack">
         <div className="spread">
           <h3>{t('mapping.fields')}</h3>
@@ -114,9 +112,9 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
         )}
         {saving.isError && <ProblemNote error={saving.error} />}
         <div className="row mapping-save">
-          <button type="submit" className="button button-main" disabled={saving.isPending || mapping === null}>
+          <Button type="submit" kind="main" disabled={saving.isPending || mapping === null}>
             {t('mapping.save')}
-          </button>
+          </Button>
           <span className="hint">{t('mapping.saveHint')}</span>
         </div>
       </div>
@@ -124,7 +122,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
         <DeliveryPanel {...delivery} onPick={pick} />
         {delivery.text !== '' && <MappedOrder preview={preview} />}
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -177,10 +175,7 @@ function Errors({ errors }: { errors: ApiProblem['errors'] }): ReactNode {
         .filter(({ pointer }) => pointer.startsWith('/mapping'))
         .map(({ pointer, code }) => (
           <li key={pointer + code}>
-            <bdi dir="ltr" className="mono">
-              {pointer.replace(/^\/mapping/, '') || '/'}
-            </bdi>{' '}
-            {t(`mappingError.${code}`)}
+            <Mono>{pointer.replace(/^\/mapping/, '') || '/'}</Mono> {t(`mappingError.${code}`)}
           </li>
         ))}
     </ul>

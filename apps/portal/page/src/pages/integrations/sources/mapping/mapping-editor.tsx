@@ -3,10 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../../../api/session.ts';
 import { type Source, useMappings, type Version } from '../../../../api/sources.ts';
 import { Actor } from '../../../../components/actor.tsx';
-import { HelpLink } from '../../../../components/help-link.tsx';
+import { Button } from '../../../../components/button.tsx';
+import { Card } from '../../../../components/card.tsx';
+import { ProblemNote, Skeleton } from '../../../../components/loaded.tsx';
+import { HelpLink } from '../../../../components/page-header.tsx';
 import { Popover } from '../../../../components/popover.tsx';
-import { ProblemNote } from '../../../../components/problem-note.tsx';
-import { Skeleton } from '../../../../components/skeleton.tsx';
 import { Ago } from '../../../../components/time.tsx';
 import { RedriveDialog } from '../../../receipts/redrive-dialog.tsx';
 import { MappingDraft } from './mapping-draft.tsx';
@@ -21,22 +22,22 @@ export function MappingEditor({ source }: { source: Source }): ReactNode {
   const [current] = versions.data ?? [];
   const edited = restored ?? current;
   return (
-    <section className="card stack mapping-editor" aria-labelledby="mapping-title">
-      <header className="spread">
-        <h2 id="mapping-title">{t('mapping.title', { name: source.name })}</h2>
-        <div className="row">
+    <Card
+      title={t('mapping.title', { name: source.name })}
+      className="stack mapping-editor"
+      actions={
+        <>
           <HelpLink page="sources" anchor="mapping" />
           {versions.data && <Versions versions={versions.data} onRestore={setRestored} />}
-        </div>
-      </header>
+        </>
+      }
+    >
       {versions.isError && <ProblemNote error={versions.error} retry={() => void versions.refetch()} />}
       {versions.isPending && <Skeleton shape="blocks" count={3} />}
       {source.dead > 0 && (
         <p className="note note-warn">
           {t('mapping.dead', { count: source.dead })}
-          <button type="button" className="button" onClick={() => setRedriving(true)}>
-            {t('mapping.redrive')}
-          </button>
+          <Button onClick={() => setRedriving(true)}>{t('mapping.redrive')}</Button>
         </p>
       )}
       {restored && <p className="note">{t('version.restored', { id: restored.version })}</p>}
@@ -56,7 +57,7 @@ export function MappingEditor({ source }: { source: Source }): ReactNode {
           onClose={() => setRedriving(false)}
         />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -79,9 +80,7 @@ function Versions(props: { versions: Version[]; onRestore: (version: Version) =>
               {index === 0 ? (
                 <span className="badge badge-good">{t('version.current')}</span>
               ) : (
-                <button
-                  type="button"
-                  className="button"
+                <Button
                   aria-label={t('version.restoreNumber', { id: version.version })}
                   onClick={() => {
                     close();
@@ -89,7 +88,7 @@ function Versions(props: { versions: Version[]; onRestore: (version: Version) =>
                   }}
                 >
                   {t('version.restore')}
-                </button>
+                </Button>
               )}
             </li>
           ))}

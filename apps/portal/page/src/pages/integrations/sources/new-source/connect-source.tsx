@@ -1,20 +1,30 @@
-import { type ReactNode, useEffect } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { useReceipt } from '../../../../api/receipts.ts';
 import { useAccountId } from '../../../../api/session.ts';
-import { type Delivery, type Source, useDeliveries, useMappings, usePreview } from '../../../../api/sources.ts';
-import { HelpLink } from '../../../../components/help-link.tsx';
-import { ProblemNote } from '../../../../components/problem-note.tsx';
+import {
+  type Delivery,
+  replaceSecret,
+  type Source,
+  useDeliveries,
+  useMappings,
+  usePreview,
+} from '../../../../api/sources.ts';
+import { Button, CopyButton } from '../../../../components/button.tsx';
+import { Card } from '../../../../components/card.tsx';
+import { Form } from '../../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../../components/loaded.tsx';
+import { HelpLink } from '../../../../components/page-header.tsx';
 import { StateBadge } from '../../../../components/state-badge.tsx';
 import { Ago } from '../../../../components/time.tsx';
-import { tabHref } from '../../tabs.ts';
-import { IdPrefix } from '../id-prefix.tsx';
+import { useAction } from '../../../../components/use-action.ts';
+import { sourcesHref, tabHref } from '../../tabs.ts';
 import { MappedOrder } from '../mapping/mapped-order.tsx';
-import { SourceUrl } from '../source-item.tsx';
-import { sourcesHref } from '../use-sources-view.ts';
-import { SecretForm } from './secret-form.tsx';
-import { type Step, Steps } from './steps.tsx';
+import { IdPrefix, SecretField, SourceUrl } from '../source-dialogs.tsx';
+import { type Step, Steps } from './new-source.tsx';
+import { useUnfinishedSecrets } from './unfinished.ts';
 
 const POLL_INTERVAL_MS = 1000;
 
@@ -82,13 +92,7 @@ export function ConnectSource({ source, step }: { source: Source; step: Step }):
   // The form before it may have been scrolled to its end.
   useEffect(() => window.scrollTo(0, 0), []);
   return (
-    <section className="card stack" aria-labelledby="connect-title">
-      <header className="spread">
-        <h2 id="connect-title">
-          <bdi>{source.name}</bdi>
-        </h2>
-        <HelpLink page="sources" anchor="connect" />
-      </header>
+    <Card title={<bdi>{source.name}</bdi>} actions={<HelpLink page="sources" anchor="connect" />}>
       <Steps current={step} />
       {step === 'platform' && <CreatedStep source={source} />}
       {step === 'connect' && <ConnectStep source={source} />}
@@ -96,7 +100,7 @@ export function ConnectSource({ source, step }: { source: Source; step: Step }):
       <p className="visually-hidden" role="status">
         {t(`step.${step}`)}
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -142,6 +146,86 @@ function ConnectStep({ source }: { source: Source }): ReactNode {
         </ol>
       </div>
       <SecretForm source={source} />
+    </>
+  );
+}
+
+/** The secret, and the way to the next step, which stores what was pasted. Shopify shows its own secret; other platforms take ours, or have their own. */
+function SecretForm({ source }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const [, navigate] = useLocation();
+  const { created, pasted, keepSecrets } = useUnfinishedSecrets(source.source_number);
+  const [isAsked, setAsked] = useState(false);
+  const [wasPasted] = useState(pasted !== '');
+  const showTest = () => navigate(sourcesHref(accountId, 'test', source.source_number));
+  const storing = useAction({
+    mutationFn: async () => {
+      await replaceSecret(accountId, source.source_number, { secret: pasted.trim(), overlap: 'none' });
+      keepSecrets({ created: null, pasted: null });
+      await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
+      showTest();
+    },
+  });
+  const submit = () => {
+    if (pasted.trim() !== '') storing.mutate();
+    else if (isMissing(source)) setAsked(true);
+    else showTest();
+  };
+  const field = (
+    <SecretField
+      value={pasted}
+      onChange={(value) => keepSecrets({ pasted: value })}
+      hint={t(`secret.where.${source.preset}`)}
+      error={isAsked && pasted.trim() === '' ? t('secret.missing') : null}
+    />
+  );
+  const isShopify = source.preset === 'shopify';
+  return (
+    <Form className="stack narrow" onSubmit={submit}>
+      <div className="stack-tight">
+        <h3>{t('secret.heading')}</h3>
+        {isShopify && source.secret_replaced && <p className="note">{t('secret.stored')}</p>}
+        {!isShopify && created !== null && <ShownSecret secret={created} />}
+        {!isShopify && created === null && <p className="hint">{t('secret.hidden')}</p>}
+        {isShopify ? (
+          field
+        ) : (
+          <details open={wasPasted}>
+            <summary>{t('secret.own')}</summary>
+            {field}
+          </details>
+        )}
+      </div>
+      {storing.error !== null && <ProblemNote error={storing.error} />}
+      <div className="row">
+        <Button type="submit" kind="main" disabled={storing.isPending}>
+          {t('connect.next')}
+        </Button>
+        {isAsked && pasted.trim() === '' && <Button onClick={showTest}>{t('secret.later')}</Button>}
+      </div>
+    </Form>
+  );
+}
+
+/** Whether no delivery can be authentic yet: the secret that was created for Shopify is shown nowhere. */
+function isMissing({ preset, secret_replaced, counts }: Source): boolean {
+  const { rejected: _, ...authentic } = counts;
+  return preset === 'shopify' && !secret_replaced && Object.keys(authentic).length === 0;
+}
+
+function ShownSecret({ secret }: { secret: string }): ReactNode {
+  const { t } = useTranslation('sources');
+  return (
+    <>
+      <p className="hint">{t('secret.once')}</p>
+      <p className="row">
+        <code dir="ltr" className="secret">
+          {secret}
+        </code>
+        <CopyButton text={secret} label={t('secret.copy')} />
+      </p>
     </>
   );
 }

@@ -1,18 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { FormEvent, ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { type ApiProblem, isProblem } from '../../../../api/client.ts';
 import { useAccountId } from '../../../../api/session.ts';
 import { createSource, type SourcePreset } from '../../../../api/sources.ts';
-import { Field } from '../../../../components/field.tsx';
-import { ProblemNote } from '../../../../components/problem-note.tsx';
+import { Button } from '../../../../components/button.tsx';
+import { Card } from '../../../../components/card.tsx';
+import { Field, NameField, RadioChoice } from '../../../../components/field.tsx';
+import { Form } from '../../../../components/form-dialog.tsx';
+import { ProblemNote } from '../../../../components/loaded.tsx';
 import { Segments } from '../../../../components/segments.tsx';
 import { useAction } from '../../../../components/use-action.ts';
-import { sourcesHref } from '../use-sources-view.ts';
-import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings } from './custom-settings.ts';
-import { Steps } from './steps.tsx';
-import { useUnfinished } from './unfinished.ts';
+import { sourcesHref } from '../../tabs.ts';
+import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings, useUnfinished } from './unfinished.ts';
 
 type TextName = 'header' | 'prefix' | 'topic' | 'orderTopics' | 'cancellationTopics' | 'deliveryId';
 
@@ -45,7 +46,7 @@ function SettingsFields(props: {
       autoComplete="off"
       maxLength={400}
       value={form[name]}
-      onChange={(event) => change({ [name]: event.target.value })}
+      onChange={(value) => change({ [name]: value })}
     />
   );
   const choice = <Value extends string>(
@@ -117,40 +118,23 @@ export function NewSource(): ReactNode {
       navigate(sourcesHref(accountId, 'connect', source_number));
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    creating.mutate();
-  };
   const errors = isProblem(creating.error, 'invalid_request') ? creating.error.errors : [];
   return (
-    <section className="card stack" aria-labelledby="new-source-title">
-      <h2 id="new-source-title">{t('new.title')}</h2>
+    <Card title={t('new.title')}>
       <Steps current="platform" />
-      <form className="stack narrow" onSubmit={submit}>
-        <fieldset className="stack-tight preset-choice">
-          <legend>{t('new.preset')}</legend>
-          {PRESETS.map((value) => (
-            <label key={value} className="resend-choice">
-              <input
-                type="radio"
-                name="preset"
-                checked={value === preset}
-                onChange={() => keep(() => ({ preset: value }))}
-              />
-              <strong>{t(`preset.${value}`)}</strong>
-              <span className="hint">{t(`presetAbout.${value}`)}</span>
-            </label>
-          ))}
-        </fieldset>
-        <Field
+      <Form className="stack narrow" action={creating}>
+        <RadioChoice
+          label={t('new.preset')}
+          options={PRESETS.map((value) => ({ value, name: t(`preset.${value}`), about: t(`presetAbout.${value}`) }))}
+          value={preset}
+          onChange={(value) => keep(() => ({ preset: value }))}
+        />
+        <NameField
           label={t('new.name')}
           hint={t('new.nameHint')}
-          dir="auto"
-          required
           maxLength={100}
-          autoComplete="off"
           value={name}
-          onChange={(event) => keep(() => ({ name: event.target.value }))}
+          onChange={(value) => keep(() => ({ name: value }))}
         />
         {(preset === 'custom' || preset === 'standard-webhooks') && (
           <SettingsFields
@@ -162,11 +146,28 @@ export function NewSource(): ReactNode {
         )}
         {creating.error !== null && <ProblemNote error={creating.error} />}
         <div className="row">
-          <button type="submit" className="button button-main" disabled={creating.isPending || name.trim() === ''}>
+          <Button type="submit" kind="main" disabled={creating.isPending || name.trim() === ''}>
             {t('new.submit')}
-          </button>
+          </Button>
         </div>
-      </form>
-    </section>
+      </Form>
+    </Card>
+  );
+}
+
+const STEPS = ['platform', 'connect', 'test'] as const;
+export type Step = (typeof STEPS)[number];
+
+/** The steps of the wizard, with the current one. */
+export function Steps({ current }: { current: Step }): ReactNode {
+  const { t } = useTranslation('sources');
+  return (
+    <ol className="plain row source-steps">
+      {STEPS.map((step, index) => (
+        <li key={step} aria-current={step === current ? 'step' : undefined}>
+          <span className="badge">{index + 1}</span> {t(`step.${step}`)}
+        </li>
+      ))}
+    </ol>
   );
 }

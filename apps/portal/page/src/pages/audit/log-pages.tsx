@@ -1,0 +1,120 @@
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { AuditEvent, AuditPage } from '../../api/operator.ts';
+import { useAccountId } from '../../api/session.ts';
+import { Actor } from '../../components/actor.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Field } from '../../components/field.tsx';
+import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { fullTime } from '../../components/time.tsx';
+import { useDebounced } from '../../components/use-debounced.ts';
+import { EventDetails, EventSubject } from './event-details.tsx';
+import './audit.css';
+
+/** The audit trail of one account. */
+export function LogPage(): ReactNode {
+  const { t } = useTranslation('audit');
+  const accountId = useAccountId();
+  return (
+    <div className="stack">
+      <PageHeader title={t('common:nav.log')} about={t('aboutPage')}>
+        <HelpLink page="activity-log" />
+      </PageHeader>
+      <AuditList path={`/accounts/${accountId}/audit`} searchHint={t('searchHint')} />
+    </div>
+  );
+}
+
+/** The audit trail of all accounts. */
+export function OperatorLogPage(): ReactNode {
+  const { t } = useTranslation('audit');
+  const [account, setAccount] = useState('');
+  const accountId = useDebounced(/^\d{1,9}$/.test(account.trim()) ? account.trim() : '');
+  return (
+    <div className="stack">
+      <PageHeader title={t('common:nav.operatorLog')} about={t('aboutAll')}>
+        <HelpLink page="activity-log" />
+      </PageHeader>
+      <AuditList
+        path="/operator/audit"
+        accountId={accountId}
+        searchHint={t('searchHintAll')}
+        filter={<Field label={t('accountId')} inputMode="numeric" dir="ltr" value={account} onChange={setAccount} />}
+      />
+    </div>
+  );
+}
+
+/** The audit events from the API at `path`, newest first. `filter` is a second field beside the search. */
+function AuditList(props: { path: string; accountId?: string; searchHint: string; filter?: ReactNode }): ReactNode {
+  const { path, accountId, searchHint, filter } = props;
+  const { t } = useTranslation('audit');
+  const [text, setText] = useState('');
+  const searched = useDebounced(text.trim());
+  const list = usePagedList({
+    queryKey: ['audit', path, accountId ?? '', searched],
+    path,
+    query: (before) => ({ account_id: accountId, q: searched, before }),
+    rowsOf: ({ events }: AuditPage) => events,
+    keepsPrevious: true,
+  });
+  const none = searched !== '' || accountId ? 'noneFound' : 'none';
+  return (
+    <>
+      <div className="audit-filters">
+        <Field label={t('search')} hint={searchHint} type="search" dir="auto" value={text} onChange={setText} />
+        {filter}
+      </div>
+      <Paged list={list} skeleton={8} empty={<EmptyState title={t(none)} text={t(`${none}About`)} />}>
+        {(events) => <AuditTable events={events} withAccount={accountId !== undefined} />}
+      </Paged>
+    </>
+  );
+}
+
+function AuditTable({ events, withAccount }: { events: AuditEvent[]; withAccount: boolean }): ReactNode {
+  const { t } = useTranslation('audit');
+  const account: Column<AuditEvent> = { header: t('account'), cell: (event) => <Account event={event} /> };
+  return (
+    <div className="card table-card">
+      <DataTable
+        className="data-table audit-table"
+        isPlain
+        rows={events}
+        keyOf={({ event_id }) => event_id}
+        columns={[
+          { header: t('at'), cell: ({ at }) => <time dateTime={at}>{fullTime(at)}</time> },
+          { header: t('actor'), cell: ({ actor }) => <Actor actor={actor} /> },
+          { header: t('what'), cell: (event) => <What event={event} /> },
+          { header: t('subject'), cell: (event) => <EventSubject event={event} /> },
+          ...(withAccount ? [account] : []),
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The translated action, or its code without a translation, with its details. */
+function What({ event }: { event: AuditEvent }): ReactNode {
+  const { t, i18n } = useTranslation('audit');
+  const { action, details } = event;
+  return (
+    <div className="stack-tight audit-what">
+      {i18n.exists(`audit:action.${action}`) ? <span>{t(`action.${action}`)}</span> : <code dir="ltr">{action}</code>}
+      {details && <EventDetails event={event} details={details} />}
+    </div>
+  );
+}
+
+function Account({ event: { account_id, account_name } }: { event: AuditEvent }): ReactNode {
+  if (account_id === null) return '–';
+  return (
+    <>
+      {account_name && <bdi>{account_name}</bdi>}{' '}
+      <bdi dir="ltr" className="hint">
+        #{account_id}
+      </bdi>
+    </>
+  );
+}
