@@ -92,7 +92,7 @@ begin
   -- What was sent under a used idempotency key is kept: dead where it names another order.
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
-  grant select on resends to orders_intake;
+  grant select on changed_deliveries to orders_intake;
   -- Refusals that were only counted are added to the newest row of their account.
   grant insert, select (account_id, rejection_id, more), update (more) on rejected_deliveries to orders_intake;
 
@@ -117,7 +117,7 @@ begin
   -- Rows are locked, which takes the right to update some column of them.
   grant update (event_number) on unpublished_events to orders_worker;
   grant usage on sequence order_ids to orders_worker;
-  grant select, insert, delete on resends to orders_worker;
+  grant select, insert, delete on changed_deliveries to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
   grant select, update on activity_clock to orders_worker;
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;
@@ -137,7 +137,7 @@ begin
 
   -- The portal: people, their accounts, keys and secrets, reviews, redrives and test orders. It adds to the audit trail and changes
   -- nothing in it, and erases nothing.
-  grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, resends, dead_letters, activity,
+  grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, changed_deliveries, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
     user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, review_views, review_presence, cancellation_requests,
     workers, sources, source_mappings, source_activity to orders_portal;
@@ -152,7 +152,7 @@ begin
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
-  grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_resends, signed_only) on accounts to orders_portal;
+  grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only) on accounts to orders_portal;
   grant update (expires_at, revoked_at, lifetime_seconds, scopes, addresses) on api_keys to orders_portal;
   grant insert, update (expires_at), delete on signing_secrets to orders_portal;
   grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, sign_in_attempts
@@ -181,7 +181,7 @@ begin
     total, currency, delivery_instructions, warnings, review_state, reviewed_by, reviewed_at, review_reason, confirmed_xid)
     on orders to orders_portal;
   grant insert, update, delete on order_words to orders_portal;
-  grant update (decision, decided_by, decided_at) on resends to orders_portal;
+  grant update (decision, decided_by, decided_at) on changed_deliveries to orders_portal;
   grant insert on order_notes to orders_portal;
   grant insert, delete on review_views to orders_portal;
   grant insert, update, delete on review_presence to orders_portal;

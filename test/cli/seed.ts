@@ -3,9 +3,9 @@ import { closeDatabase, type Database, openDatabase } from '@orders/database/con
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
+import { writeDuplicates } from '@orders/worker/changed-deliveries/write-duplicates.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
-import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 
 const LEASE_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { setHoldResends, setRateLimit } from '@orders/database/accounts/accounts.ts';
+import { setHoldChangedDeliveries, setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
@@ -211,7 +211,7 @@ describeWith(
     'a correction through the unchanged $heading program is processed and held',
     async ({ text, heading }) => {
       const account = await stack.account();
-      await setHoldResends(db, account.id, true);
+      await setHoldChangedDeliveries(db, account.id, true);
       const corrected = text.replace('99.00', '89.00');
       expect(corrected).not.toBe(text);
       // The second correction is a retry and changes nothing.
@@ -219,7 +219,7 @@ describeWith(
       expect(await ordersOf(account)).toEqual({ [`RETRIES-${heading.toUpperCase()}`]: 'rest' });
       const states = await knex('receipts').where({ account_id: account.id }).orderBy('state').pluck('state');
       expect(states).toEqual(['duplicate', 'written']);
-      const held = await knex('resends').where({ account_id: account.id });
+      const held = await knex('changed_deliveries').where({ account_id: account.id });
       expect(held).toMatchObject([{ decision: null, changes: [{ pointer: '/total', from: '99.00', to: '89.00' }] }]);
     },
   );

@@ -57,7 +57,7 @@ export async function insertLongest(knex: Knex, accountId: number, receiptId: st
     { orderId: ids[0] as number },
   );
   await run(
-    `insert into resends (account_id, order_id, receipt_id, received_at, changes, decision)
+    `insert into changed_deliveries (account_id, order_id, receipt_id, received_at, changes, decision)
      select :accountId, :orderId, gen_random_uuid(), now(), jsonb_agg(
               jsonb_build_object('pointer', '/items/' || i || '/name', 'from', repeat('a', 100), 'to', repeat('b', 100))), 'refused'
      from generate_series(1, 20) n, generate_series(1, 60) i

@@ -15,7 +15,7 @@ export function written(receiptIds: Iterable<string>): Record<string, string> {
 
 /**
  * Waits until each receipt of an account is final. Expects exactly these receipts in these states, each after one attempt; one order for
- * each `written` receipt, none twice; one resend for each `duplicate` receipt; and no outbox row.
+ * each `written` receipt, none twice; one changed delivery for each `duplicate` receipt; and no outbox row.
  *
  * @param expected states by receipt id.
  * @param history expected history of each receipt, by default none. Entries of stored mismatches are ignored.
@@ -44,7 +44,7 @@ export async function expectSettled(
   expect(new Set(orders.map((order) => order.receipt_id))).toEqual(
     new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'written')),
   );
-  const resent = await knex('resends').where({ account_id: account.id }).pluck('receipt_id');
+  const resent = await knex('changed_deliveries').where({ account_id: account.id }).pluck('receipt_id');
   expect(new Set(resent)).toEqual(new Set(receiptIds.filter((receiptId) => expected[receiptId] === 'duplicate')));
   await until('no outbox row is left', async () => {
     const left = await knex('outbox').whereRaw('receipt_ids && ?::uuid[]', [receiptIds]);

@@ -114,7 +114,7 @@ describe('an order that nobody has dispatched is cancelled', () => {
     expect([status, body]).toEqual([200, { outcome: 'cancelled', source_order_id: id, order_id: orderId }]);
   });
 
-  test('and a resend of it stays cancelled and shows its changes', async () => {
+  test('and a changed delivery of it stays cancelled and shows its changes', async () => {
     const { id, orderId } = await write('resent');
     await cancel({ source_order_id: id });
     const resent = await send(id, { total: 12 });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
@@ -11,7 +11,7 @@ import { useStack } from '../harness/use-stack.ts';
 
 const REUSED = 'idempotency_key_reused';
 const FIRST = { source_order_id: 'A', customer: { name: 'Aisha Khan', phone: '050 123 4567' }, total: 49 };
-const RESENT = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
+const CHANGED = { ...FIRST, customer: { ...FIRST.customer, phone: '050 765 4321' } };
 const OTHER = { ...FIRST, source_order_id: 'B' };
 const key = (text: string) => ({ 'Idempotency-Key': text });
 let intakes: [RunningIntake, RunningIntake];
@@ -79,13 +79,13 @@ const write = (receiptId: string) =>
   });
 
 describe('the same order with other content under a used key', () => {
-  test('is stored unchanged and ends as a resend with its changes', async () => {
+  test('is stored unchanged and ends as a changed delivery with its changes', async () => {
     await begin();
     const original = await acceptFirst('same');
     await write(original);
-    const { receipt_id, kept_as } = await sendKept(RESENT, 'same');
+    const { receipt_id, kept_as } = await sendKept(CHANGED, 'same');
     expect(receipt_id).toBe(original);
-    expect(await bodyOf(kept_as)).toBe(JSON.stringify(RESENT));
+    expect(await bodyOf(kept_as)).toBe(JSON.stringify(CHANGED));
     expect(await outboxOf(kept_as)).toHaveLength(1);
     await withWorker(async () => {
       expect(await finalOf(kept_as)).toMatchObject({
@@ -98,11 +98,11 @@ describe('the same order with other content under a used key', () => {
     expect(await rows('orders')).toHaveLength(1);
   });
 
-  test('holds the order if the account holds resends', async () => {
+  test('holds the order if the account holds changed deliveries', async () => {
     await begin();
-    await setHoldResends(db, account.id, true);
+    await setHoldChangedDeliveries(db, account.id, true);
     await write(await acceptFirst('held'));
-    const { kept_as } = await sendKept(RESENT, 'held');
+    const { kept_as } = await sendKept(CHANGED, 'held');
     await withWorker(async () => {
       await finalOf(kept_as);
     });
@@ -120,7 +120,7 @@ describe('the same order with other content under a used key', () => {
     const worker = await stack.worker(unswept);
     const intake = await stack.intake(unswept);
     await intake.api.process(account, FIRST, key('woken'));
-    const { kept_as } = await sendKept(RESENT, 'woken', intake);
+    const { kept_as } = await sendKept(CHANGED, 'woken', intake);
     expect((await intake.api.final(account, kept_as)).body.status).toBe('duplicate');
     await intake.close();
     await worker.close();
@@ -223,9 +223,9 @@ describe('another order under a used key', () => {
     const before = await readAll();
     await acceptFirst('counted');
     await sendKept(OTHER, 'counted');
-    await sendKept(RESENT, 'counted');
+    await sendKept(CHANGED, 'counted');
     await sendKept(OTHER, 'counted');
-    for (const order of [FIRST, RESENT, OTHER]) await intakes[0].api.batch(account, [order], key('counted'));
+    for (const order of [FIRST, CHANGED, OTHER]) await intakes[0].api.batch(account, [order], key('counted'));
     const after = await readAll();
     expect(after.map((value, index) => value - (before[index] ?? 0))).toEqual([3, 2, 2, 4, 5]);
   });
@@ -235,7 +235,7 @@ describe('the same content again under a used key', () => {
   test('returns the kept receipt in any spelling, and new content gets its own receipt', async () => {
     await begin();
     const original = await acceptFirst('again');
-    for (const order of [RESENT, OTHER]) {
+    for (const order of [CHANGED, OTHER]) {
       const { kept_as } = await sendKept(order, 'again');
       const members = Object.entries(order).toReversed();
       for (const [index, spelling] of [order, Object.fromEntries(members), { ...order, total: '49.00' }].entries())
@@ -258,7 +258,7 @@ describe('the same content again under a used key', () => {
   });
 
   test.each([
-    ['the same order', RESENT],
+    ['the same order', CHANGED],
     ['another order', OTHER],
   ])('gets one receipt when it arrives twenty times at once at two intakes, %s', async (_, order) => {
     await begin();
@@ -297,7 +297,7 @@ describe('a batch with used keys', () => {
     expect(first.body).toMatchObject({ accepted: 3, mismatched: 0, refused: 0 });
     const ids = first.body.results.map((result: Kept) => result.receipt_id);
     await write(ids[0]);
-    const again = [RESENT, { source_order_id: 'C' }, { source_order_id: 'E' }, { source_order_id: 'F' }, {}];
+    const again = [CHANGED, { source_order_id: 'C' }, { source_order_id: 'E' }, { source_order_id: 'F' }, {}];
     const replies = [
       await intakes[1].api.batch(account, lines(again), key('batch')),
       await intakes[0].api.batch(account, again, key('batch')),
@@ -359,7 +359,7 @@ describe('a missing original', () => {
     await eraseCustomer();
     const { kept_as } = await sendKept({ source_order_id: 'B', total: 1 }, 'erased');
     expect((await statusOf(kept_as)).error.code).toBe(REUSED);
-    for (const order of [FIRST, RESENT]) {
+    for (const order of [FIRST, CHANGED]) {
       expect((await send(order, 'erased')).body).toEqual({ receipt_id: original, duplicate: true });
     }
     expect(await rows('receipts')).toHaveLength(2);
@@ -390,13 +390,16 @@ describe('a missing original', () => {
   });
 });
 
-test('a worker that starts later processes the kept resend and leaves the dead delivery', async () => {
+test('a worker that starts later processes the kept changed delivery and leaves the dead delivery', async () => {
   await begin();
   await write(await acceptFirst('later'));
-  const [resend, dead] = [await sendKept(RESENT, 'later'), await sendKept(OTHER, 'later')];
+  const [resend, dead] = [await sendKept(CHANGED, 'later'), await sendKept(OTHER, 'later')];
   for (let start = 0; start < 2; start += 1) {
     await withWorker(async () => {
-      await until('the resend is processed', async () => (await finalOf(resend.kept_as)).status === 'duplicate');
+      await until(
+        'the changed delivery is processed',
+        async () => (await finalOf(resend.kept_as)).status === 'duplicate',
+      );
     });
   }
   expect(await statusOf(dead.kept_as)).toMatchObject({ status: 'dead', attempts: 0 });

@@ -139,7 +139,7 @@ describe('a list of ids', () => {
 describe('the status of an id', () => {
   beforeAll(() => poisonOrders(knex));
 
-  test('is received without a worker, then written, then duplicate after a resend', async () => {
+  test('is received without a worker, then written, then duplicate after a changed delivery', async () => {
     const { receipt_id } = await send('rc-1');
     expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id, order_id: null });
     const worker = await stack.worker();
@@ -153,8 +153,8 @@ describe('the status of an id', () => {
     expect(await ask('rc-1')).toMatchObject({ status: 'received', receipt_id: repeat.receipt_id, order_id });
     const again = await stack.worker();
     await intake.api.final(account, repeat.receipt_id);
-    // The duplicate is found by its outbox row until that is settled, and then in `resends`.
-    await noteResend(order_id, repeat.receipt_id);
+    // The duplicate is found by its outbox row until that is settled, and then in `changed_deliveries`.
+    await noteChangedDelivery(order_id, repeat.receipt_id);
     await until('the outbox is empty', async () => (await knex('outbox')).length === 0);
     expect(await ask('rc-1')).toMatchObject({ status: 'duplicate', receipt_id: repeat.receipt_id, order_id });
     const { body } = await intake.api.status(account, repeat.receipt_id);
@@ -211,18 +211,18 @@ describe('the status of an id', () => {
     const { receipt_id } = await send('rc-5', {}, { Prefer: 'wait=30' });
     const written = await becomes('rc-5', 'written');
     await worker.close();
-    const resentAt = '2100-01-02T03:04:05.678Z';
-    await noteResend(written.order_id as number, uuidOf(Date.parse(resentAt)));
+    const changedAt = '2100-01-02T03:04:05.678Z';
+    await noteChangedDelivery(written.order_id as number, uuidOf(Date.parse(changedAt)));
     await knex('receipts').where({ receipt_id }).delete();
     expect(await ask('rc-5')).toMatchObject({
       status: 'duplicate',
       order_id: written.order_id,
-      received_at: resentAt,
+      received_at: changedAt,
     });
   });
 
-  const noteResend = (order_id: number, receipt_id: string) =>
-    knex('resends').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
+  const noteChangedDelivery = (order_id: number, receipt_id: string) =>
+    knex('changed_deliveries').insert({ account_id: account.id, order_id, receipt_id }).onConflict().ignore();
 });
 
 test('is never never_seen after a 202, even while receipts change', async () => {
@@ -233,7 +233,7 @@ test('is never never_seen after a 202, even while receipts change', async () => 
   let left = 240;
   const sender = async () => {
     for (let number = left--; number > 0; number = left--) {
-      // Some orders fail until they are dead, and some are resends.
+      // Some orders fail until they are dead, and some are changed deliveries.
       const id = `load-${number % 7 === 0 ? number + 1 : number}`;
       const order_number = number % 10 === 3 ? `poison ${number}` : null;
       const { status } = await intake.api.order(busy, { source_order_id: id, order_number });

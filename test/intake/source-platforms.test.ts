@@ -60,7 +60,7 @@ test.each(RECORDED_ORDERS)(
   },
 );
 
-describe('a changed order is a resend with its changes', () => {
+describe('a changed order is a changed delivery with its changes', () => {
   const fewer = { pointer: '/items/0/quantity', from: 2, to: 1 };
   const cheaper = { pointer: '/total', from: '300.00', to: '180.00' };
   const otherShade = [

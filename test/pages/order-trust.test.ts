@@ -204,7 +204,7 @@ describeWith('chromium')('the open order', () => {
   });
 
   test.each(['en-GB', 'ar'])(
-    'in %s, a held resend is explained in the words of its buttons, which reject nothing',
+    'in %s, a changed delivery that waits is explained in the words of its buttons, which reject nothing',
     async (locale) => {
       const orderId = await begin();
       await shop.client.put(`/accounts/${shop.account.id}/resends`, { resends: 'hold' });
@@ -212,10 +212,10 @@ describeWith('chromium')('the open order', () => {
       const path = `../../apps/portal/page/src/locales/${locale.slice(0, 2)}/review.json`;
       const texts = JSON.parse(readFileSync(join(import.meta.dirname, path), 'utf8'));
       const page = await visit(orderId, { locale });
-      const panel = page.locator('.resend-panel');
+      const panel = page.locator('.changed-delivery-panel');
       await panel.getByRole('button').first().waitFor();
       const labels = await panel.getByRole('button').allTextContents();
-      const about = await panel.locator('.resend-about').textContent();
+      const about = await panel.locator('.changed-delivery-about').textContent();
       expect(labels.filter((label) => about?.includes(label))).toEqual(labels);
       expect(labels.filter((label) => label.includes(texts.action.reject))).toEqual([]);
       expect(about).not.toContain(texts.action.reject);

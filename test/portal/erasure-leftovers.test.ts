@@ -56,7 +56,7 @@ async function isStored(account: TestAccount, text: string): Promise<boolean> {
 const rowOf = async (account: TestAccount, sourceOrderId: string) =>
   (await knex('orders').where({ account_id: account.id, source_order_id: sourceOrderId }))[0];
 
-test('an erasure removes the body of a rejected resend that was stored next to another order', async () => {
+test('an erasure removes the body of a rejected changed delivery that was stored next to another order', async () => {
   const account = await accountWithEvents(stack);
   const order = { source_order_id: 'first', customer: { phone: PHONE }, address: ADDRESS };
   await record(account, { order, key: 'k1' });

@@ -201,7 +201,7 @@ describe('the data of one customer', () => {
     });
   });
 
-  test('is removed again after a resend, which is a duplicate', async () => {
+  test('is removed again after a changed delivery, which is a duplicate', async () => {
     worker = await stack.worker({ RETRY_ATTEMPTS: '1' });
     const { account } = shop;
     const again = { source_order_id: 'whole', ...CUSTOMER_MEMBERS, ...NOT_ERASED };
@@ -212,7 +212,7 @@ describe('the data of one customer', () => {
       status: 'duplicate',
       duplicate_of: { receipt_id: receipt.whole },
     });
-    // The resend contained the data again, so it is erased again.
+    // The changed delivery contained the data again, so it is erased again.
     expect(await markersFor(stack, account)).not.toEqual([]);
     expect(await erase(stack, account, '--email', 'ZUBAYDA.QT@marker.example')).toMatchObject({
       orders: 0,

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { findChangedDeliveries, markChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
-import { findResends, markResent } from '@orders/portal/review/find-resends.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { findSimilar } from '@orders/portal/review/find-similar.ts';
 import { countNeedingReview, listReviewSince } from '@orders/portal/review/list-new-orders.ts';
@@ -58,10 +58,10 @@ const ONE_ORDER = {
   received_at: new Date(),
 };
 
-/** Ten resends of every fifth order, every second one with changes, and 20,000 of the first order without changes. */
-const fillResends = (orders: number) =>
+/** Ten changed deliveries of every fifth order, every second one with changes, and 20,000 of the first order without changes. */
+const fillChangedDeliveries = (orders: number) =>
   db.knex.raw(
-    `insert into resends (account_id, order_id, receipt_id, changes)
+    `insert into changed_deliveries (account_id, order_id, receipt_id, changes)
      select ${ACCOUNT}, i * 5, gen_random_uuid(), case when n % 2 = 0 then '[]'::jsonb end
      from generate_series(1, ?::int / 5) as i, generate_series(1, 10) as n
      union all
@@ -93,10 +93,10 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['the last hour', 400, () => page({ writtenAfter: new Date(Date.now() - 3_600_000) })],
   ['confirmed', FEW_ROWS, () => page({ state: 'confirmed' })],
   ['news', 1200, () => listReviewSince(db.database, ALL, { after: 59_990, limit: 50 })],
-  ['marks of those that were sent again', 200, () => markResent(db.database, ACCOUNT, PAGE_OF_ORDERS)],
-  ['what was sent again of one', FEW_ROWS, () => findResends(db.database, ACCOUNT, [30_000])],
-  ['what was sent again of one without end', FEW_ROWS, () => findResends(db.database, ACCOUNT, [1])],
-  ['its mark', FEW_ROWS, () => markResent(db.database, ACCOUNT, [{ order_id: 1 }])],
+  ['marks of those that were sent again', 200, () => markChangedDeliveries(db.database, ACCOUNT, PAGE_OF_ORDERS)],
+  ['what was sent again of one', FEW_ROWS, () => findChangedDeliveries(db.database, ACCOUNT, [30_000])],
+  ['what was sent again of one without end', FEW_ROWS, () => findChangedDeliveries(db.database, ACCOUNT, [1])],
+  ['its mark', FEW_ROWS, () => markChangedDeliveries(db.database, ACCOUNT, [{ order_id: 1 }])],
   ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
   ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
   ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
@@ -120,7 +120,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
     [ACCOUNTS],
   );
   await fill(60_000);
-  await fillResends(20_000);
+  await fillChangedDeliveries(20_000);
   await fillRequests();
   await apart(db, async (knex) => {
     while ((await fillSearchTerms(connectionOf(knex))) > 0);

@@ -86,7 +86,7 @@ describe('a poll', () => {
   });
 
   test('waits for the earlier ones of its user, and those of others do not wait', async () => {
-    const locked = await lockTables(knex, 'resends');
+    const locked = await lockTables(knex, 'changed_deliveries');
     const first = poll(shop);
     await whoWait(knex, 1, 'relation');
     const others = Array.from({ length: 10 }, () => poll(shop));

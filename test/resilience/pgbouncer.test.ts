@@ -51,7 +51,7 @@ describeWith('pgbouncer')('Postgres behind PgBouncer in transaction mode', () =>
     }
   });
 
-  test('an order, a resend and a webhook of the same order get their expected states', () =>
+  test('an order, a changed delivery and a webhook of the same order get their expected states', () =>
     expectOrderFlow(stack, intakes));
 
   test('sets the limits that the apps cannot set through it', async () => {

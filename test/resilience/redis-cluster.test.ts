@@ -51,7 +51,7 @@ describeWith('redis-server')('the queue on Redis Cluster', () => {
     expect((await cluster.keys()).filter((key) => !/^(\{receipts(-bulk)?\}:receipts|rate:)/.test(key))).toEqual([]);
   });
 
-  test('writes an order, a resend and a webhook of the same order with their expected states', () =>
+  test('writes an order, a changed delivery and a webhook of the same order with their expected states', () =>
     expectOrderFlow(stack, intakes));
 
   /** Waits until both intakes see each other's requests, several times, because one may find the new master first. */

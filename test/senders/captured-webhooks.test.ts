@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { decideResend } from '@orders/portal/review/decide-resend.ts';
+import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
 import { sign } from '../harness/hashes.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -33,7 +33,7 @@ test('a captured webhook that is sent again creates no second order, and shows a
   const correction = await sendAgain(corrected);
   expect(correction).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '10', to: '20' }] });
   const decided = { accountId: account.id, orderId: first.order_id, receiptId: correction.receipt_id, by: REVIEWER };
-  expect(await decideResend(db, { ...decided, decision: 'accepted' })).toBe('done');
+  expect(await decideChangedDelivery(db, { ...decided, decision: 'accepted' })).toBe('done');
 
   expect(await sendAgain(old)).toMatchObject({
     status: 'duplicate',

@@ -198,7 +198,7 @@ describe('the client and the service', () => {
     expect(kept).toMatchObject({ status: 'duplicate', changes: [{ pointer: '/total', from: '9.50', to: '10' }] });
   });
 
-  test('orders are reconciled by their own ids, and the receipt of a resend lists its changes', async () => {
+  test('orders are reconciled by their own ids, and the receipt of a changed delivery lists its changes', async () => {
     const order = { source_order_id: 'asked-for', address: 'Villa 1' };
     const first = await client.submitOrder(order, { wait: 30 });
     const second = await client.submitOrder({ ...order, address: 'Villa 2' }, { wait: 30 });

@@ -336,7 +336,7 @@ describe('against another change', () => {
     expect([outcomeOf(first), second]).toEqual(['cancelled', 'conflict']);
   });
 
-  test('a resend while it is cancelled: the order stays cancelled and shows the changes', async () => {
+  test('a changed delivery while it is cancelled: the order stays cancelled and shows the changes', async () => {
     const order = await write();
     const lock = keep(await hold(knex, `select from orders where order_id = ${order.orderId} for update`));
     const worker = await startWorker({ SWEEP_INTERVAL: '200ms' });

@@ -64,7 +64,7 @@ test('an unreadable body uses up only its own attempts even if its worker crashe
   await worker.close();
 });
 
-test('a resend of an order whose first body is unreadable is compared with the stored order', async () => {
+test('a changed delivery of an order whose first body is unreadable is compared with the stored order', async () => {
   const first = await send(account, 'first', { note: longNote(), total: 5 });
   const worker = await stack.worker(quick);
   expect(await final(account, first)).toMatchObject({ status: 'written' });

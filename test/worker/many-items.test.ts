@@ -44,7 +44,7 @@ test('strict handling rejects it, alone and in a batch', async () => {
   expect(together.body).toMatchObject({ accepted: 0, results: [{ error: { status: 422, ...refused } }] });
 });
 
-test('a resend that differs only behind the 1,000th item changes nothing, and one that differs before it does', async () => {
+test('a changed delivery that differs only behind the 1,000th item changes nothing, and one that differs before it does', async () => {
   const resend = async (body: string) => {
     const { body: sent } = await api.order(shop.account, body);
     return (await api.final(shop.account, sent.receipt_id)).body;

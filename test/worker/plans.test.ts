@@ -25,13 +25,13 @@ import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
 import { useSource } from '@orders/intake/routes/post-delivery.ts';
 import { findEventLog, findNewestEvents, readEvents } from '@orders/intake/routes/read-events.ts';
 import { reconcileReceipts } from '@orders/intake/routes/reconcile-receipts.ts';
-import { findResends } from '@orders/portal/review/find-resends.ts';
+import { findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
+import { writeDuplicates } from '@orders/worker/changed-deliveries/write-duplicates.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';
-import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 
 const STORED = 6000;
@@ -107,7 +107,7 @@ async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
   });
   const repeated = orders.map((order) => ({ ...order, orderId: duplicates[0]?.orderId ?? 0 }));
   await intake.pool.query(
-    'insert into resends (account_id, order_id, receipt_id) select 1, $1, gen_random_uuid() from generate_series(1, $2::int)',
+    'insert into changed_deliveries (account_id, order_id, receipt_id) select 1, $1, gen_random_uuid() from generate_series(1, $2::int)',
     [duplicates[0]?.orderId ?? 0, timesBefore],
   );
   return async () => {
@@ -117,7 +117,7 @@ async function storeTwice(timesBefore = 0): Promise<() => Promise<unknown>> {
       state: 'duplicate',
       changes: expect.arrayContaining([{ pointer: '/total', from: null, to: '1' }]),
     });
-    expect(await findResends(intake, 1, [repeated[0]?.orderId ?? 0])).toHaveLength(1);
+    expect(await findChangedDeliveries(intake, 1, [repeated[0]?.orderId ?? 0])).toHaveLength(1);
   };
 }
 
@@ -135,15 +135,17 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   );
   await measure('find originals', () => findOriginals(intake, [{ accountId, idempotencyKey, body: receipt.body }]));
   await measure('read original bodies', () => readOriginalBodies(intake, accountId, [receiptId]));
-  for (const isResend of [true, false]) {
+  for (const isChangedDelivery of [true, false]) {
     const mismatch = {
       ...incoming(),
       idempotencyKey: contentKey(idempotencyKey, randomUUID()),
       originalId: receiptId,
-      isResend,
+      isChangedDelivery,
     };
-    await measure(`keep a mismatch, ${isResend}`, () => storeMismatches(intake, randomUUIDv7(), 60_000, [mismatch]));
-    await measure(`find it by its key, ${isResend}`, () =>
+    await measure(`keep a mismatch, ${isChangedDelivery}`, () =>
+      storeMismatches(intake, randomUUIDv7(), 60_000, [mismatch]),
+    );
+    await measure(`find it by its key, ${isChangedDelivery}`, () =>
       findReceiptsByKeys(intake, accountId, [mismatch.idempotencyKey]),
     );
   }
@@ -222,7 +224,7 @@ test('no hot statement reads a full table, whether it was planned for empty or f
   for (let stored = 0; stored < STORED; stored += BATCH) await store(BATCH);
   // On the session that `rowsRead` flushes. Another session reports its reads up to a second later, during another statement.
   await intake.pool.query(
-    'insert into resends (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from orders',
+    'insert into changed_deliveries (account_id, order_id, receipt_id) select account_id, order_id, receipt_id from orders',
   );
   await intake.pool.query(
     `insert into sources (account_id, source_id, name, preset, settings, mapping, sealed)

@@ -171,7 +171,7 @@ describe('partitions', () => {
     );
     await settle(old, kept);
     for (const { receiptId } of [old, kept])
-      await db.knex('resends').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
+      await db.knex('changed_deliveries').insert({ account_id: 1, order_id: 1, receipt_id: receiptId, changes: '[]' });
     const [pastItsTime, inItsTime] = [await tableOf(old.receiptId), await tableOf(kept.receiptId)];
     expect((await retain(190)).dropped).toContain(pastItsTime);
     await removeLeftovers(db.db);
@@ -179,7 +179,10 @@ describe('partitions', () => {
     expect(await tableOf(kept.receiptId)).toBe(inItsTime);
     const { rows } = await db.knex.raw('select 1 from receipt_payloads where batch_id = ?', [old.receiptId]);
     expect(rows).toEqual([]);
-    const resends = await db.knex('resends').whereIn('receipt_id', [old.receiptId, kept.receiptId]).pluck('receipt_id');
+    const resends = await db
+      .knex('changed_deliveries')
+      .whereIn('receipt_id', [old.receiptId, kept.receiptId])
+      .pluck('receipt_id');
     expect(resends).toEqual([kept.receiptId]);
   });
 });
@@ -279,7 +282,7 @@ describe('leases and outbox rows', () => {
     expect(await failReceipt(database, { ...attempt, leaseId: leases[1] })).toBe('failed');
     await claim([again], leases[2]);
     expect(await failReceipt(database, { ...attempt, leaseId: leases[2] })).toBe('duplicate');
-    expect(await db.knex('resends').where({ receipt_id: again.receiptId })).toEqual([
+    expect(await db.knex('changed_deliveries').where({ receipt_id: again.receiptId })).toEqual([
       expect.objectContaining({ account_id: 1, order_id: written[0]?.orderId, changes: null }),
     ]);
   });

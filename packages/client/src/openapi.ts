@@ -44,7 +44,7 @@ export type Accepted = {
   duplicate?: true | undefined;
   /** The key was used before with other content. This content is stored under its own receipt */
   payload_mismatch?: true | undefined;
-  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
+  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a changed delivery. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
   kept_as?: string | undefined;
   /** Only with `Prefer: wait` */
   status?: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | undefined;
@@ -69,7 +69,7 @@ export type BatchResult = {
   duplicate?: true | undefined;
   /** The key was used before with other content at this position of the batch. This content is stored under its own receipt */
   payload_mismatch?: true | undefined;
-  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
+  /** With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a changed delivery. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order */
   kept_as?: string | undefined;
   error?: undefined;
 } | {
@@ -189,7 +189,7 @@ export type Receipt = {
     receipt_id: string;
     order_id: number;
   } | null;
-  /** Differences between a `duplicate` and the order as you first sent it, or your last accepted resend */
+  /** Differences between a `duplicate` and the order as you first sent it, or your last accepted changed delivery */
   changes: {
     /** RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again */
     pointer: string;

@@ -17,7 +17,7 @@ export type Difference = {
 /** Of a delivery of an order that its platform had cancelled: it is wanted again. No field of the order. */
 export const ORDERED_AGAIN: Difference = { pointer: '/cancelled', from: true, to: false };
 
-/** Max length of the differences of a resend, as JSON in characters. */
+/** Max length of the differences of a changed delivery, as JSON in characters. */
 const MAX_LENGTH = 16_384;
 /** This many always exceed `MAX_LENGTH`: beyond the few other fields, each difference of an item takes more than 40 characters. */
 const MAX_DIFFERENCES = 500;
@@ -31,23 +31,24 @@ export function compareOrders(before: Order, after: Order): Difference[] {
 }
 
 /**
- * The same for a resend, in the fields that it mentions, with 149.5 equal to 149.50. If the result exceeds 16 KiB as JSON, the longest values are omitted, all items
- * counting as one value, so that a short resend cannot store a whole long order. Items after the 1,000th are not compared.
+ * The same for a changed delivery, in the fields that it mentions, with 149.5 equal to 149.50. If the result exceeds 16 KiB as JSON, the longest
+ * values are omitted, all items counting as one value, so that a short changed delivery cannot store a whole long order. Items after the 1,000th are
+ * not compared.
  */
-export function compareResent(first: Order, resent: SentOrder): Difference[] {
+export function compareChangedDelivery(first: Order, resent: SentOrder): Difference[] {
   const differences: Difference[] = [];
-  for (const difference of findResent(first, resent)) {
+  for (const difference of differencesOfDelivery(first, resent)) {
     if (differences.push(difference) === MAX_DIFFERENCES) break;
   }
   return cutLongest(differences);
 }
 
-/** Whether `compareResent` would find a difference; stops at the first. */
-export function hasResentChanges(first: Order, resent: SentOrder): boolean {
-  return !findResent(first, resent).next().done;
+/** Whether `compareChangedDelivery` would find a difference; stops at the first. */
+export function isDeliveryChanged(first: Order, resent: SentOrder): boolean {
+  return !differencesOfDelivery(first, resent).next().done;
 }
 
-function* findResent(first: Order, resent: SentOrder): Generator<Difference> {
+function* differencesOfDelivery(first: Order, resent: SentOrder): Generator<Difference> {
   const limited = limitItems(first);
   const order = mergeSent(limited, { ...resent, order: limitItems(resent.order) });
   for (const difference of findDifferences(limited, order)) {

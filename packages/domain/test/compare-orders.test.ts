@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { mergeSent } from '../src/absent-fields.ts';
-import { compareResent, type Difference, hasResentChanges } from '../src/compare-orders.ts';
+import { compareChangedDelivery, type Difference, isDeliveryChanged } from '../src/compare-orders.ts';
 import { normalizeOrder, normalizeSent } from '../src/normalize-order.ts';
 import type { Item, Order } from '../src/order.ts';
 import { mutatedOrder } from './arbitrary-payload.ts';
@@ -23,12 +23,12 @@ const SHAWARMA = { name: 'Shawarma', quantity: 2, sku: 'SH-1' };
 const KARAK = { name: 'Karak', quantity: 1, sku: null };
 
 const compare = (first: Payload, resent: Payload) =>
-  compareResent(
+  compareChangedDelivery(
     normalizeOrder({ source_order_id: 'id', ...first }).order,
     normalizeSent({ source_order_id: 'id', ...resent }),
   );
 
-describe('the differences of a resent order are', () => {
+describe('the differences of an order that was sent again are', () => {
   test.each<Row>([
     ['nothing, word for word', {}, {}, []],
     ['nothing, in other spellings', { customer: { ...FIRST.customer, phone: '+971-50-1234567' } }, {}, []],
@@ -96,20 +96,20 @@ describe('of more than 1,000 items', () => {
   const read = (items: Item[]) => sent(items).order;
 
   test('only the first 1,000 are compared', () => {
-    expect(compareResent(read(named(1_500)), sent(named(1_500, 'y')))).toEqual([]);
-    expect(compareResent(read(named(1_500)), sent(named(2_000)))).toEqual([]);
-    const [one] = compareResent(read(named(1_000)), sent([...named(1_000, 'y'), ...named(9)]));
+    expect(compareChangedDelivery(read(named(1_500)), sent(named(1_500, 'y')))).toEqual([]);
+    expect(compareChangedDelivery(read(named(1_500)), sent(named(2_000)))).toEqual([]);
+    const [one] = compareChangedDelivery(read(named(1_000)), sent([...named(1_000, 'y'), ...named(9)]));
     expect(one).toEqual({ pointer: '/items/999/name', from: 'x', to: 'y' });
   });
 
   test('an order stored with all items equals the same order read with the first 1,000', () => {
     const old: Order = { ...read([]), items: named(50_000, 'y') };
-    expect(compareResent(old, sent(named(50_000)))).toEqual([]);
-    expect(hasResentChanges(old, sent(named(50_000)))).toBe(false);
+    expect(compareChangedDelivery(old, sent(named(50_000)))).toEqual([]);
+    expect(isDeliveryChanged(old, sent(named(50_000)))).toBe(false);
   });
 });
 
-describe('a resend that leaves fields out', () => {
+describe('a changed delivery that leaves fields out', () => {
   const removal = (pointer: string, from: Difference['from'], to: Difference['to'] = null) => [{ pointer, from, to }];
   const both = { customer: { name: 'Aisha', phone: '0501234567' } };
 
@@ -159,20 +159,20 @@ test('the differences from a to b are the reverse of those from b to a, and an o
   fc.assert(
     fc.property(mutatedOrder, mutatedOrder, (one, other) => {
       expect(compare(one as Payload, one as Payload)).toEqual([]);
-      const forward = compareResent(read(one), { order: read(other), absent: [] });
-      const backward = compareResent(read(other), { order: read(one), absent: [] });
+      const forward = compareChangedDelivery(read(one), { order: read(other), absent: [] });
+      const backward = compareChangedDelivery(read(other), { order: read(one), absent: [] });
       expect(backward).toEqual(forward.map(({ pointer, from, to }) => ({ pointer, from: to, to: from })));
     }),
   );
 });
 
-test('an order that took over a resend has no difference from it, and keeps what the resend does not mention', () => {
+test('an order that took over a changed delivery has no difference from it, and keeps what the changed delivery does not mention', () => {
   fc.assert(
     fc.property(mutatedOrder, mutatedOrder, (one, other) => {
       const { order } = normalizeSent({ ...(one as Payload), source_order_id: 'id' });
       const sent = normalizeSent({ ...(other as Payload), source_order_id: 'id' });
       const merged = mergeSent(order, sent);
-      expect(compareResent(merged, sent)).toEqual([]);
+      expect(compareChangedDelivery(merged, sent)).toEqual([]);
       if (sent.absent.includes('/address')) expect(merged.address).toBe(order.address);
       if (sent.absent.includes('/items')) expect(merged.items).toBe(order.items);
     }),

@@ -6,7 +6,7 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
 import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { mainOf } from '@orders/test-services/apps.ts';
-import { withKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { ACCOUNT_ID } from './contestants/plain-tables.ts';
 
@@ -67,9 +67,9 @@ function ours(
       };
       await migrateQueue(env.QUEUE_URL);
       const keys = await withKnex({ url: databaseUrl }, async (knex) => {
-        await migrate(knex);
+        await migrate(connectionOf(knex));
         const made = await Promise.all(Array.from({ length: ACCOUNTS }, () => makeKey(knex)));
-        if (hasEvents) for (const { accountId } of made) await setEvents(knex, accountId, true);
+        if (hasEvents) for (const { accountId } of made) await setEvents(connectionOf(knex), accountId, true);
         return made;
       });
       return { env, apiKeys: keys.map(({ key }) => key), accountIds: keys.map(({ accountId }) => accountId) };
@@ -78,8 +78,8 @@ function ours(
 }
 
 async function makeKey(knex: Knex): Promise<{ accountId: number; key: string }> {
-  const { account_id: accountId } = await createAccount(knex, 'Bench');
-  const { key } = await createKey(knex, accountId, 'bench');
+  const { account_id: accountId } = await createAccount(connectionOf(knex), 'Bench');
+  const { key } = await createKey(connectionOf(knex), accountId, 'bench');
   return { accountId, key };
 }
 

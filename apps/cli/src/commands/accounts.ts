@@ -3,7 +3,7 @@ import {
   createAccount,
   listAccounts,
   lockAccount,
-  setHoldResends,
+  setHoldChangedDeliveries,
   setRateLimit,
   setSignedOnly,
   setSuspended,
@@ -120,10 +120,10 @@ export const accounts: Group = {
         const account = await update(context, reference, async (transaction, id) => {
           const before = await lockAccount(transaction, id);
           if (before?.resends === resends) return;
-          await setHoldResends(transaction, id, resends === 'hold');
+          await setHoldChangedDeliveries(transaction, id, resends === 'hold');
           await recordAccountAction(transaction, id, 'resends_hold_changed', { resends });
         });
-        return [account, `Account ${account.account_id}: ${RESENDS[account.resends]}.`];
+        return [account, `Account ${account.account_id}: ${CHANGED_DELIVERIES[account.resends]}.`];
       },
     },
     'signed-only': {
@@ -169,7 +169,7 @@ export const accounts: Group = {
   },
 };
 
-const RESENDS: Record<Account['resends'], string> = {
+const CHANGED_DELIVERIES: Record<Account['resends'], string> = {
   ignore: 'an order that is sent again with other content can still be confirmed',
   hold: 'an order that is sent again with other content can be confirmed once that is accepted or refused',
 };

@@ -147,15 +147,15 @@ async function eraseHistory(connection: Connection, accountId: number, orderId: 
 }
 
 /**
- * Removes the changes of resends and keeps their receipt ids and decisions. A worker that is about to insert changes waits for the lock on
+ * Removes the changes of changed deliveries and keeps their receipt ids and decisions. A worker that is about to insert changes waits for the lock on
  * the order.
  *
- * @returns the number of changed resends.
+ * @returns the number of changed deliveries.
  */
 async function eraseChanges(connection: Connection, accountId: number, orderId: number): Promise<number> {
   return execute(
     connection,
-    'update resends set changes = null where account_id = $1 and order_id = $2 and changes is not null',
+    'update changed_deliveries set changes = null where account_id = $1 and order_id = $2 and changes is not null',
     [accountId, orderId],
   );
 }

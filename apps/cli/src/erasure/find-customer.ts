@@ -6,7 +6,7 @@ import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
-import { findInHistory, findInNotes, findInResends } from './find-in-changes.ts';
+import { findInChangedDeliveries, findInHistory, findInNotes } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
 /** Orders per query; each can be as large as a body. */
@@ -27,7 +27,7 @@ export interface CustomerOrder {
   foundBy: string | null;
   /**
    * Names of the fields in which the customer was found, without members defined by the sender; `history` is the audit log, `resends` the
-   * changes of resends, `notes` those of reviewers.
+   * changes of changed deliveries, `notes` those of reviewers.
    */
   matched: Set<string>;
   /** This and the next are null while the order is not written. */
@@ -36,7 +36,7 @@ export interface CustomerOrder {
 }
 
 /**
- * Finds a customer's orders by scanning all orders, held cancellations, audit events (also of cancellations), resends, notes and receipts
+ * Finds a customer's orders by scanning all orders, held cancellations, audit events (also of cancellations), changed deliveries, notes and receipts
  * of an account. It takes no locks and reads bounded pages.
  *
  * @param onProgress is called after each page.
@@ -62,7 +62,8 @@ export async function findCustomer(
     onProgress(examined);
   }
   for (const sourceOrderId of await findInHistory(connection, accountId, search)) add(sourceOrderId, ['history']);
-  for (const sourceOrderId of await findInResends(connection, accountId, search)) add(sourceOrderId, ['resends']);
+  for (const sourceOrderId of await findInChangedDeliveries(connection, accountId, search))
+    add(sourceOrderId, ['resends']);
   for (const sourceOrderId of await findInNotes(connection, accountId, search)) add(sourceOrderId, ['notes']);
   for await (const ids of scanReceipts(connection, accountId)) {
     for await (const receipts of readReceipts(connection, accountId, ids)) {

@@ -40,15 +40,15 @@ export async function findInHistory(
   return sourceIdsOf(connection, accountId, orderIds);
 }
 
-/** Orders whose resends mention the customer; the payloads may no longer exist. */
-export async function findInResends(
+/** Orders whose changed deliveries mention the customer; the payloads may no longer exist. */
+export async function findInChangedDeliveries(
   connection: Connection,
   accountId: number,
   search: CustomerSearch,
 ): Promise<string[]> {
   const resends = readPages<{ order_id: number; receipt_id: string; changes: Difference[] }>(
     connection,
-    `select order_id, receipt_id, changes from resends
+    `select order_id, receipt_id, changes from changed_deliveries
      where account_id = $1 and changes is not null and (order_id, receipt_id) > ($2::bigint, $3::uuid)
      order by order_id, receipt_id`,
     { accountId, first: [0, FIRST_UUID], keyOf: ({ order_id, receipt_id }) => [order_id, receipt_id] },

@@ -39,7 +39,7 @@ export function createMetrics({ slots, bytes }: Admission) {
     ),
     mismatches: counter(
       'intake_payload_mismatches_total',
-      'Deliveries whose idempotency key was used before with other content, by how they are kept: as a resend of the order, or dead',
+      'Deliveries whose idempotency key was used before with other content, by how they are kept: as a changed delivery of the order, or dead',
       { kept_as: ['resend', 'dead'] },
     ),
     cancellations: counter(

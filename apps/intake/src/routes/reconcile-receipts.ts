@@ -49,11 +49,11 @@ with asked as materialized (
 ), seen as (
   select source_order_id, order_id, receipt_id, 'written' as state, received_at from ordered
   union all
-  select ordered.source_order_id, ordered.order_id, resend.receipt_id, 'duplicate', null
+  select ordered.source_order_id, ordered.order_id, changed_delivery.receipt_id, 'duplicate', null
   from ordered cross join lateral (
-    select receipt_id from resends
+    select receipt_id from changed_deliveries
     where account_id = $1::int and order_id = ordered.order_id order by receipt_id desc limit 1
-  ) as resend
+  ) as changed_delivery
   union all
   select source_order_id, null, receipt_id, 'dead', null from dead_letters
   where account_id = $1::int and (source_order_id in (select source_order_id from asked)) is true

@@ -1,5 +1,10 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto';
-import { type Account, findAccount, lockAccount, setHoldResends } from '@orders/database/accounts/accounts.ts';
+import {
+  type Account,
+  findAccount,
+  lockAccount,
+  setHoldChangedDeliveries,
+} from '@orders/database/accounts/accounts.ts';
 import { readEventLog, setEvents } from '@orders/database/events/event-logs.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
@@ -21,10 +26,10 @@ import { sourceRoutes } from './source-routes.ts';
 
 const MAX_REJECTED = 100;
 
-/** Routes for a shop's developer: keys, signing secrets, sources, events, endpoints, test orders, the resend setting, the last rejected deliveries and the first steps. */
+/** Routes for a shop's developer: keys, signing secrets, sources, events, endpoints, test orders, the setting for changed deliveries, the last rejected deliveries and the first steps. */
 export function integrationRoutes(deps: PortalDeps): Router {
   const router = Router();
-  router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), resendsRoutes(deps));
+  router.use(keyRoutes(deps), signingRoutes(deps), testOrderRoutes(deps), changedDeliveriesRoutes(deps));
   router.use(sourceRoutes(deps), mappingRoutes(deps), eventRoutes(deps), endpointRoutes(deps));
   router.get('/rejected-deliveries', async (request, response) => {
     const accountId = accountIdOf(request);
@@ -68,7 +73,7 @@ function eventRoutes(deps: PortalDeps): Router {
 type Choice = Pick<Account, 'resends'>;
 
 /** The account's setting for an order in review that is sent again with other content. */
-function resendsRoutes(deps: PortalDeps): Router {
+function changedDeliveriesRoutes(deps: PortalDeps): Router {
   const { database, runShort } = deps;
   const transact = transactFairly(deps);
   const router = Router();
@@ -85,7 +90,7 @@ function resendsRoutes(deps: PortalDeps): Router {
       // Locked, so that the audit entry matches the change.
       const before = await lockAccount(transaction, accountId);
       if (before?.resends === resends) return;
-      await setHoldResends(transaction, accountId, resends === 'hold');
+      await setHoldChangedDeliveries(transaction, accountId, resends === 'hold');
       await recordBy(transaction, request, {
         accountId,
         action: 'resends_hold_changed',

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
 import { run } from '@orders/database/run.ts';
-import { markResent, type ResendState } from './find-resends.ts';
+import { type ChangedDeliveryState, markChangedDeliveries } from './find-changed-deliveries.ts';
 import { findWithSimilar } from './find-similar.ts';
 
 /** A reviewer's note about an order. */
@@ -50,7 +50,7 @@ export async function countNotes(
 /** What other tables and orders tell about a listed order. */
 export interface ListMarks {
   /** Whether it was sent again with other content; null if not. */
-  resent: ResendState | null;
+  resent: ChangedDeliveryState | null;
   note_count: number;
   /** Whether it has a likely duplicate. */
   similar: boolean;
@@ -65,7 +65,7 @@ export async function markListed<Order extends ListedOrder>(
   if (orders.length === 0) return [];
   const ids = orders.map(({ order_id }) => order_id);
   const [resent, notes, similar] = await Promise.all([
-    markResent(database, accountId, orders),
+    markChangedDeliveries(database, accountId, orders),
     countNotes(database, accountId, ids),
     findWithSimilar(database, accountId, orders),
   ]);

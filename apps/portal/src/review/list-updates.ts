@@ -21,7 +21,7 @@ export interface ChangedOrder {
 /** What happened to orders of an account since a time. */
 export interface OrderUpdates {
   changed: ChangedOrder[];
-  /** Ids of orders with other new content: edits, notes, resends, decisions about resends and erasures. Newest first. */
+  /** Ids of orders with other new content: edits, notes, changed deliveries, decisions about changed deliveries and erasures. Newest first. */
   editedIds: number[];
   /** Whether there is more than was read, as after more than a quarter of an hour. */
   more: boolean;
@@ -38,7 +38,7 @@ const SETTLE_MS = 2000;
 const MAX_BEHIND_MS = 15 * 60_000;
 
 const MAX_CHANGED = 1000;
-const MAX_RESENDS = 500;
+const MAX_CHANGED_DELIVERIES = 500;
 export const MAX_EDITED = 50;
 /** Max events read: few at first, as nearly all requests find few. */
 const EVENT_LIMITS = [100, 2500] as const;
@@ -78,12 +78,12 @@ where at > $2::timestamptz
 order by event_id desc`,
 };
 
-const RESENDS = {
-  name: 'newest-resends-of-account',
+const CHANGED_DELIVERIES = {
+  name: 'newest-changed-deliveries-of-account',
   text: `
-select order_id, stored_at as at from resends
+select order_id, stored_at as at from changed_deliveries
 where account_id = $1::int and changes is not null and stored_at > $2::timestamptz
-order by stored_at desc limit ${MAX_RESENDS}`,
+order by stored_at desc limit ${MAX_CHANGED_DELIVERIES}`,
 };
 
 const STATES = {
@@ -102,7 +102,7 @@ export async function listUpdates(database: Database, accountId: number, since: 
   if (since !== null && now - since > MAX_BEHIND_MS) return { changed: [], editedIds: [], more: true, now };
   const from = new Date((since ?? now) - LATE_MS);
   const events = await newestEvents(database, accountId, from);
-  const resends = await run<{ order_id: number; at: Date }>(database, RESENDS, [accountId, from]);
+  const resends = await run<{ order_id: number; at: Date }>(database, CHANGED_DELIVERIES, [accountId, from]);
 
   const decided = newestByOrder(events.filter(({ action }) => DECISIONS.has(action)));
   const edited = newestByOrder(events.filter(({ action }) => EDITS.has(action)));

@@ -5,9 +5,9 @@ import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
 import type { PortalDeps } from '../deps.ts';
+import { type ChangedDelivery, type ChangedDeliveryState, findChangedDeliveries } from './find-changed-deliveries.ts';
 import type { ListMarks } from './find-notes.ts';
 import { countNotes, findNotes, type Note } from './find-notes.ts';
-import { findResends, type Resend, type ResendState } from './find-resends.ts';
 import {
   findOrderHistory,
   findReviewedOrder,
@@ -40,11 +40,11 @@ export interface OrderDetail {
   /** At most five likely duplicates, newest first. */
   similar: SimilarOrder[];
   /**
-   * Resends of the order with other content, newest first. Only the newest counts; while it is undecided, its changes are what
+   * Changed deliveries of the order, newest first. Only the newest counts; while it is undecided, its changes are what
    * accepting it would change.
    */
-  resends: Omit<Resend, 'order_id'>[];
-  /** Whether the account requires a decision on each resend before the order is confirmed. */
+  resends: Omit<ChangedDelivery, 'order_id'>[];
+  /** Whether the account requires a decision on each changed delivery before the order is confirmed. */
   hold_resends: boolean;
   /** The sender's request to cancel the order after it was dispatched. */
   cancellation: CancellationRequest | null;
@@ -64,15 +64,19 @@ export async function readOrderDetail(
     findNotes(database, accountId, orderId),
     countNotes(database, accountId, [orderId]),
     findSimilar(database, accountId, found.order),
-    findResends(database, accountId, [orderId]),
+    findChangedDeliveries(database, accountId, [orderId]),
     findAccount(database, accountId),
     findCancellationRequest(database, accountId, orderId),
     findSourceOfReceipt(database, accountId, found.order.receipt_id),
   ]);
-  const resends = resent.map(({ order_id: _, ...resend }) => resend);
+  const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
   if (newest?.decision === null) newest.changes = await findAcceptable(database, found.order, newest);
-  const marks = { resent: resentOf(resends), note_count: noteCounts.get(orderId) ?? 0, similar: similar.length > 0 };
+  const marks = {
+    resent: stateOfChangedDeliveries(resends),
+    note_count: noteCounts.get(orderId) ?? 0,
+    similar: similar.length > 0,
+  };
   return {
     ...found,
     order: { ...found.order, ...marks },
@@ -87,8 +91,8 @@ export async function readOrderDetail(
   };
 }
 
-/** The same mark as `markResent`. */
-function resentOf([newest]: OrderDetail['resends']): ResendState | null {
+/** The same mark as `markChangedDeliveries`. */
+function stateOfChangedDeliveries([newest]: OrderDetail['resends']): ChangedDeliveryState | null {
   if (!newest) return null;
   return newest.decision === null ? 'undecided' : 'decided';
 }

@@ -15,10 +15,10 @@ import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText, queryOf, uuidOf } from '../read-request.ts';
-import { decideResend } from './decide-resend.ts';
+import { decideChangedDelivery } from './decide-changed-delivery.ts';
 import { editStoredOrder } from './edit-order.ts';
 import { exportRoutes } from './export-routes.ts';
-import type { Decision } from './find-resends.ts';
+import type { Decision } from './find-changed-deliveries.ts';
 import { findReviewedOrder } from './find-reviewed-order.ts';
 import { countOpenRequests, type OpenRequests } from './list-requests.ts';
 import { listRoutes } from './list-routes.ts';
@@ -80,7 +80,7 @@ const fields = Joi.object().pattern(Joi.string(), Joi.any());
 export function reviewRoutes(deps: PortalDeps): Router {
   const { database, runLong, runShort } = deps;
   const router = Router();
-  router.use(listRoutes(deps), updatesRoutes(deps), resendRoutes(deps), noteRoutes(deps));
+  router.use(listRoutes(deps), updatesRoutes(deps), changedDeliveryRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
@@ -156,8 +156,8 @@ function cancellationRoutes({ database, runShort }: PortalDeps): Router {
   return router;
 }
 
-/** The decision to accept or refuse a resend with other content. */
-function resendRoutes(deps: PortalDeps): Router {
+/** The decision to accept or refuse a changed delivery. */
+function changedDeliveryRoutes(deps: PortalDeps): Router {
   const { database, runLong } = deps;
   const router = Router();
 
@@ -172,7 +172,8 @@ function resendRoutes(deps: PortalDeps): Router {
     ];
     const by = personOf(request).email;
     const detail = await runLong(request, async () => {
-      const outcome = receiptId && (await decideResend(database, { accountId, orderId, receiptId, decision, by }));
+      const outcome =
+        receiptId && (await decideChangedDelivery(database, { accountId, orderId, receiptId, decision, by }));
       if (!outcome) {
         const order = await findReviewedOrder(database, accountId, orderId);
         throw new Problem(order ? 'receipt_not_found' : 'order_not_found');

@@ -9,22 +9,22 @@ import { type Connection, execute, inTransaction, RETENTION_LOCK, removeChunks, 
 const PAGES = 1000;
 
 /**
- * Removes resends whose receipts were dropped. It scans the table by pages, as an index by receipt id would cost more on each duplicate.
+ * Removes changed deliveries whose receipts were dropped. It scans the table by pages, as an index by receipt id would cost more on each duplicate.
  *
  * @param receiptId the first receipt that is kept.
  * @param signal stops it between two chunks.
  */
-async function removeOldResends(database: Database, receiptId: string, signal?: AbortSignal): Promise<void> {
+async function removeOldChangedDeliveries(database: Database, receiptId: string, signal?: AbortSignal): Promise<void> {
   const [size] = await run<{ pages: number }>(
     database,
-    "select (pg_relation_size('resends') / current_setting('block_size')::int)::int as pages",
+    "select (pg_relation_size('changed_deliveries') / current_setting('block_size')::int)::int as pages",
   );
   for (let page = 0; page < (size?.pages ?? 0) && !signal?.aborted; page += PAGES) {
-    await execute(database, 'delete from resends where ctid >= $1::tid and ctid < $2::tid and receipt_id < $3::uuid', [
-      `(${page},0)`,
-      `(${page + PAGES},0)`,
-      receiptId,
-    ]);
+    await execute(
+      database,
+      'delete from changed_deliveries where ctid >= $1::tid and ctid < $2::tid and receipt_id < $3::uuid',
+      [`(${page},0)`, `(${page + PAGES},0)`, receiptId],
+    );
   }
 }
 
@@ -160,7 +160,7 @@ function removeActivity(database: Database, before: Date): Promise<number> {
 }
 
 /**
- * Removes activity and resends of receipts whose partitions were dropped. It scans both tables, so it only runs after a drop. If a worker
+ * Removes activity and changed deliveries of receipts whose partitions were dropped. It scans both tables, so it only runs after a drop. If a worker
  * stops in between, it runs after the next drop.
  *
  * @param signal stops it between two chunks.
@@ -170,5 +170,5 @@ export async function removeLeftovers(database: Database, signal?: AbortSignal):
   const start = Math.min(first?.from ?? Number.POSITIVE_INFINITY, await firstInDefault(database));
   if (!Number.isFinite(start)) return;
   await removeChunks(CHUNK_ROWS, () => removeActivity(database, new Date(start)), signal);
-  await removeOldResends(database, firstUuidAt(start), signal);
+  await removeOldChangedDeliveries(database, firstUuidAt(start), signal);
 }

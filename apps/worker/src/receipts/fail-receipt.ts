@@ -26,8 +26,8 @@ with failing as (
 ), decided as (
   select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
   from failing
-), resend as (
-  insert into resends (account_id, order_id, receipt_id, received_at)
+), changed_delivery as (
+  insert into changed_deliveries (account_id, order_id, receipt_id, received_at)
   select account_id, earlier_order_id, receipt_id, received_at from decided where next_state = 'duplicate'
 )
 update receipts r

@@ -11,7 +11,7 @@ export interface Account {
   /** Whether its users need a second factor. */
   second_factor_required: boolean;
   rate_limit: AccountRateLimit;
-  /** Whether a resend with other content of an order in review is only shown, or holds the order until a decision. */
+  /** Whether a changed delivery of an order in review is only shown, or holds the order until a decision. */
   resends: 'ignore' | 'hold';
   created_at: Date;
   suspended_at: Date | null;
@@ -29,7 +29,7 @@ export const ACCOUNT_COLUMNS = `
   exists (
     select from signing_secrets s where s.account_id = a.account_id and (s.expires_at is null or s.expires_at > now())
   ) as signing_enabled,
-  ${RATE_LIMIT} as rate_limit, case when a.hold_resends then 'hold' else 'ignore' end as resends`;
+  ${RATE_LIMIT} as rate_limit, case when a.hold_changed_deliveries then 'hold' else 'ignore' end as resends`;
 
 const SELECT = `select ${ACCOUNT_COLUMNS} from accounts a`;
 
@@ -84,9 +84,16 @@ export async function setRateLimit(connection: Connection, accountId: number, li
   );
 }
 
-/** Sets whether a resend with other content holds an order in review until a decision. */
-export async function setHoldResends(connection: Connection, accountId: number, hold: boolean): Promise<void> {
-  await execute(connection, 'update accounts set hold_resends = $2 where account_id = $1', [accountId, hold]);
+/** Sets whether a changed delivery holds an order in review until a decision. */
+export async function setHoldChangedDeliveries(
+  connection: Connection,
+  accountId: number,
+  hold: boolean,
+): Promise<void> {
+  await execute(connection, 'update accounts set hold_changed_deliveries = $2 where account_id = $1', [
+    accountId,
+    hold,
+  ]);
 }
 
 /** Sets whether an account accepts signed deliveries only, effective in intake within 5 seconds. Needs signing to be enabled. */

@@ -21,7 +21,7 @@ export interface ReviewRequest {
 
 export interface ReviewOutcome {
   changed: number[];
-  /** Orders whose state does not allow this, or that are `held` until a decision about a resend. */
+  /** Orders whose state does not allow this, or that are `held` until a decision about a changed delivery. */
   unchanged: (OrderState & { held?: true })[];
   /** Until when users can undo it; null when nothing changed, or for a reopening. */
   undoUntil: Date | null;
@@ -90,19 +90,19 @@ export async function reviewOrders(connection: Connection, request: ReviewReques
 }
 
 /**
- * Returns the orders that cannot be confirmed yet, because the account holds orders with changed resends and the newest such resend has no
- * decision. Must be called with the orders locked, so that no decision is made meanwhile; a concurrent resend counts from its commit on.
+ * Returns the orders that cannot be confirmed yet, because the account holds orders with changed deliveries and the newest such changed delivery has
+ * no decision. Must be called with the orders locked, so that no decision is made meanwhile; a concurrent changed delivery counts from its commit on.
  */
 async function findHeld(connection: Connection, accountId: number, orderIds: readonly number[]): Promise<Set<number>> {
   const rows = await run<{ order_id: number }>(
     connection,
     `select wanted.order_id from unnest($2::bigint[]) as wanted(order_id)
      cross join lateral (
-       select decision from resends
+       select decision from changed_deliveries
        where account_id = $1::int and order_id = wanted.order_id and changes is not null
        order by received_at desc, receipt_id desc limit 1
      ) as newest
-     where newest.decision is null and exists (select from accounts where account_id = $1::int and hold_resends)`,
+     where newest.decision is null and exists (select from accounts where account_id = $1::int and hold_changed_deliveries)`,
     [accountId, orderIds],
   );
   return new Set(rows.map(({ order_id }) => order_id));

@@ -58,7 +58,7 @@ export const JOIN_ORIGINAL = `
     offset 0
   ) as o on true
   left join lateral (
-    select changes from resends where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
+    select changes from changed_deliveries where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
     offset 0
   ) as s on true`;
 

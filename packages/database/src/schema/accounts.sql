@@ -10,7 +10,7 @@ create table accounts (
   rate_seconds           integer check (rate_seconds between 1 and 2073600),
   rate_unlimited         boolean not null default false check (not rate_unlimited or rate_requests is null),
   -- Whether an order that is sent again with other content waits for a decision of a person.
-  hold_resends           boolean not null default false,
+  hold_changed_deliveries boolean not null default false,
   -- Whether only signed deliveries are accepted.
   signed_only            boolean not null default false,
   -- Whether the members need a second factor to sign in.

@@ -1,7 +1,7 @@
 -- What the erasure of an order removes from other tables, so that none is forgotten whoever sets erased_at. See docs/decisions/erasure.md.
 create function erase_changes() returns trigger language plpgsql as $$
 begin
-  update resends set changes = null
+  update changed_deliveries set changes = null
   where account_id = new.account_id and order_id = new.order_id and changes is not null;
   delete from order_notes where account_id = new.account_id and order_id = new.order_id;
   update cancellation_requests set reason = null

@@ -64,27 +64,27 @@ return coalesce(
 create function record_duplicate_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
-  if not exists (select from event_logs where account_id = any(array(select account_id from new_resends))) then return null; end if;
+  if not exists (select from event_logs where account_id = any(array(select account_id from new_changed_deliveries))) then return null; end if;
   insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id, details)
   select n.account_id, 'receipt.duplicate', n.receipt_id, o.source_order_id, n.order_id,
          jsonb_build_object(
            'duplicate_of', o.receipt_id,
            'changed', coalesce((select jsonb_agg(c.change -> 'pointer' order by c.ordinal)
                                 from jsonb_array_elements(n.changes) with ordinality as c(change, ordinal)), '[]'))
-  from new_resends n
+  from new_changed_deliveries n
   cross join lateral (
     select o.source_order_id, o.receipt_id from orders o
     where o.account_id = n.account_id and o.order_id >= n.order_id and o.order_id <= n.order_id
     order by o.order_id limit 1
   ) as o
   where n.account_id = any(array(
-    select account_id from event_logs where account_id = any(array(select account_id from new_resends)) and is_enabled
+    select account_id from event_logs where account_id = any(array(select account_id from new_changed_deliveries)) and is_enabled
   ));
   return null;
 end
 $$;
-create trigger record_duplicate_events after insert on resends
-referencing new table as new_resends for each statement execute function record_duplicate_events();
+create trigger record_duplicate_events after insert on changed_deliveries
+referencing new table as new_changed_deliveries for each statement execute function record_duplicate_events();
 
 -- The event of a receipt that ended `dead`.
 create function record_dead_events() returns trigger

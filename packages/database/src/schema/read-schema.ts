@@ -13,7 +13,7 @@ const SUBJECTS = [
   'rejections',
   'orders',
   'search',
-  'resends',
+  'changed-deliveries',
   'review',
   'audit',
   'cancellations',

@@ -1,7 +1,7 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
-import { withKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { type Bench, haveFaults, ROUNDS, SECONDS } from '../bench.ts';
 import { printProgress } from '../command-line.ts';
@@ -50,10 +50,10 @@ export const events: Bench = {
 async function writeBatches(services: Services, count: number): Promise<Costs> {
   const url = await services.fresh('events');
   const accountIds = await withKnex({ url }, async (knex) => {
-    await migrate(knex);
-    const without = (await createAccount(knex, 'without')).account_id;
-    const withEvents = (await createAccount(knex, 'with')).account_id;
-    await setEvents(knex, withEvents, true);
+    await migrate(connectionOf(knex));
+    const without = (await createAccount(connectionOf(knex), 'without')).account_id;
+    const withEvents = (await createAccount(connectionOf(knex), 'with')).account_id;
+    await setEvents(connectionOf(knex), withEvents, true);
     return { without, with: withEvents };
   });
   const writer = await openWriter(url);

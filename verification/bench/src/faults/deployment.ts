@@ -14,7 +14,7 @@ import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
-import { withKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { findRedisServer } from '@orders/test-services/redis.ts';
 import { type App, startApp } from './apps.ts';
@@ -178,23 +178,27 @@ async function prepare(
 ): Promise<Pick<Deployment, 'senders' | 'endpoints'>> {
   await ensureDatabase(databaseUrl);
   return withKnex({ url: databaseUrl }, async (knex) => {
-    await migrate(knex);
+    await migrate(connectionOf(knex));
     await knex.raw(POISON);
     const senders: Sender[] = [];
     const endpoints: EndpointReceiver[] = [];
     while (senders.length < SENDERS) {
-      const { account_id: accountId } = await createAccount(knex, `Sender ${senders.length + 1}`);
-      const { key: apiKey } = await createKey(knex, accountId, 'faults');
-      const { secret: signingSecret } = await enableSigning(knex, secretsKey, accountId);
+      const { account_id: accountId } = await createAccount(connectionOf(knex), `Sender ${senders.length + 1}`);
+      const { key: apiKey } = await createKey(connectionOf(knex), accountId, 'faults');
+      const { secret: signingSecret } = await enableSigning(connectionOf(knex), secretsKey, accountId);
       // It sends the orders that the sender also sends by REST, so its ids have no prefix.
       const delivered = { name: 'faults', preset: 'custom' as const, idPrefix: '' };
       const source = { accountId, ...delivered, ...PRESETS.custom, secret: signingSecret };
-      const { source_id: sourceId } = await createSource(knex, secretsKey, source, 'faults');
+      const { source_id: sourceId } = await createSource(connectionOf(knex), secretsKey, source, 'faults');
       const hasEvents = senders.length < SENDERS_WITH_EVENTS;
       if (hasEvents) {
-        await setEvents(knex, accountId, true);
+        await setEvents(connectionOf(knex), accountId, true);
         const port = await freePort();
-        const { secret } = await createEndpoint(knex, secretsKey, { accountId, url: endpointUrl(port), types: null });
+        const { secret } = await createEndpoint(connectionOf(knex), secretsKey, {
+          accountId,
+          url: endpointUrl(port),
+          types: null,
+        });
         endpoints.push(await startEndpointReceiver({ accountId, secret, port, findings }));
       }
       senders.push({ accountId, apiKey, signingSecret, sourceId, hasEvents });

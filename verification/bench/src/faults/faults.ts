@@ -128,7 +128,7 @@ export const FAULTS: readonly Fault[] = [
     name: 'long-readers',
     durationSeconds: HELD,
     async inject({ foreign }) {
-      for (const table of ['receipts', 'orders', 'outbox', 'resends']) {
+      for (const table of ['receipts', 'orders', 'outbox', 'changed_deliveries']) {
         await foreign.open('begin isolation level repeatable read', `select count(*) from ${table}`);
       }
     },

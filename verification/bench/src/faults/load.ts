@@ -22,7 +22,7 @@ export interface RequestCounts {
 export type Load = ReturnType<typeof createLoad>;
 
 const REPEATED_KEY_SHARE = 0.05;
-const RESENT_ORDER_SHARE = 0.1;
+const CHANGED_ORDER_SHARE = 0.1;
 const POISON_SHARE = 0.01;
 const KEYED_SHARE = 0.5;
 const WEBHOOK_SHARE = 0.5;
@@ -68,7 +68,7 @@ export function createLoad(options: {
     const roll = random();
     const again = roll < REPEATED_KEY_SHARE ? earlier(sentWithKey) : undefined;
     if (again) return again;
-    const first = roll < REPEATED_KEY_SHARE + RESENT_ORDER_SHARE ? earlier(sent) : undefined;
+    const first = roll < REPEATED_KEY_SHARE + CHANGED_ORDER_SHARE ? earlier(sent) : undefined;
     const number = sent.length;
     const isPoison = first?.isPoison ?? roll > 1 - POISON_SHARE;
     const order = {

@@ -2,7 +2,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { repeat } from '@orders/test-services/load/offer.ts';
-import { openKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { CancelTarget } from './cancellation-ledger.ts';
 import type { Sender } from './ledger.ts';
 import { between, pick, type Random } from './random.ts';
@@ -50,7 +50,7 @@ export function startReviewers(options: {
     const undone = orderIds.filter(() => random() < UNDONE_SHARE);
     const at = Date.now() + between(random, UNDO_AFTER) * 1000;
     if (undone.length > 0) toUndo.push({ at, accountId, orderIds: undone });
-    const reviewed = await reviewOrders(knex, { accountId, orderIds, to, by: BY });
+    const reviewed = await reviewOrders(connectionOf(knex), { accountId, orderIds, to, by: BY });
     if (to === 'rejected') return;
     const confirmed = orders.filter(({ order_id }) => reviewed?.changed.includes(Number(order_id)));
     onConfirmed(confirmed.map(({ source_order_id }) => ({ sender, sourceOrderId: source_order_id })));
@@ -58,13 +58,13 @@ export function startReviewers(options: {
 
   async function edit(accountId: number, orderId: number): Promise<void> {
     const edits = { '/address': `Villa ${Math.floor(random() * 1000)}, Dubai` };
-    await editStoredOrder(knex, { accountId, orderId, edits, by: BY });
+    await editStoredOrder(connectionOf(knex), { accountId, orderId, edits, by: BY });
   }
 
   async function undoDue(): Promise<void> {
     const due = toUndo.filter(({ at }) => at <= Date.now());
     toUndo = toUndo.filter((undo) => !due.includes(undo));
-    for (const { accountId, orderIds } of due) await undoReview(knex, { accountId, orderIds, by: BY });
+    for (const { accountId, orderIds } of due) await undoReview(connectionOf(knex), { accountId, orderIds, by: BY });
   }
 
   // Postgres may be down at any time. It goes on when it is back.

@@ -1,5 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillDatabase } from '../measure/fill-database.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -64,9 +65,9 @@ export async function fill(databaseUrl: string, rows: number): Promise<void> {
   const from = Date.now() - DAYS * DAY_MS;
   const fromIso = new Date(from).toISOString();
   await fillDatabase(databaseUrl, { rows, chunk: CHUNK }, async (knex) => {
-    for (let day = 0; day < DAYS; day += 7) await createPartitions(knex, from + day * DAY_MS);
+    for (let day = 0; day < DAYS; day += 7) await createPartitions(connectionOf(knex), from + day * DAY_MS);
     const accounts: number[] = [];
-    while (accounts.length < ACCOUNTS) accounts.push((await createAccount(knex, 'Grown')).account_id);
+    while (accounts.length < ACCOUNTS) accounts.push((await createAccount(connectionOf(knex), 'Grown')).account_id);
     return {
       result: undefined,
       statementsFor: (first, last) => statementsFor({ fromIso, rows, accounts, first: first - 1, last: last - 1 }),

@@ -1,5 +1,5 @@
 import { migrate } from '@orders/database/migrate.ts';
-import { withKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
 import { printProgress } from '../command-line.ts';
 
@@ -23,7 +23,7 @@ export function fillDatabase<Result = void>(
   prepare: (knex: Knex) => Promise<Filling<Result>>,
 ): Promise<Result> {
   return withKnex({ url, applicationName: 'orders bench' }, async (knex) => {
-    await migrate(knex);
+    await migrate(connectionOf(knex));
     const { statementsFor, afterPart, result } = await prepare(knex);
     for (let stored = 0; stored < rows; ) {
       const last = Math.min(stored + chunk, stored < cut ? cut : rows);

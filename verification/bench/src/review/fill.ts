@@ -1,4 +1,5 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
+import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { fillDatabase } from '../measure/fill-database.ts';
 
@@ -73,14 +74,14 @@ const EMIRATES = [
  */
 export function fillReview(databaseUrl: string, orders: number): Promise<number> {
   const vacuumedTo = Math.floor(orders * 0.95);
-  return fillDatabase(databaseUrl, { rows: orders, chunk: CHUNK, cuts: [vacuumedTo] }, async (knex) => {
-    const { account_id: accountId } = await createAccount(knex, 'Waiting');
+  return fillDatabase(databaseUrl, { rows: orders, chunk: CHUNK, cut: vacuumedTo }, async (knex) => {
+    const { account_id: accountId } = await createAccount(connectionOf(knex), 'Waiting');
     return {
       result: accountId,
       statementsFor: (first, last) => [statementFor(accountId, orders, first, last)],
       async afterPart(stored) {
         if (stored < vacuumedTo) return;
-        while ((await fillSearchTerms(knex)) > 0);
+        while ((await fillSearchTerms(connectionOf(knex))) > 0);
         if (stored === vacuumedTo) await knex.raw('vacuum analyze orders, order_words');
       },
     };

@@ -1,6 +1,6 @@
 import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { migrate } from '@orders/database/migrate.ts';
-import { withKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { printProgress } from '../command-line.ts';
 import { walPosition } from '../measure/postgres.ts';
@@ -32,7 +32,7 @@ export async function measureWrites(services: Services, rounds: number): Promise
     for (const [number, { what, drop }] of VARIANTS.entries()) {
       const url = await services.fresh(`writes_${number}`);
       await withKnex({ url, applicationName: 'orders bench' }, async (knex) => {
-        await migrate(knex);
+        await migrate(connectionOf(knex));
         for (const index of drop) await knex.raw(`drop index ${index}`);
       });
       subjects.push({ what, url, costs: [], ...(await openWriter(url)) });
@@ -56,7 +56,7 @@ export async function measureWrites(services: Services, rounds: number): Promise
 /** Creates the search terms of the written orders, like the worker after a minute. @returns the cost of each batch, on average. */
 async function measureWords({ url, database }: Subject): Promise<BatchCost[]> {
   return withKnex({ url, applicationName: 'orders words' }, async (knex) => {
-    await createAccount(knex, 'The only one');
+    await createAccount(connectionOf(knex), 'The only one');
     await knex.raw("update orders set written_at = written_at - interval '1 hour'");
     await knex.raw('vacuum analyze orders');
     const read = async () => {
@@ -67,7 +67,7 @@ async function measureWords({ url, database }: Subject): Promise<BatchCost[]> {
     const times: number[] = [];
     const noteTime = async (ms: number) => times.push(ms) > 0;
     let count = 0;
-    for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(knex, noteTime);
+    for (let filled = -1; filled !== 0; count += filled) filled = await fillSearchTerms(connectionOf(knex), noteTime);
     const after = await read();
     const share = 1 / times.length;
     const microseconds = (after.cpu - before.cpu) * 1e6 * share;

@@ -17,7 +17,7 @@ export const acceptedSchema = strictly(
     kept_as: {
       ...uuid,
       description:
-        'With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a resend. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order',
+        'With `payload_mismatch`: the receipt of this content. With the same `source_order_id`, it is processed as a changed delivery. Otherwise it is `dead` with the error `idempotency_key_reused`, and can be redriven as a separate order',
     },
     status: { enum: RECEIPT_STATES, description: 'Only with `Prefer: wait`' },
     order_id: integerOrNull,
@@ -59,7 +59,8 @@ export const receiptSchema = strictly({
   duplicate_of: originalSchema,
   changes: {
     type: 'array',
-    description: 'Differences between a `duplicate` and the order as you first sent it, or your last accepted resend',
+    description:
+      'Differences between a `duplicate` and the order as you first sent it, or your last accepted changed delivery',
     items: changeSchema,
   },
   order_state: {

@@ -14,7 +14,7 @@ export type Secret = Json<SigningSecret>;
 export type Rejected = Json<RejectedDelivery>;
 
 /** The account's setting for an order in review that is sent again with other content. */
-export type ResendsChoice = Account['resends'];
+export type ChangedDeliveriesChoice = Account['resends'];
 
 /** How long a replaced key or secret still works, in the order shown. */
 export const GRACE_PERIODS = ['none', '1h', '24h', '7d'] as const;
@@ -72,11 +72,11 @@ export function useRejected(accountId: number): UseQueryResult<Rejected[]> {
   });
 }
 
-export function useResendsChoice(accountId: number): UseQueryResult<ResendsChoice> {
+export function useChangedDeliveriesChoice(accountId: number): UseQueryResult<ChangedDeliveriesChoice> {
   return useQuery({
     queryKey: ['resends', accountId],
     queryFn: async ({ signal }) =>
-      (await call<{ resends: ResendsChoice }>('GET', `${at(accountId)}/resends`, { signal })).resends,
+      (await call<{ resends: ChangedDeliveriesChoice }>('GET', `${at(accountId)}/resends`, { signal })).resends,
   });
 }
 

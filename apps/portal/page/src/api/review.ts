@@ -1,5 +1,5 @@
 import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-orders.ts';
-import type { Decision } from '@orders/portal/review/find-resends.ts';
+import type { Decision } from '@orders/portal/review/find-changed-deliveries.ts';
 import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
 import type {
   ListedOrder as ServerListedOrder,
@@ -36,10 +36,10 @@ export type HistoryEntry = Json<OrderEvent>;
 /** An order with all that a reviewer sees. */
 export type OrderDetail = Json<ServerOrderDetail>;
 
-/** A resend of an order with other content. */
-export type Resend = OrderDetail['resends'][number];
+/** A changed delivery of an order. */
+export type ChangedDelivery = OrderDetail['resends'][number];
 
-/** The changed orders, and the states of unchanged ones: somebody else was faster, or a resend holds them (`held`). */
+/** The changed orders, and the states of unchanged ones: somebody else was faster, or a changed delivery holds them (`held`). */
 export type ReviewOutcome = Json<Pick<Reviewed, 'changed' | 'unchanged'>>;
 
 export function toListedOrder({ items: _items, warnings: _warnings, ...listed }: Order): ListedOrder {
@@ -93,8 +93,8 @@ export function addNote(accountId: number, orderId: number, text: string): Promi
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
 }
 
-/** Accepts or refuses a resend. */
-export function decideResend(
+/** Accepts or refuses a changed delivery. */
+export function decideChangedDelivery(
   accountId: number,
   orderId: number,
   { receipt_id, decision }: { receipt_id: string; decision: Decision },
@@ -102,7 +102,7 @@ export function decideResend(
   return call('POST', `/accounts/${accountId}/orders/${orderId}/resends/${receipt_id}`, { body: { decision } });
 }
 
-/** Whether nobody has decided yet which version of an order counts: its own, or that of its newest resend. */
+/** Whether nobody has decided yet which version of an order counts: its own, or that of its newest changed delivery. */
 export function isUndecided({ review, erased_at, resends }: OrderDetail): boolean {
   return review.state === 'needs_review' && erased_at === null && resends[0]?.decision === null;
 }

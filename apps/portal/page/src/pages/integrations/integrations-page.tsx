@@ -14,9 +14,9 @@ import { StateBadge } from '../../components/state-badge.tsx';
 import { TabLinks } from '../../components/tab-links.tsx';
 import { useAction } from '../../components/use-action.ts';
 import { lazyPage } from '../lazy-page.tsx';
+import { ChangedDeliveriesCard } from './changed-deliveries-card.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { RejectedCard } from './rejected-card.tsx';
-import { ResendsCard } from './resends-card.tsx';
 import { SnippetsCard } from './snippets-card.tsx';
 import { TABS, tabHref, useTab } from './tabs.ts';
 import { WebhookCard } from './webhook-card.tsx';
@@ -116,7 +116,7 @@ export function IntegrationsPage(): ReactNode {
           <SnippetsCard newKey={newKey} secret={secret} onForget={forget} />
         </>
       )}
-      {tab === 'resends' && <ResendsCard />}
+      {tab === 'resends' && <ChangedDeliveriesCard />}
       {tab === 'rejected' && <RejectedCard />}
     </div>
   );

@@ -2,7 +2,7 @@
 export const FIRST_WARNED = 'first warned';
 
 /** Element id, used to focus the panel. */
-export const RESEND_PANEL = 'resend-panel';
+export const CHANGED_DELIVERY_PANEL = 'changed-delivery-panel';
 
 interface Named {
   order_number: string;

@@ -19,7 +19,7 @@ export function DecisionDialogs(props: {
   open: (orderId: number) => void;
 }): ReactNode {
   const { openId, open } = props;
-  const { decisions, orderOf, acceptResend } = props.deciding;
+  const { decisions, orderOf, acceptChangedDelivery } = props.deciding;
   const { question, confirm, proceed, reject, cancel } = decisions;
   if (!question) return null;
   const { ids } = question;
@@ -33,10 +33,10 @@ export function DecisionDialogs(props: {
   switch (question.kind) {
     case 'resent':
       return isOne ? (
-        <OneResent
+        <OneChangedDelivery
           name={nameOfOrder(orderOf(first))}
           compare={first === openId ? null : compare}
-          accept={() => acceptResend(first)}
+          accept={() => acceptChangedDelivery(first)}
           onConfirm={() => confirm(ids)}
           onClose={cancel}
         />
@@ -84,7 +84,7 @@ function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => v
 }
 
 /** Which version of an order that was sent again with changes: the new one is used, or the current one confirmed. */
-function OneResent(props: {
+function OneChangedDelivery(props: {
   name: string;
   compare: (() => void) | null;
   accept: () => Promise<unknown>;

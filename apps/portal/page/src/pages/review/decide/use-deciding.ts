@@ -1,20 +1,20 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { decideResend, isHeld, isUndecided, type OrderDetail, type ReviewState } from '../../../api/review.ts';
+import { decideChangedDelivery, isHeld, isUndecided, type OrderDetail, type ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { useUnsavedEdits } from '../edit/drafts.ts';
 import type { ListState } from '../list/list-state.ts';
 import { isRowInSight } from '../list/use-list-navigation.ts';
-import { nameOfOrder, RESEND_PANEL } from '../name-of-order.ts';
+import { CHANGED_DELIVERY_PANEL, nameOfOrder } from '../name-of-order.ts';
 import { orderKey, useShowChanged } from '../order/use-order.ts';
 
 /** Whether the code of the order pane is loaded; before, it shows no order. */
 const isPaneShown = () => document.querySelector('.order-pane h2') !== null;
 
 /**
- * Which orders a key or a button decides about, and what speaks against it: a hurried press, a typed value, a resend.
+ * Which orders a key or a button decides about, and what speaks against it: a hurried press, a typed value, a changed delivery.
  *
  * @param props.isSearching the first result of a search is about to open.
  * @param props.isCovered the open order covers the list.
@@ -51,12 +51,12 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     notices.show({ kind: 'bad', text: t('notice.editing') });
     return true;
   };
-  /** Blocks confirming the open order while a resend holds it, and shows the resend; the service rejects the others. */
+  /** Blocks confirming the open order while a changed delivery holds it, and shows the changed delivery; the service rejects the others. */
   const isHeldHere = ([id, ...others]: readonly number[]) => {
     const detail = id !== undefined && id === openId && others.length === 0 && detailOf(id);
     if (!detail || !isHeld(detail)) return false;
     notices.show({ kind: 'bad', text: t('notice.held', { name: nameOfOrder(detail.order) }) });
-    document.getElementById(RESEND_PANEL)?.focus();
+    document.getElementById(CHANGED_DELIVERY_PANEL)?.focus();
     void queryClient.invalidateQueries({ queryKey: orderKey(accountId, id) });
     return true;
   };
@@ -67,16 +67,16 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     selection.clear();
   };
   const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
-  const isResent = (id: number) => {
+  const hasChangedDelivery = (id: number) => {
     const detail = detailOf(id);
     return detail ? isUndecided(detail) : orderOf(id)?.resent === 'undecided';
   };
   const showChanged = useShowChanged(accountId, live.replace);
-  const acceptResend = async (id: number) => {
+  const acceptChangedDelivery = async (id: number) => {
     const receipt_id = detailOf(id)?.resends[0]?.receipt_id;
-    if (receipt_id) await showChanged(await decideResend(accountId, id, { receipt_id, decision: 'accepted' }));
+    if (receipt_id) await showChanged(await decideChangedDelivery(accountId, id, { receipt_id, decision: 'accepted' }));
   };
-  const decisions = useDecisions(isResent, isBlocked, move);
+  const decisions = useDecisions(hasChangedDelivery, isBlocked, move);
   const requestReview = (ids: number[], to: ReviewState) => {
     if (!isDeliberate()) return;
     if (!mayReview || ids.length === 0 || (to !== 'needs_review' && ids.some((id) => stateOf(id) !== 'needs_review')))
@@ -84,7 +84,7 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     decisions.request(ids, to);
   };
-  return { decisions, listed, orderOf, targetIds, requestReview, acceptResend, isDeliberate };
+  return { decisions, listed, orderOf, targetIds, requestReview, acceptChangedDelivery, isDeliberate };
 }
 
 /** For this long after an order appeared nobody can have read it, in milliseconds. */
@@ -147,7 +147,7 @@ type Question =
  * confirm orders that cannot be delivered, the number of very many orders, the reason of a rejection.
  */
 function useDecisions(
-  isResent: (id: number) => boolean,
+  hasChangedDelivery: (id: number) => boolean,
   isBlocked: (id: number) => boolean,
   decide: (ids: number[], to: ReviewState, reason?: string) => void,
 ) {
@@ -167,7 +167,7 @@ function useDecisions(
   };
   const request = (ids: number[], to: ReviewState) => {
     if (to !== 'confirmed') return proceed(ids, to);
-    const resent = ids.filter(isResent);
+    const resent = ids.filter(hasChangedDelivery);
     if (resent.length > 0) ask({ kind: 'resent', ids, resent });
     else confirm(ids);
   };

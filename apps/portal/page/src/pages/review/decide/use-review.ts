@@ -32,7 +32,7 @@ function newMessage(about: New): DecisionMessage {
  *
  * @param onSettled the service's states of orders, for the loaded lists.
  * @param onReturned these orders need review again and may be missing from the list.
- * @param onHeld these orders wait for a decision about a resend.
+ * @param onHeld these orders wait for a decision about a changed delivery.
  * @param onUncertain a request of several chunks failed, so an unknown part of the orders was moved.
  */
 export function useReview(
@@ -111,7 +111,7 @@ export function useReview(
     }
   }
 
-  /** Somebody else was faster, the sender has cancelled them, or a resend holds them. */
+  /** Somebody else was faster, the sender has cancelled them, or a changed delivery holds them. */
   function tellUnchanged({ to, names }: DecisionMessage, unchanged: ReviewOutcome['unchanged']): void {
     const reasonOf = ({ held, review_state }: ReviewOutcome['unchanged'][number]) =>
       held ? 'held' : review_state === 'cancelled' ? 'cancelled' : 'unchanged';

@@ -14,6 +14,7 @@ import { useOrderEdits } from '../edit/use-order-edits.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';
 import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
+import { ChangedDeliveryPanel } from './changed-delivery-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import { firstWarnedField } from './fields.ts';
 import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
@@ -23,7 +24,6 @@ import { OrderHead } from './order-head.tsx';
 import { OrderNotes } from './order-notes.tsx';
 import { LoadProblem, OrderViewers, ReviewNote, SimilarOrders } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
-import { ResendPanel } from './resend-panel.tsx';
 import { useOrder } from './use-order.ts';
 import './order-facts.css';
 import './order-parts.css';
@@ -94,7 +94,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   };
   const onDecide = (choice: Parameters<typeof decision.mutate>[0]) => {
     if (!props.isDeliberate()) return;
-    // A resend must not overwrite a value that is typed but not saved.
+    // A changed delivery must not overwrite a value that is typed but not saved.
     if (hasUnsavedEdit(orderId)) return notices.show({ kind: 'bad', text: t('notice.editing') });
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
@@ -141,7 +141,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           <CrossHighlightArea key={orderId}>
             {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
             <SimilarOrders similar={detail.data.similar} />
-            <ResendPanel
+            <ChangedDeliveryPanel
               detail={detail.data}
               state={state ?? detail.data.review.state}
               isBusy={decision.isPending}

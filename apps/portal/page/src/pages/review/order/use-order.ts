@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call, isProblem } from '../../../api/client.ts';
-import { decideResend, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
+import { decideChangedDelivery, type ListedOrder, type OrderDetail, toListedOrder } from '../../../api/review.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useAction } from '../../../components/use-action.ts';
@@ -29,7 +29,7 @@ export function useShowChanged(accountId: number, onLoaded: (order: ListedOrder)
 }
 
 /**
- * Loads one order, polls it while the page is visible, and provides a mutation to decide on a resend.
+ * Loads one order, polls it while the page is visible, and provides a mutation to decide on a changed delivery.
  *
  * @param onLoaded called with each new version, for the list.
  */
@@ -51,7 +51,8 @@ export function useOrder(accountId: number, orderId: number, onLoaded: (order: L
     return queryClient.getQueryData(queryKey);
   }
   const decision = useAction({
-    mutationFn: (choice: Parameters<typeof decideResend>[2]) => decideResend(accountId, orderId, choice),
+    mutationFn: (choice: Parameters<typeof decideChangedDelivery>[2]) =>
+      decideChangedDelivery(accountId, orderId, choice),
     onSuccess: accept,
     async onError(error: unknown) {
       notices.show({ kind: 'bad', text: textOf(error) });

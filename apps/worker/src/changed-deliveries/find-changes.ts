@@ -5,7 +5,7 @@ import type { DuplicateReceipt, WritableOrder } from '@orders/database/orders/wr
 import { BODY } from '@orders/database/receipts/find-receipt.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { mergeSent } from '@orders/domain/absent-fields.ts';
-import { compareResent, type Difference, hasResentChanges } from '@orders/domain/compare-orders.ts';
+import { compareChangedDelivery, type Difference, isDeliveryChanged } from '@orders/domain/compare-orders.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
@@ -14,11 +14,11 @@ import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 export type DuplicateOrder = WritableOrder & DuplicateReceipt;
 
 /**
- * SQL: the `receipt_id` of the last accepted resend of the order of `alias`. Only the newest resend with changes can be decided, so the
- * newest accepted one is also the last accepted one.
+ * SQL: the `receipt_id` of the last accepted changed delivery of the order of `alias`. Only the newest changed delivery with changes can be decided,
+ * so the newest accepted one is also the last accepted one.
  */
 export const lastAccepted = (alias: string, condition = '') => `
-  select receipt_id from resends
+  select receipt_id from changed_deliveries
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
     ${condition}
   order by received_at desc, receipt_id desc limit 1`;
@@ -41,7 +41,7 @@ order by order_id`,
 
 const BEFORE = `
     and ($5::uuid is null or (received_at, receipt_id) < (
-      select received_at, receipt_id from resends
+      select received_at, receipt_id from changed_deliveries
       where account_id = i.account_id and order_id = i.order_id and receipt_id = $5::uuid))`;
 
 const FIND_ACCEPTED_VERSIONS = {
@@ -60,12 +60,12 @@ left join lateral (
 /** Differences between a receipt and its order. */
 export interface Changes {
   differences: Difference[];
-  /** The accepted resend that it was compared with; null if it was compared with the original. */
+  /** The accepted changed delivery that it was compared with; null if it was compared with the original. */
   acceptedId: string | null;
 }
 
 /**
- * Compares receipts with the sender's last accepted version of their order: the last accepted resend, or else the original. A reviewer's
+ * Compares receipts with the sender's last accepted version of their order: the last accepted changed delivery, or else the original. A reviewer's
  * edit is thus not reported as a change by the sender. A receipt that equals the current order has no changes. If the payload of the last
  * accepted version no longer exists, the current order is used instead. Orders of erased customers are not compared.
  *
@@ -101,7 +101,7 @@ async function compareWith(
   const differing = duplicates.filter((duplicate) => {
     const current = stored.get(duplicate.orderId);
     // The order's own receipt: another worker has just written it.
-    return current && current.row.receipt_id !== duplicate.receiptId && hasResentChanges(current.order, duplicate);
+    return current && current.row.receipt_id !== duplicate.receiptId && isDeliveryChanged(current.order, duplicate);
   });
   if (differing.length === 0) return;
   const byOrder = Map.groupBy(differing, ({ orderId }) => orderId);
@@ -115,13 +115,13 @@ async function compareWith(
     if (accepted.erasedAt !== null || !current) continue;
     const version = (await readVersion(database, accepted, current.row)) ?? current.order;
     for (const duplicate of byOrder.get(accepted.orderId) ?? []) {
-      const differences = compareResent(version, duplicate);
+      const differences = compareChangedDelivery(version, duplicate);
       if (differences.length > 0) changes.set(duplicate.receiptId, { differences, acceptedId: accepted.acceptedId });
     }
   }
 }
 
-/** What an accepted resend does not mention is as in the version before it. @returns null if a payload no longer exists. */
+/** What an accepted changed delivery does not mention is as in the version before it. @returns null if a payload no longer exists. */
 async function readVersion(database: Connection, accepted: AcceptedVersion, row: OrderRow): Promise<Order | null> {
   const { acceptedId, body } = accepted;
   if (body === null) return null;
@@ -143,7 +143,7 @@ interface AcceptedVersion {
 }
 
 /**
- * The versions that count, or with `beforeId` the one before that accepted resend. An unreadable body must not prevent the comparison of
+ * The versions that count, or with `beforeId` the one before that accepted changed delivery. An unreadable body must not prevent the comparison of
  * the others: on damage, bodies are read one by one and the damaged one is omitted.
  */
 async function findAcceptedVersions(

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { type ResendsChoice, useResendsChoice } from '../../api/integrations.ts';
+import { type ChangedDeliveriesChoice, useChangedDeliveriesChoice } from '../../api/integrations.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { Card } from '../../components/card.tsx';
 import { RadioChoice } from '../../components/field.tsx';
@@ -10,23 +10,24 @@ import { Loaded, ProblemNote, Skeleton } from '../../components/loaded.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
 
-const CHOICES: ResendsChoice[] = ['ignore', 'hold'];
+const CHOICES: ChangedDeliveriesChoice[] = ['ignore', 'hold'];
 
 /** The account's setting for an order in review that is sent again with other content. */
-export function ResendsCard(): ReactNode {
+export function ChangedDeliveriesCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const query = useResendsChoice(accountId);
+  const query = useChangedDeliveriesChoice(accountId);
   const can = useCan();
   // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
-  const [chosen, setChosen] = useState<ResendsChoice | null>(null);
+  const [chosen, setChosen] = useState<ChangedDeliveriesChoice | null>(null);
   const saving = useAction({
-    mutationFn: (resends: ResendsChoice) => call('PUT', `/accounts/${accountId}/resends`, { body: { resends } }),
+    mutationFn: (resends: ChangedDeliveriesChoice) =>
+      call('PUT', `/accounts/${accountId}/resends`, { body: { resends } }),
     onSuccess: (_, resends) => void queryClient.setQueryData(['resends', accountId], resends),
     onSettled: () => setChosen(null),
   });
-  const choose = (resends: ResendsChoice) => {
+  const choose = (resends: ChangedDeliveriesChoice) => {
     if (chosen) return;
     setChosen(resends);
     saving.mutate(resends);

@@ -1,11 +1,15 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
-import { decideResend } from '@orders/portal/review/decide-resend.ts';
-import { type Decision, findResends, markResent } from '@orders/portal/review/find-resends.ts';
+import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
+import {
+  type Decision,
+  findChangedDeliveries,
+  markChangedDeliveries,
+} from '@orders/portal/review/find-changed-deliveries.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -38,7 +42,7 @@ async function sendBy(clockMs: number, phone: string): Promise<{ receiptId: stri
   return { receiptId, orderId: status === 'written' ? order_id : null };
 }
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+  decideChangedDelivery(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
 const confirm = (orderId: number) =>
   reviewOrders(db, {
     accountId: account.id,
@@ -48,48 +52,52 @@ const confirm = (orderId: number) =>
   });
 const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
 
-test('the newest resend is the one received last, whatever the clocks of the intakes say', async () => {
+test('the newest changed delivery is the one received last, whatever the clocks of the intakes say', async () => {
   account = await stack.account();
-  await setHoldResends(db, account.id, true);
+  await setHoldChangedDeliveries(db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const earlier = await sendBy(APART_MS, '0502222222');
   const later = await sendBy(0, '0503333333');
-  expect((await findResends(database, account.id, [orderId])).map(({ receipt_id }) => receipt_id)).toEqual([
+  expect((await findChangedDeliveries(database, account.id, [orderId])).map(({ receipt_id }) => receipt_id)).toEqual([
     later.receiptId,
     earlier.receiptId,
   ]);
   expect(await decide(orderId, earlier.receiptId, 'accepted')).toBe('conflict');
   expect(await confirm(orderId)).toMatchObject({ changed: [], unchanged: [{ held: true }] });
   expect(await decide(orderId, later.receiptId, 'accepted')).toBe('done');
-  expect(await markResent(database, account.id, [{ order_id: orderId }])).toMatchObject([{ resent: 'decided' }]);
+  expect(await markChangedDeliveries(database, account.id, [{ order_id: orderId }])).toMatchObject([
+    { resent: 'decided' },
+  ]);
   expect(await confirm(orderId)).toMatchObject({ changed: [orderId] });
   expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971503333333' });
 });
 
-test('a resend received after an accepted one holds the order and is compared with the accepted values', async () => {
+test('a changed delivery received after an accepted one holds the order and is compared with the accepted values', async () => {
   account = await stack.account();
-  await setHoldResends(db, account.id, true);
+  await setHoldChangedDeliveries(db, account.id, true);
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const first = await sendBy(APART_MS, '0502222222');
   expect(await decide(orderId, first.receiptId, 'accepted')).toBe('done');
   const second = await sendBy(0, '0503333333');
-  expect(await markResent(database, account.id, [{ order_id: orderId }])).toMatchObject([{ resent: 'undecided' }]);
+  expect(await markChangedDeliveries(database, account.id, [{ order_id: orderId }])).toMatchObject([
+    { resent: 'undecided' },
+  ]);
   expect(await confirm(orderId)).toMatchObject({ changed: [], unchanged: [{ held: true }] });
   expect(await decide(orderId, second.receiptId, 'accepted')).toBe('done');
   const third = await sendBy(-APART_MS, '0504444444');
-  const [newest] = await findResends(database, account.id, [orderId]);
+  const [newest] = await findChangedDeliveries(database, account.id, [orderId]);
   expect(newest).toMatchObject({
     receipt_id: third.receiptId,
     changes: [{ pointer: '/customer/phone', from: '+971503333333', to: '+971504444444' }],
   });
 });
 
-test('a resend with the same content takes over the decision of the previous one', async () => {
+test('a changed delivery with the same content takes over the decision of the previous one', async () => {
   account = await stack.account();
   const orderId = (await sendBy(0, '0501234567')).orderId as number;
   const refused = await sendBy(APART_MS, '0502222222');
   expect(await decide(orderId, refused.receiptId, 'refused')).toBe('done');
   const same = await sendBy(0, '0502222222');
-  const [newest] = await findResends(database, account.id, [orderId]);
+  const [newest] = await findChangedDeliveries(database, account.id, [orderId]);
   expect(newest).toMatchObject({ receipt_id: same.receiptId, decision: 'refused' });
 });

@@ -27,8 +27,8 @@ moved as (
   where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE} and ${IS_LIMITED}
   returning r.receipt_id, r.received_at, i.account_id, i.order_id
-), resend as (
-  insert into resends (account_id, order_id, receipt_id, received_at)
+), changed_delivery as (
+  insert into changed_deliveries (account_id, order_id, receipt_id, received_at)
   select account_id, order_id, receipt_id, received_at from moved where not $8::boolean
 ), settled as (
   delete from outbox

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
 import { type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
-import { decideResend } from '@orders/portal/review/decide-resend.ts';
+import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
-import { type Decision, findResends } from '@orders/portal/review/find-resends.ts';
+import { type Decision, findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { erase, storedFor } from '../harness/erasure.ts';
 import { runOrders } from '../harness/run-command.ts';
@@ -43,22 +43,22 @@ async function again(order: object) {
   return body as { receipt_id: string; changes: object[] };
 }
 const orderOf = (orderId: number) => knex('orders').where({ order_id: orderId }).first();
-const resendsOf = (orderId: number) => findResends(database, account.id, [orderId]);
+const changedDeliveriesOf = (orderId: number) => findChangedDeliveries(database, account.id, [orderId]);
 const edit = (orderId: number, edits: OrderEdits) =>
   editStoredOrder(db, { accountId: account.id, orderId, edits, by: 'reviewer@shop.example' });
 const review = (orderIds: number[], to: ReviewDecision) =>
   reviewOrders(db, { accountId: account.id, orderIds, to, by: 'reviewer@shop.example' });
 const decide = (orderId: number, receiptId: string, decision: Decision) =>
-  decideResend(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
-const hold = () => setHoldResends(db, account.id, true);
+  decideChangedDelivery(db, { accountId: account.id, orderId, receiptId, decision, by: 'me@shop.example' });
+const hold = () => setHoldChangedDeliveries(db, account.id, true);
 
-describe('the receipt of a resent order lists', () => {
+describe('the receipt of an order that was sent again lists', () => {
   test('nothing if it has the same content in any spelling', async () => {
     const { orderId } = await begin();
     for (const same of [FIRST, { ...FIRST, customer: { name: ' Aisha Khan', phone: '+971501234567' }, total: 149.5 }])
       expect((await again(same)).changes).toEqual([]);
-    expect(await resendsOf(orderId)).toEqual([]);
-    const rows = await knex('resends').where({ account_id: account.id, order_id: orderId });
+    expect(await changedDeliveriesOf(orderId)).toEqual([]);
+    const rows = await knex('changed_deliveries').where({ account_id: account.id, order_id: orderId });
     expect(rows.map(({ changes }) => changes)).toEqual([null, null]);
   });
 
@@ -73,7 +73,7 @@ describe('the receipt of a resent order lists', () => {
     ]);
     const other = await again({ ...FIRST, items: [firstItem] });
     expect(other.changes).toEqual([{ pointer: '/items', from: FIRST.items, to: [firstItem] }]);
-    expect(await resendsOf(orderId)).toEqual(
+    expect(await changedDeliveriesOf(orderId)).toEqual(
       [other, one].map(({ receipt_id, changes }) => ({
         order_id: orderId,
         receipt_id,
@@ -93,11 +93,11 @@ describe('the receipt of a resent order lists', () => {
     const { changes } = await again({ ...FIRST, emirate: 'Atlantis', items: [FIRST.items[0]] });
     await edit(orderId, { '/area': 'Marina' });
     const found = await findReviewedOrder(database, account.id, orderId);
-    const [resend] = await resendsOf(orderId);
+    const [delivery] = await changedDeliveriesOf(orderId);
     const [event] = await findOrderHistory(database, account.id, orderId);
     for (const one of first.warnings) expect(Object.keys(one)).toEqual(['pointer', 'code', 'detail']);
     expect(found?.order.warnings.map((one) => Object.keys(one))).toEqual([['pointer', 'code', 'detail', 'severity']]);
-    for (const one of [changes, resend?.changes].flat()) {
+    for (const one of [changes, delivery?.changes].flat()) {
       expect(Object.keys(one as object)).toEqual(['pointer', 'from', 'to']);
       expect(JSON.stringify(one)).toBe(JSON.stringify({ pointer: '/items', from: FIRST.items, to: [FIRST.items[0]] }));
     }
@@ -149,9 +149,10 @@ describe('the receipt of a resent order lists', () => {
       cut,
       { pointer: '/total', from: '149.50', to: '1' },
     ]);
-    const { rows } = await knex.raw('select max(length(changes::text)) as most from resends where order_id = ?', [
-      orderId,
-    ]);
+    const { rows } = await knex.raw(
+      'select max(length(changes::text)) as most from changed_deliveries where order_id = ?',
+      [orderId],
+    );
     expect(rows[0].most).toBeLessThan(200);
   });
 
@@ -161,7 +162,7 @@ describe('the receipt of a resent order lists', () => {
     await erase(stack, account, '--phone', '0501234567');
     expect((await api.status(account, receipt_id)).body.changes).toEqual([]);
     expect((await again({ ...FIRST, customer: null, address: null, total: '1' })).changes).toEqual([]);
-    expect(await resendsOf(orderId)).toEqual([]);
+    expect(await changedDeliveriesOf(orderId)).toEqual([]);
     expect((await storedFor(stack, account)).join('\n')).not.toContain('501234567');
   });
 
@@ -169,7 +170,7 @@ describe('the receipt of a resent order lists', () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
     await knex('orders').where({ order_id: orderId }).update({ erased_at: new Date() });
-    expect(await resendsOf(orderId)).toEqual([]);
+    expect(await changedDeliveriesOf(orderId)).toEqual([]);
   });
 
   test('a customer that appears only there, who can be found and erased', async () => {
@@ -188,7 +189,7 @@ describe('the receipt of a resent order lists', () => {
   });
 });
 
-describe('deciding about resends', () => {
+describe('deciding about changed deliveries', () => {
   test('is optional with "ignore": the order can be confirmed', async () => {
     const { orderId } = await begin();
     await again(OTHER_PHONE);
@@ -215,7 +216,7 @@ describe('deciding about resends', () => {
       emirate_code: 'AE-SH',
       total: '149.50',
     });
-    const [newest] = await resendsOf(orderId);
+    const [newest] = await changedDeliveriesOf(orderId);
     expect(newest).toMatchObject({
       receipt_id,
       decision: 'accepted',
@@ -235,13 +236,13 @@ describe('deciding about resends', () => {
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
   });
 
-  test('is possible with "hold" for a resend whose receipt was dropped', async () => {
+  test('is possible with "hold" for a changed delivery whose receipt was dropped', async () => {
     const { orderId } = await begin();
     await hold();
     const { receipt_id } = await again(OTHER_PHONE);
     await knex('receipts').where({ receipt_id }).delete();
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [], unchanged: [{ held: true }] });
-    const [left] = await resendsOf(orderId);
+    const [left] = await changedDeliveriesOf(orderId);
     expect(left).toMatchObject({ receipt_id, received_at: expect.any(Date), changes: [PHONE_CHANGED] });
     expect(await decide(orderId, receipt_id, 'accepted')).toBe('done');
     expect(await review([orderId], 'confirmed')).toMatchObject({ changed: [orderId] });
@@ -259,14 +260,14 @@ describe('deciding about resends', () => {
     await again(OTHER_PHONE);
     await again(FIRST);
     await Promise.all([again(OTHER_PHONE), again(OTHER_PHONE), again(OTHER_PHONE)]);
-    const resends = await resendsOf(orderId);
+    const resends = await changedDeliveriesOf(orderId);
     expect(resends.map(({ decision }) => decision)).toEqual(Array(5).fill('refused'));
     expect(new Set(resends.map(({ decided_at }) => decided_at?.getTime())).size).toBe(1);
     await again({ ...OTHER_PHONE, total: '1' });
-    expect((await resendsOf(orderId))[0]).toMatchObject({ decision: null });
+    expect((await changedDeliveriesOf(orderId))[0]).toMatchObject({ decision: null });
     expect(await review([orderId], 'confirmed')).toMatchObject({ unchanged: [{ held: true }] });
     const { receipt_id: back } = await again(OTHER_PHONE);
-    expect((await resendsOf(orderId))[0]).toMatchObject({ receipt_id: back, decision: null });
+    expect((await changedDeliveriesOf(orderId))[0]).toMatchObject({ receipt_id: back, decision: null });
   });
 
   test('as accepted makes the original content a change', async () => {
@@ -348,7 +349,7 @@ describe('deciding about resends', () => {
     const owner = account;
     account = await stack.account();
     expect(await decide(orderId, receipt_id, 'accepted')).toBeNull();
-    expect(await resendsOf(orderId)).toEqual([]);
+    expect(await changedDeliveriesOf(orderId)).toEqual([]);
     account = owner;
   });
 });

@@ -4,7 +4,7 @@ import { type Connection, run } from '@orders/database/run.ts';
 import type { Difference } from '@orders/domain/compare-orders.ts';
 import { type DuplicateOrder, lastAccepted } from './find-changes.ts';
 
-/** A resend was accepted between the comparison and the lock. */
+/** A changed delivery was accepted between the comparison and the lock. */
 export class OutdatedComparison extends Error {}
 
 const lockWith = (name: string, strength: 'share' | 'update') => ({
@@ -31,8 +31,8 @@ const LOCK_TO_CHANGE = lockWith('lock-duplicates-ordered-again', 'update');
 
 const STORE = {
   name: 'store-changes',
-  // A resend with the same changes as the decided one before it takes over that decision. If a value was cut, it does not, as the rest of
-  // the value is unknown; nor if the order was cancelled in between. A resend that was compared with an outdated version is not inserted.
+  // A changed delivery with the same changes as the decided one before it takes over that decision. If a value was cut, it does not, as the rest of
+  // the value is unknown; nor if the order was cancelled in between. A changed delivery that was compared with an outdated version is not inserted.
   text: `
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
@@ -46,13 +46,13 @@ with input as (
            over (partition by i.account_id, i.order_id order by i.received_at, i.receipt_id) as takes_over
   from input i
   left join lateral (
-    select changes, decision, decided_by, decided_at from resends
+    select changes, decision, decided_by, decided_at from changed_deliveries
     where account_id = i.account_id and order_id = i.order_id and changes is not null
       and (received_at, receipt_id) < (i.received_at, i.receipt_id)
     order by received_at desc, receipt_id desc limit 1
   ) as before on true
 )
-insert into resends (account_id, order_id, receipt_id, received_at, changes, decision, decided_by, decided_at)
+insert into changed_deliveries (account_id, order_id, receipt_id, received_at, changes, decision, decided_by, decided_at)
 select account_id, order_id, receipt_id, received_at, changes, case when takes_over then decision end,
        case when takes_over then decided_by end, case when takes_over then decided_at end
 from compared
@@ -87,7 +87,7 @@ export interface StoredChanges extends DuplicateOrder {
   receivedAt: string;
   /** Null if its order was erased meanwhile. */
   differences: Difference[] | null;
-  /** The accepted resend that it was compared with. */
+  /** The accepted changed delivery that it was compared with. */
   acceptedId: string | null;
 }
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { setHoldResends } from '@orders/database/accounts/accounts.ts';
+import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
-import { decideResend } from '@orders/portal/review/decide-resend.ts';
+import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { writeDuplicates } from '@orders/worker/changed-deliveries/write-duplicates.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
-import { writeDuplicates } from '@orders/worker/resends/write-duplicates.ts';
 import type { Knex } from 'knex';
 import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
@@ -41,8 +41,8 @@ const begin = async () => {
   return { orderId: orderId as number, receiptId: receiptId as string };
 };
 const post = async (order: object) => (await api.order(account, order)).body.receipt_id as string;
-const resends = () =>
-  knex('resends').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
+const changedDeliveries = () =>
+  knex('changed_deliveries').where({ account_id: account.id }).orderBy('receipt_id').select('changes', 'decision');
 
 test('duplicates of a batch whose worker is killed after its orders are written by another worker with their changes', async () => {
   const first = await stack.worker();
@@ -56,7 +56,7 @@ test('duplicates of a batch whose worker is killed after its orders are written 
   ]);
   const { body } = await api.batch(account, orders.flat());
   for (const [index, { receipt_id }] of body.results.entries()) ids[receipt_id] = index % 2 ? 'duplicate' : 'written';
-  held = await hold(knex, 'lock table resends in share row exclusive mode');
+  held = await hold(knex, 'lock table changed_deliveries in share row exclusive mode');
   killedWorker = await startApp('worker', { ...stack.env, LEASE: '1500ms', SWEEP_INTERVAL: '10m' });
   await whoWait(knex, 1, 'relation');
   await until('all new orders are written', async () => {
@@ -72,37 +72,37 @@ test('duplicates of a batch whose worker is killed after its orders are written 
     return !states.includes('normalized') && !states.includes('received');
   });
   await expectSettled(stack, account, ids, { history: NO_FAILED_ATTEMPT });
-  const changes = (await resends()).map((resend) => resend.changes).filter((one) => one !== null);
+  const changes = (await changedDeliveries()).map((delivery) => delivery.changes).filter((one) => one !== null);
   expect(changes).toEqual(Array(5).fill(CHANGES));
 });
 
-test('two resends of one order at two workers are both stored once with their changes', async () => {
+test('two changed deliveries of one order at two workers are both stored once with their changes', async () => {
   await Promise.all([stack.worker(), stack.worker()]);
   const { receiptId } = await begin();
   const receiptIds = await Promise.all(Array.from({ length: 40 }, (_, n) => post(n % 2 ? CHANGED : FIRST)));
   const duplicates = Object.fromEntries(receiptIds.map((id) => [id, 'duplicate']));
   await expectSettled(stack, account, { [receiptId]: 'written', ...duplicates });
-  const changes = (await resends()).map((resend) => resend.changes);
+  const changes = (await changedDeliveries()).map((delivery) => delivery.changes);
   expect(changes.filter((one) => one === null)).toHaveLength(20);
   expect(changes.filter((one) => one !== null)).toEqual(Array(20).fill(CHANGES));
 });
 
-test('a resend that arrives while the same content is being refused is put off and refused too', async () => {
+test('a changed delivery that arrives while the same content is being refused is put off and refused too', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const refusal = { accountId: account.id, orderId, receiptId, decision: 'refused', by: 'somebody' } as const;
-  expect(await decideResend(connectionOf(trx), refusal)).toBe('done');
+  expect(await decideChangedDelivery(connectionOf(trx), refusal)).toBe('done');
   const again = await post(CHANGED);
   await untilPostponed(worker);
   await trx.commit();
   await api.final(account, again);
-  expect(await resends()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
+  expect(await changedDeliveries()).toEqual(Array(2).fill({ changes: CHANGES, decision: 'refused' }));
 });
 
-test('a resend that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
+test('a changed delivery that arrives while its order is being confirmed does not change it, and its receipt lists the changes', async () => {
   const worker = await stack.worker();
-  await setHoldResends(db, account.id, true);
+  await setHoldChangedDeliveries(db, account.id, true);
   const { orderId } = await begin();
   const confirmation = { accountId: account.id, orderIds: [orderId], to: 'confirmed', by: 'somebody' } as const;
   expect(await reviewOrders(connectionOf(trx), confirmation)).toMatchObject({ changed: [orderId] });
@@ -114,12 +114,12 @@ test('a resend that arrives while its order is being confirmed does not change i
   expect(order).toMatchObject({ review_state: 'confirmed', total: '10' });
 });
 
-test('a resend that was compared before another was accepted is compared again with the accepted values', async () => {
+test('a changed delivery that was compared before another was accepted is compared again with the accepted values', async () => {
   const worker = await stack.worker();
   const { orderId } = await begin();
   const { receipt_id: receiptId } = await api.process(account, CHANGED);
   const acceptance = { accountId: account.id, orderId, receiptId, decision: 'accepted', by: 'somebody' } as const;
-  expect(await decideResend(connectionOf(trx), acceptance)).toBe('done');
+  expect(await decideChangedDelivery(connectionOf(trx), acceptance)).toBe('done');
   const again = await post({ ...FIRST, order_number: '7' });
   await untilPostponed(worker);
   await trx.commit();
@@ -153,27 +153,27 @@ test('an order locked by another session delays only its own duplicates, and the
   const duplicates = [same, changed, ...again].map((id) => [id, 'duplicate']);
   await expectSettled(stack, account, Object.fromEntries([...ids, ...duplicates]));
   expect(await knex('receipts').where({ runs_alone: true })).toEqual([]);
-  expect((await resends()).filter(({ changes }) => changes !== null)).toEqual(
+  expect((await changedDeliveries()).filter(({ changes }) => changes !== null)).toEqual(
     Array(201).fill({ changes: CHANGES, decision: null }),
   );
 });
 
-test('a resend that was compared before its customer was erased keeps nothing', async () => {
+test('a changed delivery that was compared before its customer was erased keeps nothing', async () => {
   const worker = await stack.worker();
   await api.process(account, { source_order_id: 'first', ...CUSTOMER_MEMBERS });
-  // The worker compared the resend before the order was erased.
+  // The worker compared the changed delivery before the order was erased.
   await trx('orders').where({ account_id: account.id }).forUpdate();
   const again = await post({ source_order_id: 'first', total: '12' });
   await untilPostponed(worker);
   await trx('orders').where({ account_id: account.id }).update({ erased_at: new Date() });
   await trx.commit();
   expect((await api.final(account, again)).body).toMatchObject({ status: 'duplicate', changes: [] });
-  expect(await resends()).toEqual([{ changes: null, decision: null }]);
+  expect(await changedDeliveries()).toEqual([{ changes: null, decision: null }]);
   await erase(stack, account, '--phone', CUSTOMER.phone[0] as string);
   expect(await markersFor(stack, account)).toEqual([]);
 });
 
-test('a resend whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
+test('a changed delivery whose lease is cleared while it is moved is processed again without a crash (Postgres 18 crashed)', async () => {
   const database = stack.openDatabase();
   const first = await stack.worker();
   const { receiptId, orderId } = await begin();
@@ -190,5 +190,5 @@ test('a resend whose lease is cleared while it is moved is processed again witho
   expect(await moving).toEqual([]);
   await stack.worker();
   await expectSettled(stack, account, { [receiptId]: 'written', [again]: 'duplicate' });
-  expect(await resends()).toEqual([{ changes: null, decision: null }]);
+  expect(await changedDeliveries()).toEqual([{ changes: null, decision: null }]);
 });

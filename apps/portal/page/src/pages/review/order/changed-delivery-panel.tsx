@@ -1,7 +1,13 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { isUndecided, type Order, type OrderDetail, type Resend, type ReviewState } from '../../../api/review.ts';
+import {
+  type ChangedDelivery,
+  isUndecided,
+  type Order,
+  type OrderDetail,
+  type ReviewState,
+} from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor, joinNames } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -9,13 +15,13 @@ import { ChangeList } from '../../../components/change-list.tsx';
 import { displayedChanges, fieldLabel, fieldText, isSameValue, valueAt } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { RESEND_PANEL } from '../name-of-order.ts';
-import './resend-panel.css';
+import { CHANGED_DELIVERY_PANEL } from '../name-of-order.ts';
+import './changed-delivery-panel.css';
 
-type Decision = NonNullable<Resend['decision']>;
+type Decision = NonNullable<ChangedDelivery['decision']>;
 
-/** The resends of an order: the newest compared with the order and with its decision, earlier ones below. */
-export function ResendPanel(props: {
+/** The changed deliveries of an order: the newest compared with the order and with its decision, earlier ones below. */
+export function ChangedDeliveryPanel(props: {
   detail: OrderDetail;
   /** The optimistic state after an action on this page. */
   state: ReviewState;
@@ -32,19 +38,19 @@ export function ResendPanel(props: {
   const { receipt_id } = newest;
   return (
     <section
-      id={RESEND_PANEL}
+      id={CHANGED_DELIVERY_PANEL}
       tabIndex={-1}
-      className={newest.decision === null ? 'resend-panel is-undecided' : 'resend-panel'}
+      className={newest.decision === null ? 'changed-delivery-panel is-undecided' : 'changed-delivery-panel'}
       aria-labelledby={titleId}
     >
       <div className="spread">
         <h3 id={titleId}>{t('resend.title')}</h3>
-        <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="hint resend-when">
+        <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="hint changed-delivery-when">
           <Ago at={newest.received_at} />
         </Link>
       </div>
-      <About resend={newest} detail={detail} state={state} />
-      <Comparison order={detail.order} resend={newest} />
+      <About changedDelivery={newest} detail={detail} state={state} />
+      <Comparison order={detail.order} changedDelivery={newest} />
       {can('review') && isUndecided(detail) && state === 'needs_review' && (
         <DecisionButtons
           key={receipt_id}
@@ -58,12 +64,12 @@ export function ResendPanel(props: {
         <details>
           <summary className="hint">{t('resend.earlier', { count: earlier.length })}</summary>
           <ol className="plain stack-tight">
-            {earlier.map((resend) => (
-              <li key={resend.receipt_id}>
+            {earlier.map((changedDelivery) => (
+              <li key={changedDelivery.receipt_id}>
                 <p className="hint">
-                  <Ago at={resend.received_at} /> <Decided resend={resend} />
+                  <Ago at={changedDelivery.received_at} /> <Decided changedDelivery={changedDelivery} />
                 </p>
-                <ChangeList changes={resend.changes} />
+                <ChangeList changes={changedDelivery.changes} />
               </li>
             ))}
           </ol>
@@ -74,8 +80,8 @@ export function ResendPanel(props: {
 }
 
 /**
- * The buttons keep the focus while busy. When they disappear, or a newer resend replaces theirs, the panel gets the focus, so that no
- * key press accepts an unread resend.
+ * The buttons keep the focus while busy. When they disappear, or a newer changed delivery replaces theirs, the panel gets the focus, so that no
+ * key press accepts an unread changed delivery.
  */
 function DecisionButtons(props: {
   /** Names of the fields that the new version removes. */
@@ -90,7 +96,7 @@ function DecisionButtons(props: {
   useLayoutEffect(() => {
     const buttons = row.current;
     return () => {
-      if (buttons?.contains(document.activeElement)) document.getElementById(RESEND_PANEL)?.focus();
+      if (buttons?.contains(document.activeElement)) document.getElementById(CHANGED_DELIVERY_PANEL)?.focus();
     };
   }, []);
   const buttonProps = (decision: Decision) => ({
@@ -108,20 +114,20 @@ function DecisionButtons(props: {
 }
 
 /** Whether a change takes a value away. The code of an emirate goes with its name. */
-function isRemoval({ pointer, from, to, cut }: Resend['changes'][number]): boolean {
+function isRemoval({ pointer, from, to, cut }: ChangedDelivery['changes'][number]): boolean {
   const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
   return !cut && pointer !== '/emirate_code' && isEmpty(to) && !isEmpty(from);
 }
 
 /** The decision, or what happens without one. */
-function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState }): ReactNode {
-  const { resend, detail, state } = props;
+function About(props: { changedDelivery: ChangedDelivery; detail: OrderDetail; state: ReviewState }): ReactNode {
+  const { changedDelivery, detail, state } = props;
   const { t } = useTranslation('review');
   const can = useCan();
-  if (resend.decision !== null) {
+  if (changedDelivery.decision !== null) {
     return (
       <p>
-        <Decided resend={resend} />
+        <Decided changedDelivery={changedDelivery} />
       </p>
     );
   }
@@ -129,13 +135,17 @@ function About(props: { resend: Resend; detail: OrderDetail; state: ReviewState 
   const decidable = state !== 'needs_review' ? state : isWaiting ? 'hold' : 'ignore';
   const about = can('review') ? decidable : isWaiting ? 'waits' : 'unchanged';
   return (
-    <p className="resend-about">
+    <p className="changed-delivery-about">
       {t(`resend.about.${about}`, { accept: t('resend.accept'), refuse: t('resend.refuse') })}
     </p>
   );
 }
 
-function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Resend }): ReactNode {
+function Decided({
+  changedDelivery: { decision, decided_by, decided_at },
+}: {
+  changedDelivery: ChangedDelivery;
+}): ReactNode {
   const { t } = useTranslation('review');
   if (decision === null || decided_by === null || decided_at === null) return null;
   return (
@@ -145,12 +155,12 @@ function Decided({ resend: { decision, decided_by, decided_at } }: { resend: Res
   );
 }
 
-/** Per field: the order's value, the resent value and, if the order was changed since, the value sent before. */
-function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactNode {
+/** Per field: the order's value, the value sent last and, if the order was changed since, the value sent before. */
+function Comparison({ order, changedDelivery }: { order: Order; changedDelivery: ChangedDelivery }): ReactNode {
   const { t } = useTranslation('review');
   return (
-    <ul className="plain stack-tight resend-fields">
-      {displayedChanges(resend.changes).map(({ pointer, from, to, cut }) => {
+    <ul className="plain stack-tight changed-delivery-fields">
+      {displayedChanges(changedDelivery.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
         if (pointer === '/cancelled')
           return (
@@ -164,7 +174,7 @@ function Comparison({ order, resend }: { order: Order; resend: Resend }): ReactN
             <h4>{fieldLabel(t, pointer)}</h4>
             <dl>
               {Object.entries(values).map(([name, value]) => (
-                <div key={name} className={`resend-${name}`}>
+                <div key={name} className={`changed-delivery-${name}`}>
                   <dt className="hint">{t(`resend.${name}`)}</dt>
                   <dd>
                     <bdi>

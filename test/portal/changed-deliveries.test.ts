@@ -26,7 +26,7 @@ const send = (order: object) => api.process(shop.account, order);
 /** Sends the order for the first time. */
 const begin = async (order: object = FIRST): Promise<number> => (await send(order)).order_id;
 /** Sends the order again. @returns the id of the receipt. */
-const resend = async (order: object = AGAIN): Promise<string> => (await send(order)).receipt_id;
+const sendChanged = async (order: object = AGAIN): Promise<string> => (await send(order)).receipt_id;
 const choose = (resends: 'ignore' | 'hold') => shop.client.put(`/accounts/${shop.account.id}/resends`, { resends });
 const decide = (orderId: number, receiptId: string, decision: string) =>
   shop.post(`/orders/${orderId}/resends/${receiptId}`, { decision });
@@ -37,13 +37,13 @@ const listed = async () =>
 const log = () => listChanges(knex, shop.account.id, 20);
 
 describe('over HTTP', () => {
-  test('an order lists its resends, newest first, except those without changes', async () => {
+  test('an order lists its changed deliveries, newest first, except those without changes', async () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
-    await resend(FIRST);
+    await sendChanged(FIRST);
     expect(await listed()).toEqual([null, null]);
     expect(await show(orderId)).toMatchObject({ resends: [], hold_resends: false, order: { resent: null } });
-    const [older, newer] = [await resend({ ...FIRST, total: '1' }), await resend()];
+    const [older, newer] = [await sendChanged({ ...FIRST, total: '1' }), await sendChanged()];
     const undecided = { received_at: expect.any(String), decision: null, decided_by: null, decided_at: null };
     const { order, resends } = await show(orderId);
     expect(resends).toEqual([
@@ -58,9 +58,9 @@ describe('over HTTP', () => {
     expect([updates.body.new.orders, updates.body.edited]).toEqual([orders, [inList]]);
   });
 
-  test('accepting a resend changes the order and refusing it does not, and each decision is recorded with its user', async () => {
+  test('accepting a changed delivery changes the order and refusing it does not, and each decision is recorded with its user', async () => {
     const orderId = await begin();
-    const first = await resend();
+    const first = await sendChanged();
     const accepted = await decide(orderId, first, 'accepted');
     expect(accepted.status).toBe(200);
     expect(accepted.body).toEqual(await show(orderId));
@@ -69,7 +69,7 @@ describe('over HTTP', () => {
       resends: [{ decision: 'accepted', decided_by: shop.person.email, decided_at: expect.any(String) }],
       history: [{ action: 'resend_accepted', by: shop.person.email, changes: expect.any(Array) }],
     });
-    const second = await resend({ ...AGAIN, total: '1' });
+    const second = await sendChanged({ ...AGAIN, total: '1' });
     const refused = await decide(orderId, second, 'refused');
     expect(refused.body).toMatchObject({
       order: { total: '1250.50', resent: 'decided' },
@@ -82,13 +82,13 @@ describe('over HTTP', () => {
     ]);
   });
 
-  test('accepting a resend empties nothing that it does not mention, and removes what it says is empty', async () => {
+  test('accepting a changed delivery empties nothing that it does not mention, and removes what it says is empty', async () => {
     const { customer, ...rest } = FIRST;
     const orderId = await begin();
     const source_order_id = 'R-1';
     const before = (await show(orderId)).order;
     const address = 'Villa 9, Street 4B, Dubai';
-    const partial = await resend({ source_order_id, address } as typeof AGAIN);
+    const partial = await sendChanged({ source_order_id, address } as typeof AGAIN);
     const changes = [{ pointer: '/address', from: before.address, to: address }];
     expect((await show(orderId)).resends).toMatchObject([{ receipt_id: partial, changes }]);
     const after = (await decide(orderId, partial, 'accepted')).body.order;
@@ -96,10 +96,15 @@ describe('over HTTP', () => {
 
     // The address of the accepted one and everything else of the first: no change, although a reviewer edited the name meanwhile.
     await shop.patch(`/orders/${orderId}`, { edits: { '/customer/name': 'Edited' } });
-    await resend({ ...FIRST, address } as typeof AGAIN);
+    await sendChanged({ ...FIRST, address } as typeof AGAIN);
     expect((await show(orderId)).resends).toHaveLength(1);
 
-    const removing = await resend({ ...rest, address, items: [], customer: { ...customer, phone: null } } as never);
+    const removing = await sendChanged({
+      ...rest,
+      address,
+      items: [],
+      customer: { ...customer, phone: null },
+    } as never);
     expect((await show(orderId)).resends[0]).toMatchObject({
       receipt_id: removing,
       changes: [
@@ -114,11 +119,11 @@ describe('over HTTP', () => {
     });
   });
 
-  test('an edited item that was also changed by a resend makes all items one change', async () => {
+  test('an edited item that was also changed by a changed delivery makes all items one change', async () => {
     const items = [...FIRST.items, { name: 'Samosa', quantity: 4, sku: null }];
     const orderId = await begin({ ...FIRST, items });
     const resent = [{ name: 'Karak', quantity: 3, sku: 'K-1' }, items[1]];
-    const receiptId = await resend({ ...FIRST, total: '1', items: resent });
+    const receiptId = await sendChanged({ ...FIRST, total: '1', items: resent });
     const total = { pointer: '/total', from: '1250.50', to: '1' };
     const changesOf = async () => (await show(orderId)).resends[0].changes;
     expect(await changesOf()).toEqual([total, { pointer: '/items/0/quantity', from: 2, to: 3 }]);
@@ -132,7 +137,7 @@ describe('over HTTP', () => {
   test('an order on hold is not confirmed before a decision, and the reply says which orders stayed and why', async () => {
     const [orderId, otherOrder] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
-    const receiptId = await resend();
+    const receiptId = await sendChanged();
     expect((await show(orderId)).hold_resends).toBe(true);
     expect((await confirm(orderId, otherOrder)).body).toMatchObject({
       changed: [otherOrder],
@@ -142,21 +147,21 @@ describe('over HTTP', () => {
     expect((await confirm(orderId)).body).toMatchObject({ changed: [orderId], unchanged: [] });
   });
 
-  test('a decision about an old or decided resend, or a confirmed order, is a conflict', async () => {
+  test('a decision about an old or decided changed delivery, or a confirmed order, is a conflict', async () => {
     const orderId = await begin();
-    const [older, newer] = [await resend({ ...FIRST, total: '1' }), await resend()];
+    const [older, newer] = [await sendChanged({ ...FIRST, total: '1' }), await sendChanged()];
     const conflict = { status: 409, body: { code: 'conflicting_state' } };
     expect(await decide(orderId, older, 'accepted')).toMatchObject(conflict);
     expect((await decide(orderId, newer, 'refused')).status).toBe(200);
     expect(await decide(orderId, newer, 'accepted')).toMatchObject(conflict);
     await confirm(orderId);
-    expect(await decide(orderId, await resend({ ...FIRST, total: '2' }), 'accepted')).toMatchObject(conflict);
+    expect(await decide(orderId, await sendChanged({ ...FIRST, total: '2' }), 'accepted')).toMatchObject(conflict);
     expect((await show(orderId)).order).toMatchObject({ total: '1250.50', resent: 'undecided' });
   });
 
-  test('resends of an erased customer are not shown', async () => {
+  test('changed deliveries of an erased customer are not shown', async () => {
     const orderId = await begin();
-    await resend();
+    await sendChanged();
     await erase(stack, shop.account, '--phone', '0501234567');
     expect(await show(orderId)).toMatchObject({ resends: [], order: { resent: null } });
     expect(await listed()).toEqual([null]);
@@ -186,9 +191,9 @@ describe('over HTTP', () => {
     },
   );
 
-  test('an invalid decision, order or resend is rejected', async () => {
+  test('an invalid decision, order or changed delivery is rejected', async () => {
     const orderId = await begin();
-    const receiptId = await resend();
+    const receiptId = await sendChanged();
     const codeOf = ({ status, body }: { status: number; body: { code: string } }) => [status, body.code];
     expect(codeOf(await decide(orderId, receiptId, 'maybe'))).toEqual([422, 'invalid_request']);
     for (const id of [0, 'x', 2 ** 52])
@@ -197,9 +202,9 @@ describe('over HTTP', () => {
       expect(codeOf(await decide(orderId, id, 'accepted'))).toEqual([404, 'receipt_not_found']);
   });
 
-  test('resends of another account are not found on every route', async () => {
+  test('changed deliveries of another account are not found on every route', async () => {
     const orderId = await begin();
-    const receiptId = await resend();
+    const receiptId = await sendChanged();
     const { client, ...other } = await openShop(stack, portal);
     const path = `/orders/${orderId}/resends/${receiptId}`;
     expect(await other.post(path, { decision: 'accepted' })).toMatchObject({ body: { code: 'order_not_found' } });
@@ -225,11 +230,11 @@ describe('over HTTP', () => {
 const visit = (path: string, options: BrowserContextOptions = {}): Promise<Page> =>
   openPageAs(portal, shop.person, `/accounts/${shop.account.id}${path}`, options);
 
-const panelOf = (page: Page) => page.locator('.resend-panel');
+const panelOf = (page: Page) => page.locator('.changed-delivery-panel');
 const confirmButton = (place: Locator) => place.getByRole('button', { name: 'Confirm', exact: true });
 /** The fields of the panel by name, each with its labels and values. */
 const fieldsIn = async (page: Page) => {
-  const items = panelOf(page).locator('.resend-fields > li');
+  const items = panelOf(page).locator('.changed-delivery-fields > li');
   await items.first().waitFor();
   const fields = await items.all();
   const linesOf = (field: Locator) => field.locator('h4, dt, dd').allTextContents();
@@ -244,7 +249,7 @@ describeWith('chromium')('on the page', () => {
   test('an order on hold is accepted by keyboard and then confirmed', async () => {
     const orderId = await begin();
     await choose('hold');
-    await resend();
+    await sendChanged();
     const page = await visit(`/review/${orderId}`);
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await panelOf(page).getByText('cannot be confirmed until somebody chooses a version').waitFor();
@@ -254,14 +259,14 @@ describeWith('chromium')('on the page', () => {
     });
     await page.getByRole('button', { name: 'Confirm order R-1' }).click();
     await page.getByText('R-1\u2069 · \u2068Fatima\u2069 was not confirmed').waitFor();
-    await page.locator('.resend-panel:focus').waitFor();
+    await page.locator('.changed-delivery-panel:focus').waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.keyboard.press('Tab');
     await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
     await page.keyboard.press('Enter');
     await panelOf(page).getByText('New version used by').waitFor();
-    await page.locator('.resend-panel:focus').waitFor();
+    await page.locator('.changed-delivery-panel:focus').waitFor();
     await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
     await page.locator('.order-facts').getByText('+971 50 765 4321').waitFor();
     await page.locator('.history').getByText('New version used').waitFor();
@@ -271,10 +276,10 @@ describeWith('chromium')('on the page', () => {
     await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
   });
 
-  test('the button that accepts a resend names what it removes', async () => {
+  test('the button that accepts a changed delivery names what it removes', async () => {
     await choose('hold');
     const orderId = await begin();
-    await resend({ ...FIRST, customer: { ...FIRST.customer, phone: null }, items: [] } as never);
+    await sendChanged({ ...FIRST, customer: { ...FIRST.customer, phone: null }, items: [] } as never);
     const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
     const panel = page.getByRole('region', { name: 'Sent again with changes' });
     await panel.getByText('removed').first().waitFor();
@@ -285,11 +290,11 @@ describeWith('chromium')('on the page', () => {
     expect((await show(orderId)).order).toMatchObject({ customer: { phone: null }, items: [] });
   });
 
-  test('a refused resend changes nothing, and earlier resends are listed with the original values of edited fields', async () => {
+  test('a refused changed delivery changes nothing, and earlier changed deliveries are listed with the original values of edited fields', async () => {
     const orderId = await begin();
     await choose('hold');
-    await resend({ ...FIRST, total: '1' });
-    await resend({ ...FIRST, items: [{ name: 'Water', quantity: 1 }, ...FIRST.items], address: 'Villa 13' });
+    await sendChanged({ ...FIRST, total: '1' });
+    await sendChanged({ ...FIRST, items: [{ name: 'Water', quantity: 1 }, ...FIRST.items], address: 'Villa 13' });
     await shop.patch(`/orders/${orderId}`, { edits: { '/address': 'Villa 12, blue gate' } });
     const page = await visit(`/review/${orderId}`);
     await panelOf(page).waitFor();
@@ -316,14 +321,14 @@ describeWith('chromium')('on the page', () => {
       }));
     const orderId = await begin({ ...FIRST, items: many(1) });
     await choose('hold');
-    const receiptId = await resend({ ...FIRST, total: '1', items: many(2) });
+    const receiptId = await sendChanged({ ...FIRST, total: '1', items: many(2) });
     const page = await visit(`/review/${orderId}`);
     await panelOf(page).getByText('too long to show here').waitFor();
     expect(await fieldsIn(page)).toEqual({
       Total: ['Now', '1,250.50', 'Sent again', '1.00'],
       Items: ['Sent again', 'too long to show here; its receipt has the whole text'],
     });
-    const link = panelOf(page).locator('.resend-when');
+    const link = panelOf(page).locator('.changed-delivery-when');
     expect(await link.getAttribute('href')).toBe(`/accounts/${shop.account.id}/receipts/${receiptId}`);
     await panelOf(page).getByRole('button', { name: 'Use the new version' }).click();
     await panelOf(page).getByText('New version used by').waitFor();
@@ -336,9 +341,9 @@ describeWith('chromium')('on the page', () => {
     await choose('hold');
     const page = await visit('/review');
     await rowOf(page, 'R-2').waitFor();
-    // The page does not know about the resend yet.
+    // The page does not know about the changed delivery yet.
     await intercept(page, '**/orders/updates*', (route) => route.abort());
-    await resend();
+    await sendChanged();
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await confirmButton(page.getByRole('toolbar')).click();
     await page.locator('.decision.is-failed', { hasText: 'was not confirmed. It was sent again' }).waitFor();
@@ -349,7 +354,7 @@ describeWith('chromium')('on the page', () => {
     expect(await Promise.all(ids.map(stateOf))).toEqual(['needs_review', 'confirmed']);
   });
 
-  test('with "ignore" resends are shown for open, confirmed and rejected orders, and the page says that nothing changed', async () => {
+  test('with "ignore" changed deliveries are shown for open, confirmed and rejected orders, and the page says that nothing changed', async () => {
     const [orderId, confirmed, rejected] = [
       await begin(),
       await begin({ ...FIRST, source_order_id: 'R-2' }),
@@ -357,7 +362,7 @@ describeWith('chromium')('on the page', () => {
     ] as [number, number, number];
     await confirm(confirmed);
     await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
-    for (const source_order_id of ['R-1', 'R-2', 'R-3']) await resend({ ...AGAIN, source_order_id });
+    for (const source_order_id of ['R-1', 'R-2', 'R-3']) await sendChanged({ ...AGAIN, source_order_id });
     const page = await visit(`/review/${orderId}`);
     await panelOf(page).getByText('The order has not changed.').waitFor();
     expect(await panelOf(page).getByRole('button').allTextContents()).toEqual([
@@ -379,7 +384,7 @@ describeWith('chromium')('on the page', () => {
 
   test('with "ignore" the key asks which version, and the new one is used and then confirmed', async () => {
     const [orderId] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
-    await resend();
+    await sendChanged();
     const page = await visit('/review');
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await page.keyboard.press('j');
@@ -403,7 +408,7 @@ describeWith('chromium')('on the page', () => {
 
   test('orders of a selection that were sent again are confirmed in their current version only if that is asked for', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
-    await resend();
+    await sendChanged();
     const page = await visit('/review');
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await page.getByRole('checkbox', { name: 'Select all' }).check();
@@ -415,7 +420,7 @@ describeWith('chromium')('on the page', () => {
     expect(await stateOf(ids[0] as number)).toBe('needs_review');
   });
 
-  test('a resend that arrives appears in the open list and order', async () => {
+  test('a changed delivery that arrives appears in the open list and order', async () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
     await choose('hold');
@@ -425,8 +430,8 @@ describeWith('chromium')('on the page', () => {
     expect(await panelOf(page).count()).toBe(0);
     await page.getByRole('button', { name: 'Edit: Address' }).click();
     await page.locator('.field-editor textarea').fill('Villa 14');
-    await resend();
-    await resend({ ...AGAIN, source_order_id: 'R-2' });
+    await sendChanged();
+    await sendChanged({ ...AGAIN, source_order_id: 'R-2' });
     await page.locator('.notice', { hasText: 'This order was just sent again with changes' }).waitFor();
     await panelOf(page).waitFor();
     for (const number of ['R-1', 'R-2'])
@@ -444,7 +449,7 @@ describeWith('chromium')('on the page', () => {
   test('a reviewer is told if somebody else decided in the meantime', async () => {
     const orderId = await begin();
     await choose('hold');
-    const receiptId = await resend();
+    const receiptId = await sendChanged();
     const page = await visit(`/review/${orderId}`);
     await panelOf(page).waitFor();
     await intercept(
@@ -459,13 +464,13 @@ describeWith('chromium')('on the page', () => {
     await panelOf(page).getByRole('button', { name: 'Use the new version' }).press('Enter');
     await page.getByText('Somebody else changed this meanwhile').waitFor();
     await panelOf(page).getByText('Current version kept by').waitFor();
-    await page.locator('.resend-panel:focus').waitFor();
+    await page.locator('.changed-delivery-panel:focus').waitFor();
   });
 
-  test('a newer resend gets the focus before an older one is accepted by key, and the focus stays if the portal is unreachable', async () => {
+  test('a newer changed delivery gets the focus before an older one is accepted by key, and the focus stays if the portal is unreachable', async () => {
     const orderId = await begin();
     await choose('hold');
-    await resend();
+    await sendChanged();
     const page = await visit(`/review/${orderId}`);
     const accept = panelOf(page).getByRole('button', { name: 'Use the new version' });
     const fail = async (route: Route) => {
@@ -476,13 +481,13 @@ describeWith('chromium')('on the page', () => {
     await accept.press('Enter');
     await page.getByText('The portal cannot be reached').first().waitFor();
     await page.locator('button:focus', { hasText: 'Use the new version' }).waitFor();
-    await resend({ ...FIRST, total: '1' });
-    await page.locator('.resend-panel:focus', { hasText: '1,250.50' }).waitFor();
+    await sendChanged({ ...FIRST, total: '1' });
+    await page.locator('.changed-delivery-panel:focus', { hasText: '1,250.50' }).waitFor();
   });
 
   test('the setting is changed on the integrations page and recorded, and a receipt shows its changes', async () => {
     await begin();
-    const receiptId = await resend();
+    const receiptId = await sendChanged();
     const page = await visit('/integrations?tab=resends');
     const card = page.getByRole('radiogroup', { name: 'When your shop sends an order again' });
     await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
@@ -515,7 +520,7 @@ describeWith('chromium')('on the page', () => {
       const orderId = await begin({ ...FIRST, emirate: 'Atlantis' });
       await begin({ ...FIRST, source_order_id: 'R-2' });
       await choose('hold');
-      await resend({ ...AGAIN, address: long, order_number: 'x'.repeat(200) });
+      await sendChanged({ ...AGAIN, address: long, order_number: 'x'.repeat(200) });
       const page = await visit('/review', { colorScheme, locale, ...options });
       await rowOf(page, 'R-1').locator('.badge').nth(1).waitFor();
       await expectAccessible(page);

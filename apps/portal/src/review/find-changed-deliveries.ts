@@ -6,7 +6,7 @@ import { differenceJson } from '@orders/domain/json-members.ts';
 export type Decision = 'accepted' | 'refused';
 
 /** A duplicate receipt with other content than its order. The newest one of an order is pending while `decision` is null. */
-export interface Resend {
+export interface ChangedDelivery {
   order_id: number;
   receipt_id: string;
   /** By Postgres' clock. */
@@ -20,12 +20,12 @@ export interface Resend {
 const MAX_PER_ORDER = 20;
 
 const FIND = {
-  name: 'find-resends',
+  name: 'find-changed-deliveries',
   text: `
 select s.*
 from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
-  select order_id, receipt_id, received_at, changes, decision, decided_by, decided_at from resends
+  select order_id, receipt_id, received_at, changes, decision, decided_by, decided_at from changed_deliveries
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
   order by received_at desc, receipt_id desc limit ${MAX_PER_ORDER}
 ) as s
@@ -33,42 +33,42 @@ order by s.order_id, s.received_at desc, s.receipt_id desc`,
 };
 
 /**
- * Changed resends of these orders of an account, the newest of each order first, at most 20 per order. A resend is kept longer than its
+ * Changed deliveries of these orders of an account, the newest of each order first, at most 20 per order. A changed delivery is kept longer than its
  * receipt, so a reviewer can still decide it after the receipt was dropped.
  */
-export async function findResends(
+export async function findChangedDeliveries(
   database: Database,
   accountId: number,
   orderIds: readonly number[],
-): Promise<Resend[]> {
-  const rows = await run<Resend>(database, FIND, [accountId, orderIds]);
+): Promise<ChangedDelivery[]> {
+  const rows = await run<ChangedDelivery>(database, FIND, [accountId, orderIds]);
   return rows.map(({ changes, ...row }) => ({ ...row, changes: changes.map(differenceJson) }));
 }
 
-/** Whether the newest changed resend of an order has a decision. */
-export type ResendState = 'undecided' | 'decided';
+/** Whether the newest changed delivery of an order has a decision. */
+export type ChangedDeliveryState = 'undecided' | 'decided';
 
-const FIND_RESENT = {
-  name: 'find-resent',
+const FIND_CHANGED = {
+  name: 'find-orders-with-changed-deliveries',
   text: `
 select newest.order_id, newest.decision is null as undecided
 from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
-  select order_id, decision from resends
+  select order_id, decision from changed_deliveries
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
   order by received_at desc, receipt_id desc limit 1
 ) as newest`,
 };
 
-/** Adds `resent` to orders of one account; null if an order has no changed resend. */
-export async function markResent<Order extends { order_id: number }>(
+/** Adds `resent` to orders of one account; null if an order has no changed delivery. */
+export async function markChangedDeliveries<Order extends { order_id: number }>(
   database: Database,
   accountId: number,
   orders: readonly Order[],
-): Promise<(Order & { resent: ResendState | null })[]> {
+): Promise<(Order & { resent: ChangedDeliveryState | null })[]> {
   if (orders.length === 0) return [];
   const ids = orders.map(({ order_id }) => order_id);
-  const rows = await run<{ order_id: number; undecided: boolean }>(database, FIND_RESENT, [accountId, ids]);
+  const rows = await run<{ order_id: number; undecided: boolean }>(database, FIND_CHANGED, [accountId, ids]);
   const resent = new Map(
     rows.map(({ order_id, undecided }) => [order_id, undecided ? 'undecided' : 'decided'] as const),
   );

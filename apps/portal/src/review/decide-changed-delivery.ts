@@ -8,17 +8,17 @@ import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
 import { lockEditable, storeEdits } from './edit-order.ts';
-import type { Decision } from './find-resends.ts';
+import type { Decision } from './find-changed-deliveries.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**
- * Accepts or refuses a resend of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
+ * Accepts or refuses a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
  * does.
  *
- * @returns `conflict` when the order does not need review or its customer was erased, or when the resend has no changes, has a decision or is
- * not the newest with changes; null when the account has no such order, or the receipt is no resend of it.
+ * @returns `conflict` when the order does not need review or its customer was erased, or when the changed delivery has no changes, has a decision or
+ * is not the newest with changes; null when the account has no such order, or the receipt is no changed delivery of it.
  */
-export async function decideResend(
+export async function decideChangedDelivery(
   connection: Connection,
   request: { accountId: number; orderId: number; receiptId: string; decision: Decision; by: string },
 ): Promise<'done' | 'conflict' | null> {
@@ -28,19 +28,19 @@ export async function decideResend(
     const order = await lockEditable(transaction, accountId, orderId);
     if (order === null) return null;
     const key = [accountId, orderId, receiptId];
-    const [resend] = await run<{ changes: Difference[] | null; decision: Decision | null }>(
+    const [delivery] = await run<{ changes: Difference[] | null; decision: Decision | null }>(
       transaction,
-      'select changes, decision from resends where account_id = $1 and order_id = $2 and receipt_id = $3',
+      'select changes, decision from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3',
       key,
     );
-    if (!resend) return null;
-    const { changes } = resend;
-    if (order === 'conflict' || changes === null || resend.decision !== null) return 'conflict';
+    if (!delivery) return null;
+    const { changes } = delivery;
+    if (order === 'conflict' || changes === null || delivery.decision !== null) return 'conflict';
     const [newer] = await run(
       transaction,
-      `select from resends
+      `select from changed_deliveries
        where account_id = $1 and order_id = $2 and changes is not null and (received_at, receipt_id) > (
-         select received_at, receipt_id from resends where account_id = $1 and order_id = $2 and receipt_id = $3
+         select received_at, receipt_id from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3
        ) limit 1`,
       key,
     );
@@ -54,7 +54,7 @@ export async function decideResend(
     }
     await execute(
       transaction,
-      `update resends set decision = $4, decided_by = $5, decided_at = clock_timestamp()
+      `update changed_deliveries set decision = $4, decided_by = $5, decided_at = clock_timestamp()
        where account_id = $1 and order_id = $2 and receipt_id = $3`,
       [...key, decision, by],
     );
@@ -70,7 +70,7 @@ export async function decideResend(
 }
 
 /**
- * The edits that apply the changes of a resend to the order.
+ * The edits that apply the changes of a changed delivery to the order.
  *
  * @returns null when they need the payload and it no longer exists.
  */
@@ -91,9 +91,9 @@ async function editsOf(
   if (ofItems.length + cutChanges.length === 0) return edits;
   const body = (await findReceiptRecord(connection, receiptId, order.account_id))?.body;
   if (!body) return null;
-  const resend = normalizeOrder(parseBody(body)).order;
-  for (const { pointer } of cutChanges) edits[pointer] = valueAt(resend, pointer);
-  const allItems = replaceAllItems(order.items, resend.items, ofItems);
+  const delivery = normalizeOrder(parseBody(body)).order;
+  for (const { pointer } of cutChanges) edits[pointer] = valueAt(delivery, pointer);
+  const allItems = replaceAllItems(order.items, delivery.items, ofItems);
   if (!allItems) return edits;
   for (const { pointer } of ofItems) delete edits[pointer];
   return { ...edits, [allItems.pointer]: allItems.to };
