@@ -69,7 +69,7 @@ export function untilOrdersAreBeingWritten(knex: Knex): Promise<unknown> {
   return until('orders are being written', async () => {
     const { rows } = await knex.raw(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and wait_event = 'relation'
-         and query ~ '^\\s*with input as materialized'`,
+         and query ~ '^\\s*with limited as .*input as materialized'`,
     );
     return rows.length > 0;
   });

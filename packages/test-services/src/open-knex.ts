@@ -10,7 +10,8 @@ interface KnexOptions {
   poolSize?: number;
 }
 
-const databases = new WeakMap<Knex, Database>();
+/** By the client of a knex, as tests may have a stand-in for the knex itself. */
+const databases = new WeakMap<object, Database>();
 
 /** Opens knex, by which tests and measurements read and change rows. The caller calls `destroy`, which also closes what `connectionOf` gives. */
 export function openKnex({ prepared = false, poolSize = 4, ...options }: KnexOptions): Knex {
@@ -20,7 +21,7 @@ export function openKnex({ prepared = false, poolSize = 4, ...options }: KnexOpt
   const log = { warn: silent, error: silent, deprecate: silent, debug: silent };
   const opened = knex({ client: 'pg', connection, pool: { min: 0, max: poolSize }, log });
   const database = openDatabase({ ...options, poolSize, prepared, replans: true });
-  databases.set(opened, database);
+  databases.set(opened.client, database);
   const destroy = opened.destroy.bind(opened) as () => Promise<void>;
   const close = async () => {
     await destroy();
@@ -31,7 +32,7 @@ export function openKnex({ prepared = false, poolSize = 4, ...options }: KnexOpt
 
 /** A pool with the options of a knex of `openKnex`; for a transaction of knex, its connection. */
 export function connectionOf(opened: Knex): Database {
-  const database = databases.get(opened);
+  const database = databases.get(opened.client);
   if (database) return database;
   const client = opened.client as { acquireConnection(): Promise<Database['pool']> };
   const query = async (statement: object) => (await client.acquireConnection()).query(statement as { text: string });
