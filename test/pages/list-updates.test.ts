@@ -172,6 +172,7 @@ describe('another reviewer', () => {
     await rowOf(page, 'G-1').getByText('Being viewed by').waitFor({ state: 'attached' });
     expect(await rowOf(page, 'G-2').getByText('Being viewed by').count()).toBe(0);
     await expectAccessible(page);
+    await other.context().close();
     await viewers.waitFor({ state: 'detached' });
   });
 });
