@@ -3,11 +3,11 @@ import { unseal } from '@orders/database/accounts/seal.ts';
 import { listAudit } from '@orders/database/audit.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { runCommand } from '../harness/run-command.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 import { run } from './run.ts';
 

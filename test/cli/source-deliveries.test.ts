@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { useDirectory } from '../harness/directory.ts';
 import { wooCommerceHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 import { run } from './run.ts';
 

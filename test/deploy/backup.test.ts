@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { claimEndpoints } from '@orders/notifier/claim-endpoints.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import type { Api } from '../harness/api.ts';
 import { ARCHIVE_SETTINGS, type Backup, takeBackup } from '../harness/base-backup.ts';
@@ -13,7 +14,6 @@ import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
 
 /** The confirmed orders behind a cursor, read like the dispatching system does. */
 const follow = (knex: Knex, xid: string): Promise<{ source_order_id: string; confirmed_xid: string }[]> =>

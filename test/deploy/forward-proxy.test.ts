@@ -5,13 +5,14 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { untilReady } from '@orders/test-services/apps.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint } from '../harness/event-receiver.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const directory = makeDirectory();

@@ -4,8 +4,8 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { startChild } from '@orders/test-services/child.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
-import { until } from '../harness/until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

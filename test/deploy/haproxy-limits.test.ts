@@ -2,9 +2,9 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type Haproxy, startHaproxy } from '../harness/haproxy.ts';
 import { describeWith } from '../harness/programs.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** The limit of connections of one address in this test (500 as shipped). haproxy accepts 200 connections in total. */

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { blocksUnder } from '../harness/markdown-blocks.ts';
 import { startStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operating/postgres-upgrade.md'), 'utf8');
 

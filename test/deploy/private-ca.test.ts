@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, expect, test } from '@jest/globals';
+import { untilReady } from '@orders/test-services/apps.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startTlsStores, type TlsStores } from '../harness/tls-stores.ts';
 

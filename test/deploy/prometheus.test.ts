@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { stringify } from 'yaml';
 import type { Api } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RuleFile, type RunningPrometheus, readRuleFile, startPrometheus } from '../harness/prometheus.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** The scrape interval in this test in seconds. A range has several of them. */

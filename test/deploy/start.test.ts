@@ -6,10 +6,10 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { parseSecretsKey } from '@orders/runtime/config/settings.ts';
 import { baseEnvironment, type Child, startChild } from '@orders/test-services/child.ts';
-import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startEventReceiver } from '../harness/event-receiver.ts';
-import { until } from '../harness/until.ts';
 
 const START = resolve(import.meta.dirname, '../../packages/dev-server/src/start.ts');
 
@@ -44,14 +44,9 @@ async function start(
 
 const readDev = async () => JSON.parse(await readFile(join(directory, 'dev.json'), 'utf8'));
 
-async function withKnex<T>(url: string, work: (knex: ReturnType<typeof openKnex>) => Promise<T>): Promise<T> {
-  const knex = openKnex({ url });
-  return work(knex).finally(() => knex.destroy());
-}
-
 /** Waits until all sample orders are written. */
 const samples = (url: string) =>
-  withKnex(url, (knex) =>
+  withKnex({ url }, (knex) =>
     until('the samples are written', async () => {
       const orders = await knex('orders').whereNot('source_order_id', 'like', 'demo-%').select('warnings');
       return orders.length >= 60 && orders;
@@ -124,7 +119,7 @@ describe('npm start', () => {
     const orders = await samples(dev.databaseUrl);
     expect(orders).toHaveLength(60);
     expect(orders.filter(({ warnings }) => warnings.length > 0)).toHaveLength(20);
-    await withKnex(dev.databaseUrl, async (knex) => {
+    await withKnex({ url: dev.databaseUrl }, async (knex) => {
       expect(await knex('orders').where({ review_state: 'cancelled' }).pluck('source_order_id')).toEqual([
         'demo-cancelled',
       ]);
@@ -169,7 +164,7 @@ describe('npm start', () => {
     expect(after.signIns).toEqual(before.signIns);
     expect(await session(after.portalUrl, after.signIns[0])).toMatchObject({ role: 'account_holder' });
     const receipts = async (sourceOrderId: string) =>
-      withKnex(after.databaseUrl, (knex) => knex('receipts').where({ source_order_id: sourceOrderId }));
+      withKnex({ url: after.databaseUrl }, (knex) => knex('receipts').where({ source_order_id: sourceOrderId }));
     expect(await receipts('TLB-48211')).toHaveLength(1);
     // The idempotency key is known, so the receipt of the first start is returned.
     expect(paste(running.printed())).toContain('"duplicate":true');
@@ -179,7 +174,7 @@ describe('npm start', () => {
     const { databaseUrl, intakeUrl, accounts } = await readDev();
     const { secretsKey } = JSON.parse(await readFile(join(directory, 'secrets.json'), 'utf8'));
     const receiver = await startEventReceiver();
-    const { secret } = await withKnex(databaseUrl, (knex) =>
+    const { secret } = await withKnex({ url: databaseUrl }, (knex) =>
       createEndpoint(connectionOf(knex), parseSecretsKey(secretsKey), {
         accountId: accounts[0].id,
         url: receiver.url,

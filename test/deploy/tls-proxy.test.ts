@@ -9,12 +9,12 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readShippedConfig } from '../harness/shipped-config.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const run = promisify(execFile);
 const INTAKE = 'orders.example.com';

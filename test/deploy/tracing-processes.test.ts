@@ -3,12 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { openApi } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const UNAVAILABLE = 'trace receiver unavailable; spans are dropped, orders are not affected';

@@ -11,9 +11,9 @@ import {
   rotateEndpointSecret,
 } from '@orders/database/endpoints/endpoints.ts';
 import type { EventType } from '@orders/domain/events.ts';
+import { until } from '@orders/test-services/until.ts';
 import { startEventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api, notifier } = useStack({ intake: true, worker: true, notifier: true });

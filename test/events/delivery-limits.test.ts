@@ -10,12 +10,12 @@ import {
   requestTest,
 } from '@orders/database/endpoints/endpoints.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { pruneAttempts, removeOrphanedDeliveries } from '@orders/worker/maintenance/prune-deliveries.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { subscribe as subscribeTo } from '../harness/event-receiver.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** Makes a round of attempts slow. */

@@ -9,9 +9,9 @@ import { searchCustomer } from '@orders/domain/customer-search.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { publishEvents } from '@orders/worker/publish-events.ts';
 import { type TestAccount, withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';

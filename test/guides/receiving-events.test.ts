@@ -12,11 +12,11 @@ import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.t
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { Webhook } from 'standardwebhooks';
 import { makeDirectory } from '../harness/directory.ts';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { describeWith } from '../harness/programs.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const PAGE = readSenderPages().find(({ name }) => name === 'receiving-events')?.markdown ?? '';

@@ -6,6 +6,7 @@ import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { readSenderPages } from '@orders/intake/docs/sender-pages/sender-pages.ts';
+import { until } from '@orders/test-services/until.ts';
 import { startReply } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { startLossyProxy } from '../harness/lossy-proxy.ts';
@@ -14,7 +15,6 @@ import { describeWith } from '../harness/programs.ts';
 import { isAsShown, packClient, paste, scriptsOf, shownOutputs } from '../harness/sender-pages.ts';
 import { createTestSource, RECORDED_ORDERS, type RecordedOrder, readDeliveryFixture } from '../harness/sources.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const PAGES = readSenderPages();

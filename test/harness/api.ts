@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { Agent, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isFinal } from '@orders/domain/receipt-states.ts';
+import { until } from '@orders/test-services/until.ts';
 import supertest from 'supertest';
 import { sign } from './hashes.ts';
 import { checkAgainst } from './openapi-check.ts';
-import { until } from './until.ts';
 
 /** An account whose credentials a test uses. */
 export interface TestAccount {

@@ -1,7 +1,7 @@
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { closeAtEnd } from './close-at-end.ts';
 import { readGauge } from './read-metrics.ts';
-import { until } from './until.ts';
 
 /** Where a test can make a statement wait: at its end, when all its rows are written and locked but not committed. */
 export type BarrierName = 'keys taken' | 'receipts claimed' | 'orders written';

@@ -9,11 +9,11 @@ import {
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startPostgres } from '@orders/test-services/postgres.ts';
+import { until } from '@orders/test-services/until.ts';
 import pg from 'pg';
 import { closeAtEnd } from './close-at-end.ts';
 import type { TestDatabase } from './database.ts';
 import type { FaultyPostgres } from './faulty-postgres.ts';
-import { until } from './until.ts';
 
 /** Files that a copy of a data directory omits (PostgreSQL manual, section 25.3.4.4): they are recreated or belong to the running server. */
 const OMITTED_FILES =

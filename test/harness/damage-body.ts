@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
-import { until } from './until.ts';
 
 /** A long random field: Postgres stores a body with it in TOAST, which `damageBody` damages. */
 export const longNote = () => randomBytes(12_000).toString('base64');

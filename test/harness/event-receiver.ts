@@ -10,10 +10,10 @@ import {
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import type { EventType } from '@orders/domain/events.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { Webhook } from 'standardwebhooks';
 import { closeAtEnd } from './close-at-end.ts';
 import type { Stack } from './stack.ts';
-import { until } from './until.ts';
 
 /** A delivery as it arrived. */
 export interface ReceivedEvent {

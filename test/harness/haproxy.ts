@@ -7,9 +7,9 @@ import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { closeAtEnd } from './close-at-end.ts';
 import { readShippedConfig } from './shipped-config.ts';
-import { until } from './until.ts';
 
 /** Interval of the readiness checks; after two failures the intake gets no requests. */
 const CHECK_MS = 300;

@@ -1,17 +1,18 @@
 import { writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
+import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import type { PoliteLoad, PoliteRun } from '../../verification/bench/src/isolation/polite-sender.ts';
 import { type Driver, startDriver } from '../../verification/bench/src/load/start-driver.ts';
 import { usageOf } from '../../verification/bench/src/measure/processes.ts';
 import { createPerson, type TestPerson } from './people.ts';
-import { startApp, untilReady } from './processes.ts';
+import { startApp } from './processes.ts';
 import { QUEUE_KIND } from './queue.ts';
 import { type Stack, startStack, type TestAccount } from './stack.ts';
-import { until } from './until.ts';
 
 /** Node's heap limit in a pod of 1 GiB. */
 const HEAP = '--max-old-space-size=512';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { until } from '@orders/test-services/until.ts';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from 'smtp-server';
 import { closeAtEnd } from './close-at-end.ts';
-import { until } from './until.ts';
 
 /** A mail as it arrived. */
 export interface ReceivedMail {

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type Child, startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { runAsUnprivileged } from '@orders/test-services/postgres.ts';
+import { until } from '@orders/test-services/until.ts';
 import pg from 'pg';
 import { POOLER_USERS } from './database.ts';
 import { readShippedConfig } from './shipped-config.ts';
-import { until } from './until.ts';
 
 /** A real PgBouncer in transaction mode, configured as in `deploy/pgbouncer`. */
 export interface TestPooler {

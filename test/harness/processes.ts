@@ -2,8 +2,6 @@ import { mainOf, type Output, startProgram } from '@orders/test-services/apps.ts
 import type { Child } from '@orders/test-services/child.ts';
 import { closeAtEnd } from './close-at-end.ts';
 
-export { untilReady } from '@orders/test-services/apps.ts';
-
 /**
  * Starts an app as a separate process, as in production, so that a test can kill it. It is killed after the test file at the latest.
  *

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { startChild } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { parse } from 'yaml';
 import { documentedMetrics, seriesOf } from './read-metrics.ts';
-import { until } from './until.ts';
 
 export interface Rule {
   alert?: string;

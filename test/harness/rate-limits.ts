@@ -1,8 +1,8 @@
 import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { isRedisUrl } from '@orders/queue/open-redis.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from './api.ts';
 import type { RunningIntake, Stack } from './stack.ts';
-import { until } from './until.ts';
 
 /** The remaining quota in a reply's `RateLimit` header. */
 export function leftOf({ headers: { ratelimit = '' } }: Reply): number {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@orders/test-services/ports.ts';
 import { type LocalRedis, startRedis } from '@orders/test-services/redis.ts';
+import { until } from '@orders/test-services/until.ts';
 import { Redis } from 'ioredis';
 import { closeAtEnd } from './close-at-end.ts';
-import { until } from './until.ts';
 
 /** A real Redis Cluster whose nodes can be killed and frozen. */
 export interface TestCluster {

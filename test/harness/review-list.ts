@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
-import { until } from './until.ts';
 import type { PooledDatabase } from './use-database.ts';
 
 /** The rows that the only connection of the pool reads from tables and indexes. */

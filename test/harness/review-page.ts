@@ -1,10 +1,10 @@
 import { expect } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { openPageAs } from './browser.ts';
 import { below, createPerson, signIn, type TestPerson } from './people.ts';
 import { extendUndo } from './review-list.ts';
 import type { Stack, TestAccount } from './stack.ts';
-import { until } from './until.ts';
 import { useStack } from './use-stack.ts';
 
 /** An account with a reviewer. */

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { isFinal } from '@orders/domain/receipt-states.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { RunningIntake, Stack, TestAccount } from './stack.ts';
-import { until } from './until.ts';
 
 /** A history without failed attempts. It may contain expired leases, as after a crash of a worker or of Postgres. */
 export const NO_FAILED_ATTEMPT = expect.not.arrayContaining([

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openConnection } from '@orders/test-services/load/connection.ts';
-import { until } from './until.ts';
+import { until } from '@orders/test-services/until.ts';
 
 /** Sends an order with this `source_order_id` and returns the reply; `body` is null if it is not JSON. */
 type Send = (sourceOrderId: string) => Promise<{ status: number; body: { receipt_id: string; code?: string } | null }>;

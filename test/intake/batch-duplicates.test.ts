@@ -1,17 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, lockTables, whoWait } from '../harness/barriers.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { describeLarge } from '../harness/programs.ts';
 import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let holds: Hold[] = [];

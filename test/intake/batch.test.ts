@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import { listRejected } from '@orders/database/rejected-deliveries.ts';
+import { until } from '@orders/test-services/until.ts';
 import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { startStack } from '../harness/stack.ts';
 import { countStored, readBodies } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, intake, account } = useStack({

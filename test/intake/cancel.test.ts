@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { readOrders } from '@orders/cli/list-orders.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { until } from '@orders/test-services/until.ts';
 import { hold } from '../harness/barriers.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';

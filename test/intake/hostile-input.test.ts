@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import fc from 'fast-check';
 import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';
@@ -14,7 +15,6 @@ import { QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
 import { readGauge, readMetrics } from '../harness/read-metrics.ts';
 import { countStored } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** `npm run test:full` sends 20,000. */

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
+import { until } from '@orders/test-services/until.ts';
 import { closeBarrier, installBarriers, whoWait } from '../harness/barriers.ts';
 import { createPerson, type PortalClient, signIn } from '../harness/people.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
 import { runOrders } from '../harness/run-command.ts';
 import type { RunningIntake, TestAccount } from '../harness/stack.ts';
 import { readBodies } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const REUSED = 'idempotency_key_reused';

@@ -9,10 +9,10 @@ import {
 } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { KEY_SCOPES, type KeyScope } from '@orders/domain/api-key.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { moveClock } from '../harness/clock.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, intake } = useStack({ intake: true });

@@ -2,10 +2,10 @@ import { expect, test } from '@jest/globals';
 import { createEndpoint, requestTest } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { PROBLEMS } from '@orders/domain/problems.ts';
+import { until } from '@orders/test-services/until.ts';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { startEventReceiver } from '../harness/event-receiver.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** A webhook of the document, as far as the test reads it. */

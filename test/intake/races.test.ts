@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { createKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
+import { until } from '@orders/test-services/until.ts';
 import {
   type BarrierName,
   closeBarrier,
@@ -17,7 +18,6 @@ import { readGauge } from '../harness/read-metrics.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import type { RunningIntake, RunningWorker, TestAccount } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describe('forced races between requests', () => {

@@ -5,12 +5,12 @@ import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const NEVER_SEEN = { status: 'never_seen', receipt_id: null, order_id: null, received_at: null };

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
 import { createKey, replaceKey, revokeKey } from '@orders/database/accounts/api-keys.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock } from '../harness/clock.ts';
@@ -12,7 +13,6 @@ import { testQueues } from '../harness/queue.ts';
 import { untilCountersShared } from '../harness/rate-limits.ts';
 import { type TestAccount, withStack } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let signed: TestAccount;

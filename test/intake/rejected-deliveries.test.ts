@@ -4,12 +4,12 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { listRejected, pruneRejected, type RejectedDelivery } from '@orders/database/rejected-deliveries.ts';
 import { REJECTIONS } from '@orders/domain/rejections.ts';
+import { until } from '@orders/test-services/until.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { sign } from '../harness/hashes.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import type { RunningIntake, TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, intake } = useStack({ intake: true });

@@ -4,12 +4,12 @@ import type { IncomingReceipt } from '@orders/database/receipts/record-receipts.
 import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { openProducer, type Producer } from '@orders/queue/open-producer.ts';
 import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
+import { until } from '@orders/test-services/until.ts';
 import { createAdmission } from '../../apps/intake/src/admission/admission.ts';
 import { createMetrics } from '../../apps/intake/src/observability/metrics.ts';
 import { createReceiptWriter, type ReceiptWriter } from '../../apps/intake/src/receipts/receipt-writer.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { startQueue, type TestQueue } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const REPLAYING = 1;

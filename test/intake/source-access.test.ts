@@ -5,9 +5,9 @@ import { listRejected } from '@orders/database/rejected-deliveries.ts';
 import { removeSource, replaceSourceId, replaceSourceSecret, type Source } from '@orders/database/sources/sources.ts';
 import { createSourceId } from '@orders/domain/api-key.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
+import { until } from '@orders/test-services/until.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const BODY = JSON.stringify({ source_order_id: 'x-1' });

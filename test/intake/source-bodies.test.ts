@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
+import { until } from '@orders/test-services/until.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let source: Source;

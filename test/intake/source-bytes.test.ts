@@ -90,7 +90,7 @@ test(`deliveries to sources and other orders in one batch keep their bytes, with
       ...replay,
       idempotencyKey: `${replay.idempotencyKey} sha256:${replay.body.toString('hex')}`,
       originalId: randomUUIDv7(),
-      isChangedDelivery: true,
+      isSameOrder: true,
     }));
     if (mismatches.length === 0) continue;
     const kept = await storeMismatches(database, randomUUIDv7(), 10_000, mismatches);

@@ -3,10 +3,10 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api, account } = useStack({ intake: true, account: 'each test' });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('status, the queue on %s', (kind) => {

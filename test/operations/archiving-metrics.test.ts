@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { readArchiving, readDatabaseUse } from '@orders/intake/observability/read-archiving.ts';
+import { until } from '@orders/test-services/until.ts';
 import { ARCHIVE_SETTINGS } from '../harness/base-backup.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const METRICS = ['postgres_archive_failing', 'postgres_archive_age_seconds', 'postgres_archive_waiting_segments'];
 

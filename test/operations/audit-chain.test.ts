@@ -8,12 +8,12 @@ import { runCli } from '@orders/cli/run-cli.ts';
 import { recordAudit } from '@orders/database/audit.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import type { Knex } from 'knex';
 import { run } from '../cli/run.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { NOWHERE } from '../harness/run-command.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const MAIN = join(import.meta.dirname, '../../apps/cli/src/main.ts');

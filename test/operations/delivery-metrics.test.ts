@@ -3,10 +3,10 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createEndpoint, pauseEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
+import { until } from '@orders/test-services/until.ts';
 import { moveClock } from '../harness/clock.ts';
 import { createTestDatabase, PREPARED } from '../harness/database.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, intake, api } = useStack({ intake: true, worker: true });

@@ -6,10 +6,10 @@ import { createAccount } from '@orders/database/accounts/accounts.ts';
 import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
+import { until } from '@orders/test-services/until.ts';
 import pg from 'pg';
 import { readBlocks } from '../harness/markdown-blocks.ts';
 import { insertOrder, makeReviewOlder } from '../harness/review-list.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/dispatch.md'), 'utf8');

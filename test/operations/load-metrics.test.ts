@@ -6,13 +6,13 @@ import type { Database } from '@orders/database/connect.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { readLoad } from '@orders/intake/observability/read-load.ts';
+import { until } from '@orders/test-services/until.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const OF_POSTGRES = ['orders_receipts_waiting', 'orders_receipts_dead', 'orders_oldest_waiting_seconds'];

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { poisonOrders } from '../harness/damage-body.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, intake, api, worker, portal, account } = useStack({

@@ -4,7 +4,7 @@ import { migrate, runMigrations } from '@orders/database/migrate.ts';
 import type { Migration } from '@orders/database/migrations/index.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
-import { until } from '../harness/until.ts';
+import { until } from '@orders/test-services/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const { db } = useDatabase();

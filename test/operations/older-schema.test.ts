@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { migrate } from '@orders/database/migrate.ts';
+import { until } from '@orders/test-services/until.ts';
 import { expectSettled } from '../harness/settled.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let newest: string;

@@ -4,6 +4,7 @@ import { createPartitions } from '@orders/database/partitions/create-partitions.
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import type { Knex } from 'knex';
 import type { Reply } from '../harness/api.ts';
@@ -17,7 +18,6 @@ import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const APPS = ['intake', 'worker', 'portal', 'notifier'] as const;
 const PASSWORDS = {

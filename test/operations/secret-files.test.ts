@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { untilReady } from '@orders/test-services/apps.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { openApi } from '../harness/api.ts';
 import { makeDirectory } from '../harness/directory.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const directory = makeDirectory();

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { findMarkers, markedOrder, PERSONAL } from '../harness/marked-order.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../harness/otlp-receiver.ts';
 import { describeQueues, listJobs, QUEUE_KIND } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const [SERVER, CONSUMER] = [2, 5];

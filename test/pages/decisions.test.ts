@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, holdRequests, intercept, stopTime } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -12,7 +13,6 @@ import {
   statesOf,
   useReviewList,
 } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 

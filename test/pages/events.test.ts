@@ -3,13 +3,13 @@ import { createEndpoint, listAttempts, pauseEndpoint } from '@orders/database/en
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { DELIVERY_ERRORS } from '@orders/domain/endpoints.ts';
 import { EVENT_TYPES } from '@orders/domain/events.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept, openPageAs } from '../harness/browser.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api, portal } = useStack({

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -14,7 +15,6 @@ import {
   useReviewList,
   watchDecisions,
 } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 

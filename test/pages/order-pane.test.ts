@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, intercept } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { factOf, inputOf, useOpenOrder } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 
 const ORDER = {
   source_order_id: 'P-1',

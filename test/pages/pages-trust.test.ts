@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPageAs } from '../harness/browser.ts';
 import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let frozen: Child | undefined;

@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Page, Route } from 'playwright-core';
 import { holdRequests, intercept, stopTime } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -15,7 +16,6 @@ import {
   useReviewList,
   watchDecisions,
 } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 

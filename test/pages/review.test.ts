@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { WARNINGS } from '@orders/domain/normalize/warnings.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, intercept, openPage, stopTime } from '../harness/browser.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { extendUndoOf, factOf, numbered, type ReviewedShop, rowOf, useReviewList } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 
 const describe = describeWith('chromium');
 

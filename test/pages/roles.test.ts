@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { MemberRole } from '@orders/database/users/memberships.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
@@ -8,7 +9,6 @@ import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { makeReviewOlder } from '../harness/review-list.ts';
 import { afterKeys, numbered, rowOf, watchDecisions } from '../harness/review-page.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');

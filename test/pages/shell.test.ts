@@ -1,4 +1,5 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, holdRequests, intercept, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { createPerson, type TestPerson } from '../harness/people.ts';
@@ -6,7 +7,6 @@ import { describeWith } from '../harness/programs.ts';
 import { insertOrder } from '../harness/review-list.ts';
 import { extendUndoOf, rowOf, watchDecisions } from '../harness/review-page.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const describe = describeWith('chromium');

@@ -3,12 +3,12 @@ import { describe, expect, test } from '@jest/globals';
 import { setMapping } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPageAs } from '../harness/browser.ts';
 import { createPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });

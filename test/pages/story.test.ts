@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { openPage } from '../harness/browser.ts';
 import { testWith } from '../harness/programs.ts';
 import { runCommand } from '../harness/run-command.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const test = testWith('chromium');

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
 import { expectAccessible, intercept, openPageAs } from '../harness/browser.ts';
 import { erase } from '../harness/erasure.ts';
@@ -8,7 +9,6 @@ import { below, createPerson, openShop, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { numbered, rowOf } from '../harness/review-page.ts';
 import { listChanges } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = numbered('R-1');

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { type Hold, hold, untilOrdersAreBeingWritten, whoWait } from '../harness/barriers.ts';
 import { accountWithEvents, CUSTOMER_MEMBERS, erase, markersFor, NOT_ERASED } from '../harness/erasure.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let held: Hold | undefined;

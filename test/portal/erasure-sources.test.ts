@@ -2,10 +2,10 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
 import { type Source, setMapping } from '@orders/database/sources/sources.ts';
+import { until } from '@orders/test-services/until.ts';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api } = useStack({ intake: true, worker: true });

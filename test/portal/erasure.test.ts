@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { chainAuditEvents } from '@orders/worker/chain-audit.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { run } from '../cli/run.ts';
@@ -19,7 +20,6 @@ import { openShop, type Shop } from '../harness/people.ts';
 import { runOrders } from '../harness/run-command.ts';
 import type { RunningWorker, TestAccount } from '../harness/stack.ts';
 import { readBodies } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** More data of the same customer, without the values that the erasure searches for. */

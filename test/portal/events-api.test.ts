@@ -2,12 +2,12 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createEndpoint, type Endpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { EVENT_TYPES, eventId } from '@orders/domain/events.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { type EventReceiver, startEventReceiver } from '../harness/event-receiver.ts';
 import { createPerson, openShop, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { listChanges } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let receiver: EventReceiver;

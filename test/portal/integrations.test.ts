@@ -6,6 +6,7 @@ import { describe, expect, test } from '@jest/globals';
 import { setSuspended } from '@orders/database/accounts/accounts.ts';
 import { rotateSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { REJECTIONS } from '@orders/domain/rejections.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPageAs } from '../harness/browser.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
@@ -15,7 +16,6 @@ import { openShop, type PortalClient } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import type { TestAccount } from '../harness/stack.ts';
 import { listChanges } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const directory = makeDirectory();

@@ -6,13 +6,13 @@ import tls from 'node:tls';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readConfig } from '@orders/portal/config.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { type MailServer, startMailServer } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { readMetrics } from '../harness/read-metrics.ts';
 import type { RunningPortal } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const open: { close(): Promise<void> }[] = [];

@@ -3,6 +3,7 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { createInvitation } from '@orders/database/users/invitations.ts';
 import { hashApiKey } from '@orders/domain/api-key.ts';
 import { findAuthenticatedKeys } from '@orders/intake/pipeline/find-authenticated-keys.ts';
+import { until } from '@orders/test-services/until.ts';
 import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn, type TestPerson } from '../harness/people.ts';
@@ -11,7 +12,6 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { withStack } from '../harness/stack.ts';
 import { isChange, listChanges } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let operator: TestPerson;

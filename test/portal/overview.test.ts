@@ -9,6 +9,7 @@ import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { type Activity, readActivity } from '@orders/portal/overview/read-activity.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { rollUpActivity } from '@orders/worker/maintenance/roll-up-activity.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
@@ -19,7 +20,6 @@ import { stopClock } from '../harness/clock.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { createPerson, signIn } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const MINUTE = 60_000;

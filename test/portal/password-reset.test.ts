@@ -3,12 +3,12 @@ import { createInvitation } from '@orders/database/users/invitations.ts';
 import { removeOldSignIns } from '@orders/database/users/sign-in-attempts.ts';
 import { findUser, removeUser } from '@orders/database/users/users.ts';
 import { createPasswordReset } from '@orders/portal/sign-in/password-reset-routes.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
 import { addTotp, startSignIn } from '../harness/second-factors.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, portal, mailServer } = useStack({ portal: true, mailServer: true });

@@ -3,9 +3,9 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { knex, db, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });

@@ -4,11 +4,11 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { until } from '@orders/test-services/until.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { insertOrder, insertOrders, NO_FILTER } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const { db } = useDatabase();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { createPerson, openShop, type PortalClient, signIn } from '../harness/people.ts';
 import { createTestSource, deliver, SOURCE_SECRET, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { listChanges } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, api, portal } = useStack({ intake: { BASE_PATH: '/api' }, worker: true, portal: true });

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { createInvitation } from '@orders/database/users/invitations.ts';
+import { until } from '@orders/test-services/until.ts';
 import { createAuthenticator } from '../harness/authenticator.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { openIdentityVisit } from '../harness/identity-provider/visit.ts';
 import { linkIn } from '../harness/mail-server.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
 import { addPasskey, addTotp } from '../harness/second-factors.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, portal, mailServer, provider } = useStack({ portal: true, mailServer: true, provider: true });

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/base-backup.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, NO_FAILED_ATTEMPT, written } from '../harness/settled.ts';
 import { SOON_EXPIRED, type Stack, startStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 describe('Postgres with a synchronous standby', () => {
   let primary: FaultyPostgres;

@@ -7,15 +7,16 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { createEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
+import { untilReady } from '@orders/test-services/apps.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 import { callEndpoint, startEventReceiver } from '../harness/event-receiver.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { testWith } from '../harness/programs.ts';
 import { withStack } from '../harness/stack.ts';
 import { makeCertificates } from '../harness/tls-stores.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const closes: (() => Promise<unknown>)[] = [];

@@ -4,12 +4,12 @@ import { createKey } from '@orders/database/accounts/api-keys.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type AttackResult, attack, attackRequest } from '../../verification/bench/src/isolation/attack.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { useIsolation } from '../harness/isolation.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const isolation = useIsolation();
 const opened: RawConnection[] = [];

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { untilOrdersAreBeingWritten } from '../harness/barriers.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describeQueues('a worker killed with SIGKILL, the queue on %s', (kind) => {

@@ -18,6 +18,7 @@ import { REJECTIONS } from '@orders/domain/rejections.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { Redis } from 'ioredis';
 import { hold, lockTables, whoWait } from '../harness/barriers.ts';
 import { makeDirectory } from '../harness/directory.ts';
@@ -39,7 +40,6 @@ import { findProgram } from '../harness/programs.ts';
 import { createTestSource } from '../harness/sources.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { readFiles, readRedis, readTables } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 
 const SECRET = {
   'a key of no account': createApiKey(),

@@ -6,9 +6,9 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { until } from '@orders/test-services/until.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeQueues, listJobs } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const APPS = resolve(import.meta.dirname, '../../apps');

@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect, test } from '@jest/globals';
 import { findEndpoint, listAttempts } from '@orders/database/endpoints/endpoints.ts';
+import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type EventReceiver, subscribe as subscribeTo } from '../harness/event-receiver.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { stack, knex, db, api } = useStack({ queue: QUEUE_KIND, intake: true, worker: true });

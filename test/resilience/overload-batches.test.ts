@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { moveClock, stopClock } from '../harness/clock.ts';
 import { exchange, head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import type { RunningIntake, TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let intake: RunningIntake;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { hold } from '../harness/barriers.ts';
 import { stopClock } from '../harness/clock.ts';
@@ -6,7 +7,6 @@ import { describeQueues, QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head } from '../harness/raw-http.ts';
 import { readMetrics, type Sample } from '../harness/read-metrics.ts';
 import { type RunningIntake, type TestAccount, withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 describe('orders above the limit of intake', () => {

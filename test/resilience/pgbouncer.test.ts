@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { migrate } from '@orders/database/migrate.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
 import { startPgBouncer, type TestPooler } from '../harness/pgbouncer.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -9,7 +10,6 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { expectOrderFlow, expectSettled, written } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
 
 const SERVER_CONNECTIONS = 4;
 const [KIND = 'postgres'] = QUEUE_KINDS;

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { insertLongest, LONG_ORDER } from '../harness/longest-account.ts';
@@ -18,7 +19,6 @@ import {
 } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import type { RunningPortal } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** The heap limit of Node, half of that in a pod. */

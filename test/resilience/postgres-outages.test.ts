@@ -4,13 +4,13 @@ import { type AddressInfo, createServer } from 'node:net';
 import { beforeAll, expect, test } from '@jest/globals';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { testWith } from '../harness/programs.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 import { type RunningIntake, SOON_EXPIRED, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
 
 describeQueues('Postgres killed and started again, the queue on %s', (kind) => {
   let postgres: FaultyPostgres;

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { findReceipt } from '@orders/database/receipts/find-receipt.ts';
+import { until } from '@orders/test-services/until.ts';
 import { openReadReplica } from '../../apps/intake/src/receipts/read-replica.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { closeAtEnd } from '../harness/close-at-end.ts';
 import { PREPARED } from '../harness/database.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const UNKNOWN_RECEIPT = '00000000-0000-7000-8000-000000000000';

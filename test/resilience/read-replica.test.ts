@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
+import { until } from '@orders/test-services/until.ts';
 import { lockTables } from '../harness/barriers.ts';
 import { STANDBY_SETTINGS, type Standby, startStandby } from '../harness/base-backup.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 describe('status requests with a read replica', () => {
   let primary: FaultyPostgres;

@@ -2,12 +2,12 @@ import { beforeAll, expect, test } from '@jest/globals';
 import { setRateLimit } from '@orders/database/accounts/accounts.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
 import { LANES } from '@orders/queue/wake-up.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Api, Reply } from '../harness/api.ts';
 import { describeWith } from '../harness/programs.ts';
 import { startRedisCluster, type TestCluster } from '../harness/redis-cluster.ts';
 import { expectOrderFlow, expectSettled } from '../harness/settled.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const ORDERS = 600;
 const LIMIT = { requests: 100_000, seconds: 3600 };

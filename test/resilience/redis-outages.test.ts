@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
+import { until } from '@orders/test-services/until.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type RunningIntake, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 describeWith('redis-server')('with Redis down', () => {
   let redis: FaultyRedis;

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
+import { until } from '@orders/test-services/until.ts';
 import { type Haproxy, SAFE_DRAIN_DELAY, type Server, startHaproxy } from '../harness/haproxy.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -7,7 +8,6 @@ import { QUEUE_KIND } from '../harness/queue.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { onOneConnection, startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const ROUNDS = Number(process.env.ROLLING_ROUNDS ?? 1);

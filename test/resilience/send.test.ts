@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import { type FaultyRedis, startFaultyRedis } from '@orders/test-services/faulty-redis.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { useDirectory } from '../harness/directory.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
 import { type Sending, type Sent, startSend, withoutProgress } from '../harness/send.ts';
 import { type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 const ORDERS = Number(process.env.SEND_ORDERS ?? 3000);
 /** Enough requests that some are in flight at every kill. */

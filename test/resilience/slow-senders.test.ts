@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { createBoundedServer } from '../../packages/http/src/create-bounded-server.ts';
 import { head, openRaw, type RawConnection } from '../harness/raw-http.ts';
 import { readGauge } from '../harness/read-metrics.ts';
 import type { RunningIntake } from '../harness/stack.ts';
 import { countStored } from '../harness/stored.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** Far below any timeout, so that the connection never counts as silent. */

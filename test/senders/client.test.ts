@@ -13,14 +13,15 @@ import { createKey, type KeyAccess } from '@orders/database/accounts/api-keys.ts
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { createApiKey } from '@orders/domain/api-key.ts';
 import { PROBLEMS, type ProblemCode } from '@orders/domain/problems.ts';
+import { untilReady } from '@orders/test-services/apps.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { lockTables, whoWait } from '../harness/barriers.ts';
-import { startApp, untilReady } from '../harness/processes.ts';
+import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { expectSettled, written } from '../harness/settled.ts';
 import { type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 type Options = Partial<ConstructorParameters<typeof OrdersClient>[0]>;

@@ -4,9 +4,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import { baseEnvironment } from '@orders/test-services/child.ts';
+import { until } from '@orders/test-services/until.ts';
 import { useDirectory } from '../harness/directory.ts';
 import { MAIN, ordersOf, send, startSend, withoutProgress } from '../harness/send.ts';
-import { until } from '../harness/until.ts';
 
 const files = useDirectory();
 const servers: Server[] = [];

@@ -4,13 +4,13 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { expectSettled } from '../harness/settled.ts';
 import type { RunningIntake, RunningWorker } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const BY = 'reviewer@shop.example';

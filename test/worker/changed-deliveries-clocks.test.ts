@@ -10,8 +10,8 @@ import {
   findChangedDeliveries,
   markChangedDeliveries,
 } from '@orders/portal/review/find-changed-deliveries.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const ORDER = { source_order_id: 'SHOP-1', customer: { phone: '0501234567' } };

@@ -6,6 +6,7 @@ import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { decideChangedDelivery } from '@orders/portal/review/decide-changed-delivery.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { writeDuplicates } from '@orders/worker/changed-deliveries/write-duplicates.ts';
 import { claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import type { Knex } from 'knex';
@@ -13,7 +14,6 @@ import { type Hold, hold, untilPostponed, whoWait } from '../harness/barriers.ts
 import { CUSTOMER, CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
 import { startApp } from '../harness/processes.ts';
 import { expectSettled, NO_FAILED_ATTEMPT } from '../harness/settled.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const FIRST = { source_order_id: 'first', customer: { phone: '0501234567' }, total: '10' };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { damageBody, longNote } from '../harness/damage-body.ts';
 import { listJobs } from '../harness/queue.ts';
 import type { RunningWorker, TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 let other: TestAccount;

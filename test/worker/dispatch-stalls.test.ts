@@ -6,11 +6,11 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { PUBLISH_LOCK } from '../../packages/database/src/run.ts';
 import { moveClock } from '../harness/clock.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** A role like that of intake: it may read, but not see other sessions. */

@@ -4,11 +4,11 @@ import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { ascending } from '@orders/database/receipts/uuids.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
+import { until } from '@orders/test-services/until.ts';
 import type { PoolClient } from 'pg';
 import { hold, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { expectSettled } from '../harness/settled.ts';
 import { type RunningIntake, type RunningWorker, type Stack, startStack, type TestAccount } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 
 let stack: Stack;
 /** Its wake-ups are lost, and no sweep takes its receipts before the test sends their wake-up. */

@@ -9,6 +9,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
 import { readActivity } from '@orders/portal/overview/read-activity.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { dropOldPartitions } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { type Hold, hold, whoWait } from '../harness/barriers.ts';
@@ -16,7 +17,6 @@ import { QUEUE_KINDS } from '../harness/queue.ts';
 import { gaugeOf, readMetrics } from '../harness/read-metrics.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { startSteadyLoad } from '../harness/steady-load.ts';
-import { until } from '../harness/until.ts';
 
 const DAY = 24 * 3_600_000;
 const WEEK = 7 * DAY;

@@ -6,6 +6,7 @@ import { openProducer } from '@orders/queue/open-producer.ts';
 import { startConsumer } from '@orders/queue/start-consumer.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import { createOutageLog } from '@orders/runtime/observability/outage-log.ts';
+import { until } from '@orders/test-services/until.ts';
 import { createLeaseReleaser } from '../../apps/worker/src/lease-releaser.ts';
 import { createMetrics } from '../../apps/worker/src/metrics.ts';
 import { processBatch } from '../../apps/worker/src/process-batch.ts';
@@ -14,7 +15,6 @@ import { sweep } from '../../apps/worker/src/sweep.ts';
 import { createWriteBatch } from '../../apps/worker/src/write-batch.ts';
 import { memoryLog } from '../harness/log.ts';
 import { describeQueues, startQueue } from '../harness/queue.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const NO_QUEUE = { wakeUpLater: () => {} };

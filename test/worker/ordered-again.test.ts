@@ -2,9 +2,9 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
+import { until } from '@orders/test-services/until.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const REOPENED = { pointer: '/cancelled', from: true, to: false };

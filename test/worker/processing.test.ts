@@ -4,11 +4,11 @@ import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { openQueueStats } from '@orders/queue/queue-stats.ts';
+import { until } from '@orders/test-services/until.ts';
 import { claimAlone, claimReceipts } from '@orders/worker/receipts/claim-receipts.ts';
 import { PREPARED } from '../harness/database.ts';
 import { describeQueues } from '../harness/queue.ts';
 import type { RunningWorker } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** Makes Postgres reject orders with a given number. No payload of a sender can cause this. */

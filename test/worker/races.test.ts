@@ -5,6 +5,7 @@ import type { WakeUp } from '@orders/queue/wake-up.ts';
 import type { Child } from '@orders/test-services/child.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
+import { until } from '@orders/test-services/until.ts';
 import { run } from '../cli/run.ts';
 import {
   type BarrierName,
@@ -19,7 +20,6 @@ import { startApp } from '../harness/processes.ts';
 import { describeQueues } from '../harness/queue.ts';
 import { expectSettled } from '../harness/settled.ts';
 import { type RunningWorker, type TestAccount, withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 /** For a worker that waits for a lock: one job at a time, and no maintenance or sweep. */

@@ -17,6 +17,7 @@ import { type Connection, inRolledBackTransaction, inTransaction, run } from '@o
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
+import { until } from '@orders/test-services/until.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { readNewReceipts } from '@orders/worker/process-batch.ts';
@@ -26,7 +27,6 @@ import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import type { Knex } from 'knex';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { withStack } from '../harness/stack.ts';
-import { until } from '../harness/until.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const DAY = 24 * 3600 * 1000;

@@ -24,7 +24,7 @@ export interface DifferingReplay {
   originalId: string;
   originalLength: number;
   /** Whether it has the same `source_order_id` as the original. */
-  isChangedDelivery: boolean;
+  isSameOrder: boolean;
 }
 
 /** A replay whose content differs from that of its original. */
@@ -76,10 +76,10 @@ export async function compareBytes(
       recordAgain(delivery);
       continue;
     }
-    const isChangedDelivery = sourceOrderId === delivery.receipt.sourceOrderId;
-    // `isSame` is null if the original's body was erased. Then a changed delivery counts as identical, and another order as differing.
-    if (isSame ?? isChangedDelivery) resolveReplay(deps, delivery, originalId);
-    else differing.push({ delivery, originalId, originalLength, isChangedDelivery });
+    const isSameOrder = sourceOrderId === delivery.receipt.sourceOrderId;
+    // `isSame` is null if the original's body was erased. Then the same order counts as identical, and another one as differing.
+    if (isSame ?? isSameOrder) resolveReplay(deps, delivery, originalId);
+    else differing.push({ delivery, originalId, originalLength, isSameOrder });
   }
   return differing;
 }
@@ -92,7 +92,7 @@ export async function compareContent(
 ): Promise<MismatchedReplay[]> {
   const { database, slicer, fingerprint } = deps;
   // A replay with another `source_order_id` certainly has other content.
-  const originalIds = differing.flatMap(({ originalId, isChangedDelivery }) => (isChangedDelivery ? originalId : []));
+  const originalIds = differing.flatMap(({ originalId, isSameOrder }) => (isSameOrder ? originalId : []));
   const bodies = originalIds.length > 0 ? await readOriginalBodies(database, accountId, originalIds) : new Map();
   let isSliceOver = await slicer.next(accountId);
   const fingerprintOf = async (body: Buffer) => {
@@ -102,15 +102,14 @@ export async function compareContent(
   const fingerprints = new Map<string, string>();
   for (const [receiptId, body] of bodies) fingerprints.set(receiptId, await fingerprintOf(body));
   const mismatched: MismatchedReplay[] = [];
-  for (const { delivery, originalId, isChangedDelivery } of differing) {
+  for (const { delivery, originalId, isSameOrder } of differing) {
     const { receipt } = delivery;
     const content = await fingerprintOf(receipt.body);
-    // If the original's body was erased meanwhile, a changed delivery counts as identical.
-    if (isChangedDelivery && (fingerprints.get(originalId) ?? content) === content)
-      resolveReplay(deps, delivery, originalId);
+    // If the original's body was erased meanwhile, the same order counts as identical.
+    if (isSameOrder && (fingerprints.get(originalId) ?? content) === content) resolveReplay(deps, delivery, originalId);
     else {
       const idempotencyKey = contentKey(receipt.idempotencyKey as string, content);
-      mismatched.push({ delivery, mismatch: { ...receipt, idempotencyKey, originalId, isChangedDelivery } });
+      mismatched.push({ delivery, mismatch: { ...receipt, idempotencyKey, originalId, isSameOrder } });
     }
   }
   return mismatched;

@@ -73,8 +73,8 @@ async function processChunk(deps: ReplayDeps, accountId: number, chunk: WaitingR
 /** The bytes in memory while a replay is compared. Replays of one original share its body. A replay of another order needs no original. */
 function createMemorySize(): (differing: DifferingReplay) => number {
   const originals = new Set<string>();
-  return ({ delivery, originalId, originalLength, isChangedDelivery }) => {
-    const isAdded = isChangedDelivery && !originals.has(originalId);
+  return ({ delivery, originalId, originalLength, isSameOrder }) => {
+    const isAdded = isSameOrder && !originals.has(originalId);
     originals.add(originalId);
     return bodyLength(delivery) + (isAdded ? originalLength : 0);
   };
@@ -114,10 +114,10 @@ async function keepMismatches(
   const storedBefore = mismatched.filter(({ mismatch }) => !storedIds.has(mismatch.receiptId));
   const idsByKey = await findStoredBefore(deps, accountId, storedBefore);
   for (const { delivery, mismatch } of mismatched) {
-    const { receiptId, idempotencyKey, originalId, isChangedDelivery } = mismatch;
+    const { receiptId, idempotencyKey, originalId, isSameOrder } = mismatch;
     const keptId = storedIds.has(receiptId) ? receiptId : idsByKey.get(idempotencyKey);
     if (keptId !== undefined) {
-      resolveReplay(deps, delivery, originalId, { receiptId: keptId, as: isChangedDelivery ? 'resend' : 'dead' });
+      resolveReplay(deps, delivery, originalId, { receiptId: keptId, as: isSameOrder ? 'resend' : 'dead' });
     } else {
       // The content's key expired between the two statements, and so did the client's key.
       recordAgain(delivery);
@@ -138,7 +138,7 @@ async function findStoredBefore(
 
 /** Sends a wake-up for the changed deliveries; the other mismatches are stored as dead and not processed. */
 function wakeWorker(producer: Producer, batchId: string, stored: readonly MismatchedReplay[]): void {
-  const resends = stored.flatMap(({ delivery, mismatch }) => (mismatch.isChangedDelivery ? delivery : []));
+  const resends = stored.flatMap(({ delivery, mismatch }) => (mismatch.isSameOrder ? delivery : []));
   const [first] = resends;
   if (!first) return;
   const wakeUp = wakeUpFor(batchId, resends);

@@ -20,7 +20,7 @@ export interface Mismatch extends IncomingReceipt {
   /** The receipt that first used the client's key. */
   originalId: string;
   /** Whether it has the same `source_order_id` as the original. If so it is a changed delivery, otherwise it is dead until it is redriven. */
-  isChangedDelivery: boolean;
+  isSameOrder: boolean;
 }
 
 /** The key under which a mismatch is stored: the client's key with the content's fingerprint. A client's key cannot contain a space. */
@@ -34,7 +34,7 @@ const STORE = {
   // trigger that maintains that table only fires on updates; an insert trigger would slow down every receipt.
   text: `
 with incoming as (
-  select * from ${unnestIncoming(['$16::uuid[]', '$17::boolean[]'], ['original_id', 'is_changed_delivery'])}
+  select * from ${unnestIncoming(['$16::uuid[]', '$17::boolean[]'], ['original_id', 'is_same_order'])}
 ), new_keys as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
   select account_id, idempotency_key, receipt_id from incoming
@@ -48,15 +48,15 @@ with incoming as (
 ), payloads as (
   ${INSERT_PAYLOADS} ${selectPayloads(WITHOUT_REPLAYS)} where p.account_id in (select account_id from accepted)
 ), queued as (
-  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted where is_changed_delivery having count(*) > 0
+  ${INSERT_OUTBOX} select $8::uuid, array_agg(receipt_id order by receipt_id), $11::int[], ${DUE_AT} from accepted where is_same_order having count(*) > 0
 ), dead as (
   insert into dead_letters (account_id, receipt_id, error_code, source_order_id, died_at)
-  select account_id, receipt_id, 'idempotency_key_reused', source_order_id, now() from accepted where not is_changed_delivery
+  select account_id, receipt_id, 'idempotency_key_reused', source_order_id, now() from accepted where not is_same_order
 ), stored as (
   insert into receipts (${STORED_COLUMNS}, state, error_code, history)
   ${RECEIPTS},
-         case when is_changed_delivery then 'received' else 'dead' end,
-         case when not is_changed_delivery then 'idempotency_key_reused' end,
+         case when is_same_order then 'received' else 'dead' end,
+         case when not is_same_order then 'idempotency_key_reused' end,
          jsonb_build_array(jsonb_build_object('kept_at', now(), 'kept_from', original_id))
   from accepted
 )
@@ -80,7 +80,7 @@ export async function storeMismatches(
   const rows = await run<{ receiptId: string }>(database, STORE, [
     ...values,
     receipts.map(({ originalId }) => originalId),
-    receipts.map(({ isChangedDelivery }) => isChangedDelivery),
+    receipts.map(({ isSameOrder }) => isSameOrder),
   ]);
   return new Set(rows.map(({ receiptId }) => receiptId));
 }
