@@ -286,7 +286,7 @@ const isThere = (command: string) =>
     () => false,
   );
 
-const code = (page: Page) => page.locator('section[aria-labelledby="snippets-title"] pre');
+const code = (page: Page) => page.getByRole('region', { name: / code$/ }).locator('pre');
 
 describeWith('chromium')('in a browser', () => {
   test('a developer creates a key, and the displayed code runs unchanged', async () => {
