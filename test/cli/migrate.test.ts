@@ -66,7 +66,7 @@ test('a queue that cannot be reached fails in one line', async () => {
 });
 
 test('a migration that ran with different SQL is named, refused in one line, and accepted by its name', async () => {
-  await cli.knex('schema_migrations').where({ name: '001-schema' }).update({ checksum: 'another' });
+  await cli.knex('schema_migrations_checksums').where({ name: '001-schema' }).update({ checksum: 'another' });
   const drift = 'Ran with different SQL than this version has, so orders migrate runs nothing: 001-schema.\n';
   expect(await cli.run('migrate', '--plan')).toMatchObject({ code: 0, stdout: expect.stringContaining(drift) });
   expect(await cli.json('migrate', '--plan')).toMatchObject({ drift: ['001-schema'], pending: [] });

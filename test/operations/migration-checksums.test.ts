@@ -50,7 +50,7 @@ test('each migration that runs stores its checksum, and a failed one stores none
   await expect(runMigrations(connectionOf(knex), [...MIGRATIONS, list, broken])).rejects.toMatchObject({
     code: '42704',
   });
-  expect(await knex('schema_migrations').orderBy('name').select('name', 'checksum')).toEqual(
+  expect(await knex('schema_migrations_checksums').orderBy('name').select('name', 'checksum')).toEqual(
     [...MIGRATIONS, list].map((migration) => ({ name: migration.name, checksum: checksumOf(migration) })),
   );
 });

@@ -17,8 +17,18 @@ const EXTERNAL_PACKAGES = [
   },
   { path: 'apps/portal/node_modules/@bull-board/ui', files: ['dist/**/*.*'] },
 ];
-/** An optional dependency of pg that is not installed. */
-const OPTIONAL_PACKAGE = 'pg-native';
+/** Optional dependencies of knex and pg that are not installed. */
+const OPTIONAL_PACKAGES = [
+  'better-sqlite3',
+  'mariadb/callback',
+  'mysql',
+  'mysql2',
+  'oracledb',
+  'pg-native',
+  'pg-query-stream',
+  'sqlite3',
+  'tedious',
+];
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 
@@ -34,7 +44,7 @@ export async function bundleApps(): Promise<void> {
     input: Object.fromEntries(APPS.map((app) => [app, join(ROOT, 'apps', app, 'src/main.ts')])),
     platform: 'node',
     tsconfig: false,
-    external: [...EXTERNAL_PACKAGES.map(({ path }) => nameOf(path)), OPTIONAL_PACKAGE],
+    external: [...EXTERNAL_PACKAGES.map(({ path }) => nameOf(path)), ...OPTIONAL_PACKAGES],
     plugins: [preserveImportMeta(ROOT, BUNDLE_DIRECTORY), escapeNonLatin1()],
     checks: { eval: false },
     onLog: (_level, log, handle) => handle('error', log),

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import knex, { type Knex } from 'knex';
 import type { Database } from './connect.ts';
 import { SQLSTATE, sqlstateOf } from './database-errors.ts';
-import { type MigrationPlan, prepareRecord, readPlan, recordMigration, SchemaDriftError } from './migration-record.ts';
+import {
+  acceptDrifted,
+  type MigrationPlan,
+  RAN,
+  readPlan,
+  recordChecksum,
+  SchemaDriftError,
+} from './migration-record.ts';
 import { MIGRATIONS, type Migration } from './migrations/index.ts';
 import { createPartitions } from './partitions/create-partitions.ts';
 import { type Connection, execute, inTransaction, MIGRATION_LOCK, run } from './run.ts';
@@ -44,32 +52,53 @@ export async function runMigrations(
 ): Promise<string[]> {
   return inTransaction(database, async (guard) => {
     await acquireMigrationLock(guard);
-    const { pending, drift } = await readPlan(database, migrations);
+    const { drift } = await readPlan(database, migrations);
     const rejected = drift.filter((name) => !acceptDrift.includes(name));
     if (rejected.length > 0) throw new SchemaDriftError(rejected);
-    await prepareRecord(database);
-    for (const migration of migrations) if (drift.includes(migration.name)) await recordMigration(database, migration);
-    const toRun = new Set(pending.map(({ name }) => name));
-    // One at a time, so that none holds the locks of earlier ones.
-    for (const migration of migrations)
-      if (toRun.has(migration.name)) await retryUntilLocked(() => runMigration(database, migration));
+    await acceptDrifted(database, migrations, drift);
+    const { migrate } = knex({ client: 'pg', connectionPool: database.pool, log: SILENT });
+    const config = { tableName: RAN, migrationSource: sourceOf(migrations), disableMigrationsListValidation: true };
+    // knex's lock outlives a killed process, ours does not. We hold ours, so a stale one of knex can be cleared.
+    await migrate.forceFreeMigrationsLock(config);
+    const ran: string[] = [];
+    for (;;) {
+      // One at a time, so that none holds the locks of earlier ones.
+      const [, [name]] = await retryUntilLocked<[number, string[]]>(() => migrate.up(config));
+      if (!name) break;
+      ran.push(name);
+    }
     await retryUntilLocked(() => createPartitions(database));
-    return [...toRun];
+    return ran;
   });
 }
 
-async function runMigration(database: Database, migration: Migration): Promise<void> {
-  const { up } = migration;
+/** knex would write to the console what it also throws. */
+const SILENT: Knex.Logger = { warn() {}, error() {}, deprecate() {}, debug() {} };
+
+function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
+  return {
+    getMigrations: async () => [...migrations],
+    getMigrationName: ({ name }) => name,
+    getMigration: async (migration) => ({
+      config: { transaction: typeof migration.up === 'string' },
+      up: async (connection) => {
+        await runMigration(connection, migration);
+        await recordChecksum(connection, migration);
+      },
+      down: async () => {
+        throw new Error('Migrations only go forward; restore a backup to go back.');
+      },
+    }),
+  };
+}
+
+async function runMigration(connection: Knex, { up }: Migration): Promise<void> {
   if (typeof up === 'string') {
-    const work = async (transaction: Connection) => {
-      await execute(transaction, up);
-      await recordMigration(transaction, migration);
-    };
-    return inTransaction(database, work, { lock_timeout: LOCK_TIMEOUT_MS });
+    await connection.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await connection.raw(up);
   }
   // Without a lock timeout: statements that run outside a transaction do not block writers while they wait.
-  for (const statement of up) await execute(database, statement);
-  await recordMigration(database, migration);
+  else for (const statement of up) await connection.raw(statement);
 }
 
 // Timeouts that would end the lock's idle transaction during migrations; transaction_timeout exists since Postgres 17.

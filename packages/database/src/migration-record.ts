@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { Knex } from 'knex';
 import type { Migration } from './migrations/index.ts';
 import { hasTable } from './partitions/list-partitions.ts';
 import { type Connection, execute, run } from './run.ts';
 
-/** The checksum is null for a migration that was recorded by hand. */
-const CREATE = `
-create table if not exists schema_migrations (name text primary key, checksum text, ran_at timestamptz not null default now())`;
+/** knex's table of the migrations that ran. */
+export const RAN = 'schema_migrations';
+
+const CREATE_CHECKSUMS =
+  'create table if not exists schema_migrations_checksums (name text primary key, checksum text not null)';
 
 /** Compares the migrations of this version with those that ran in a database. */
 export interface MigrationPlan {
@@ -49,27 +52,35 @@ function hasDrifted(checksum: string | null | undefined, migration: Migration): 
   return typeof checksum === 'string' && checksum !== checksumOf(migration);
 }
 
-/** @returns checksums of the migrations that ran, by name and in order. */
+/** @returns checksums of the migrations that ran, by name and in order; null for one that was recorded by hand. */
 async function readRecord(connection: Connection): Promise<Map<string, string | null>> {
-  if (!(await hasTable(connection, 'schema_migrations'))) return new Map();
+  if (!(await hasTable(connection, RAN))) return new Map();
   const rows = await run<{ name: string; checksum: string | null }>(
     connection,
-    'select name, checksum from schema_migrations order by name',
+    `select name, checksum from ${RAN} left join schema_migrations_checksums using (name) order by id`,
   );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Creates the table of migrations that ran. */
-export async function prepareRecord(connection: Connection): Promise<void> {
-  await execute(connection, CREATE);
+/** Creates the table of checksums, and records those of this version for migrations that ran with different SQL. */
+export async function acceptDrifted(
+  connection: Connection,
+  migrations: readonly Migration[],
+  drifted: readonly string[],
+): Promise<void> {
+  await execute(connection, CREATE_CHECKSUMS);
+  for (const migration of migrations)
+    if (drifted.includes(migration.name))
+      await execute(connection, 'update schema_migrations_checksums set checksum = $2 where name = $1', [
+        migration.name,
+        checksumOf(migration),
+      ]);
 }
 
-/** Stores that a migration ran, with its checksum; called in its transaction if it has one. */
-export async function recordMigration(connection: Connection, migration: Migration): Promise<void> {
-  await execute(
-    connection,
-    `insert into schema_migrations (name, checksum) values ($1, $2)
-     on conflict (name) do update set checksum = excluded.checksum`,
-    [migration.name, checksumOf(migration)],
-  );
+/** Stores the checksum of a migration; called in its transaction if it has one. */
+export async function recordChecksum(knex: Knex, migration: Migration): Promise<void> {
+  await knex('schema_migrations_checksums')
+    .insert({ name: migration.name, checksum: checksumOf(migration) })
+    .onConflict('name')
+    .merge();
 }
