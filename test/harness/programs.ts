@@ -2,7 +2,8 @@ import { describe, test } from '@jest/globals';
 import { findOnPath, findRedisServer } from '@orders/test-services/redis.ts';
 
 const NAMES = {
-  chromium: ['chromium', 'chromium-browser', 'google-chrome'],
+  // The first has no window, and is faster by a third.
+  chromium: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'],
   curl: ['curl'],
   haproxy: ['haproxy'],
   jq: ['jq'],

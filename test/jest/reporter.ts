@@ -1,7 +1,11 @@
 import type { AggregatedResult, Reporter } from '@jest/reporters';
 
 /** Debian's package of a program, where the names differ. */
-const PACKAGES: Record<string, string> = { php: 'php-cli', promtool: 'prometheus' };
+const PACKAGES: Record<string, string> = {
+  chromium: 'chromium-headless-shell',
+  php: 'php-cli',
+  promtool: 'prometheus',
+};
 
 /** Marks the title of a test that is skipped. */
 const NEEDS = /\[needs ([^\]]+)\]/;
