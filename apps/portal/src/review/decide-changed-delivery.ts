@@ -12,7 +12,7 @@ import type { Decision } from './find-changed-deliveries.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**
- * Accepts or refuses a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
+ * Accepts or rejects a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
  * does.
  *
  * @returns `conflict` when the order does not need review or its customer was erased, or when the changed delivery has no changes, has a decision or
