@@ -8,8 +8,8 @@ const read = (path: string) => readFileSync(resolve(PORTAL, path), 'utf8');
 test.each(['en', 'ar'])('the sign-in page explains each rejection by the identity provider in %s', (language) => {
   const [, union = ''] =
     /export type RejectionReason =([^;]+);/.exec(read('src/sign-in/oidc/rejected-identity.ts')) ?? [];
-  const refusals = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);
-  expect(refusals).toContain('bound_otherwise');
+  const reasons = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);
+  expect(reasons).toContain('bound_otherwise');
   const texts = JSON.parse(read(`page/src/locales/${language}/sign-in.json`)).identityProvider.refused;
-  expect(new Set(Object.keys(texts))).toEqual(new Set(refusals));
+  expect(new Set(Object.keys(texts))).toEqual(new Set(reasons));
 });

@@ -80,7 +80,7 @@ async function editsOf(
   receiptId: string,
   changes: readonly Difference[],
 ): Promise<OrderEdits | null> {
-  // The emirate's code follows from its name, and that the order is wanted again is no field of it.
+  // The emirate's code follows from its name, and that the order is ordered again is no field of it.
   const edits: OrderEdits = Object.fromEntries(
     changes
       .filter(({ pointer }) => pointer !== '/emirate_code' && pointer !== ORDERED_AGAIN.pointer)

@@ -14,7 +14,7 @@ create table cancellation_requests (
   -- Set when a person has dealt with it.
   closed_at    timestamptz,
   closed_by    text,
-  -- Set if the platform sent the order again, as one that is wanted, after its request to cancel it.
+  -- Set if the order was ordered again after the platform's request to cancel it.
   ordered_again_at timestamptz,
   primary key (account_id, order_id)
 );
