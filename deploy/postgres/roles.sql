@@ -93,7 +93,7 @@ begin
   grant delete on idempotency_keys to orders_intake;
   grant select, insert on dead_letters to orders_intake;
   grant select on changed_deliveries to orders_intake;
-  -- Refusals that were only counted are added to the newest row of their account.
+  -- Rejections that were only counted are added to the newest row of their account.
   grant insert, select (account_id, rejection_id, more), update (more) on rejected_deliveries to orders_intake;
 
   -- The worker: claims receipts, writes orders, keeps the tables. No key, no secret, no password, no session, and nothing of the audit
@@ -107,7 +107,7 @@ begin
   -- It raises an order that its platform cancelled and then ordered again.
   grant select (account_id, source_number, settings) on sources to orders_worker;
   grant select (account_id, order_id, requested_by, requested_at, ordered_again_at) on cancellation_requests to orders_worker;
-  grant execute on function order_again(integer, bigint) to orders_worker;
+  grant execute on function reopen_ordered_again(integer, bigint) to orders_worker;
   grant insert on audit_events to orders_worker;
   -- It chains the audit events by this function alone.
   grant execute on function chain_audit_events(integer) to orders_worker;

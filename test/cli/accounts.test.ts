@@ -82,8 +82,8 @@ test('resends sets whether an order that is sent again with other content waits;
   const { account_id } = await cli.json('accounts', 'create', 'Corrected');
   const id = String(account_id);
   for (const [resends, said] of [
-    ['hold', 'once that is accepted or refused'],
-    ['hold', 'once that is accepted or refused'],
+    ['hold', 'once somebody has chosen a version'],
+    ['hold', 'once somebody has chosen a version'],
     ['ignore', 'can still be confirmed'],
   ] as const) {
     expect((await cli.run('accounts', 'resends', 'Corrected', resends)).stdout).toContain(said);

@@ -137,7 +137,7 @@ test('a database that is unreachable or refuses the connection: one line, withou
   noDatabase.pathname = '/nowhere';
   const cases = [
     [await unreachable(), /\(ECONNREFUSED\): check that it runs/],
-    [wrongPassword.href, /\(28P01\): it refuses this role or password/],
+    [wrongPassword.href, /\(28P01\): it rejects this role or password/],
     [noDatabase.href, /\(3D000\): it has no such database/],
     ['postgres://me:passw0rd@no-such-host.invalid/orders', /\(E\w+\): check that it runs/],
   ] as const;

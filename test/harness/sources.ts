@@ -1,7 +1,8 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createSource, type Source } from '@orders/database/sources/sources.ts';
+import { createSource } from '@orders/database/sources/change-sources.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';

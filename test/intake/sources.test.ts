@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
-import { type Source, setIdPrefix, setMapping } from '@orders/database/sources/sources.ts';
+import { setIdPrefix, setMapping } from '@orders/database/sources/change-sources.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';

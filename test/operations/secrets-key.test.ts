@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { fingerprintOf, unseal } from '@orders/database/accounts/seal.ts';
 import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
-import { removeSource, replaceSourceSecret } from '@orders/database/sources/sources.ts';
+import { removeSource, replaceSourceSecret } from '@orders/database/sources/change-sources.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { whoWait } from '../harness/barriers.ts';
 import { createPerson, openShop, signIn } from '../harness/people.ts';

@@ -29,12 +29,12 @@ testInBrowser('a refusal is explained at the sign-in page, once', async () => {
   const page = await openPage();
   await page.goto(portal.url);
   await page.getByRole('button', BUTTON).click();
-  await page.getByRole('alert').filter({ hasText: 'the sign-in was cancelled, or refused' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'the sign-in was cancelled, or declined' }).waitFor();
   await expectAccessible(page);
   await page.waitForURL(`${portal.url}/`);
   await page.reload();
   await page.getByRole('button', BUTTON).waitFor();
-  expect(await page.getByText('the sign-in was cancelled, or refused').count()).toBe(0);
+  expect(await page.getByText('the sign-in was cancelled, or declined').count()).toBe(0);
   // Only reasons that the portal gives.
   await page.goto(`${portal.url}/?identity_provider=button`);
   await page.getByRole('alert').filter({ hasText: 'could not be completed' }).waitFor();

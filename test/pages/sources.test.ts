@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { setMapping } from '@orders/database/sources/sources.ts';
+import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import { until } from '@orders/test-services/until.ts';

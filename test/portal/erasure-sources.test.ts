@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { findDeliveries } from '@orders/database/sources/activity.ts';
-import { type Source, setMapping } from '@orders/database/sources/sources.ts';
+import { setMapping } from '@orders/database/sources/change-sources.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { until } from '@orders/test-services/until.ts';
 import { accountWithEvents, CUSTOMER, erase, markersFor } from '../harness/erasure.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';

@@ -149,7 +149,7 @@ test('a failure is one line in the log besides that of the request, and nothing 
   expect(locationOf(other, await visit.ask(callback))).toBe('/?identity_provider=unavailable');
   const warnings = other.log.lines.filter(({ level }) => level === 'warn' || level === 'error');
   expect(warnings).toEqual([
-    expect.objectContaining({ message: 'reply of the identity provider refused', level: 'warn' }),
+    expect.objectContaining({ message: 'reply of the identity provider rejected', level: 'warn' }),
     expect.objectContaining({
       message: 'identity provider unavailable',
       level: 'warn',

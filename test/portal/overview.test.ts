@@ -58,9 +58,9 @@ async function fail(receiptId: string, maxAttempts: number): Promise<void> {
 }
 
 /** A run without its limit of time, after which it leaves buckets to the next one. */
-async function rollUp(notWithin?: number): Promise<number> {
+async function rollUp(minIntervalMs?: number): Promise<number> {
   const goOn = stopClock();
-  return rollUpActivity(db, notWithin).finally(goOn);
+  return rollUpActivity(db, minIntervalMs).finally(goOn);
 }
 
 const bucketAt = async (accountId: number, time: number) =>

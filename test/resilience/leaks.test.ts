@@ -399,7 +399,7 @@ async function misconfigure(account: TestAccount): Promise<void> {
     start('intake', 'intake-with-wrong-secrets-key', { SECRETS_KEY: SECRET['what is no SECRETS_KEY'] }),
   ]);
   for (const ask of routesOf(account, lockedOut)) expect(await ask()).toMatchObject({ status: 503 });
-  await until('it is locked out', async () => /refuses this role or its password/.test(await idle.log()));
+  await until('it is locked out', async () => /rejects this role or its password/.test(await idle.log()));
 }
 
 /** Failing commands of the operator. */

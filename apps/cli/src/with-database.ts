@@ -9,8 +9,8 @@ const POOL_SIZE = 4;
 
 // What to do if Postgres rejects the connection.
 const ADVICE: Record<string, string> = {
-  [SQLSTATE.invalidAuthorization]: 'it refuses this role; correct DATABASE_URL',
-  [SQLSTATE.invalidPassword]: 'it refuses this role or password; correct DATABASE_URL',
+  [SQLSTATE.invalidAuthorization]: 'it rejects this role; correct DATABASE_URL',
+  [SQLSTATE.invalidPassword]: 'it rejects this role or password; correct DATABASE_URL',
   [SQLSTATE.undefinedDatabase]: 'it has no such database; create it, or correct DATABASE_URL',
   [SQLSTATE.tooManyConnections]: 'it has no connection left; try again later',
   [SQLSTATE.cannotConnectNow]: 'it is starting up; try again in a moment',

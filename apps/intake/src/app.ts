@@ -32,7 +32,7 @@ import {
   WEBHOOK_PATH,
 } from './paths.ts';
 import { type Authenticator, checkAccess } from './pipeline/authenticate.ts';
-import type { SourceFinder } from './pipeline/find-source.ts';
+import type { SourceIdentifier } from './pipeline/identify-source.ts';
 import { createRateLimits } from './pipeline/limit-rate.ts';
 import { problemHandler } from './pipeline/problem-handler.ts';
 import { readBody, requireJson, requireJsonOrLines } from './pipeline/read-body.ts';
@@ -41,7 +41,6 @@ import { replyToPing, verifyDelivery } from './pipeline/verify-delivery.ts';
 import { verifySignature } from './pipeline/verify-signature.ts';
 import type { ReceiptReader } from './receipts/receipt-reader.ts';
 import { createReceiptWriter } from './receipts/receipt-writer.ts';
-import type { Waiters } from './receipts/waiters.ts';
 import type { RejectionLog } from './rejections/rejection-log.ts';
 import { contextOf, senderOf } from './request-context.ts';
 import { getEvents } from './routes/get-events.ts';
@@ -52,6 +51,7 @@ import { postDelivery } from './routes/post-delivery.ts';
 import { postOrder } from './routes/post-order.ts';
 import { postPreview } from './routes/post-preview.ts';
 import { postReconcile, RECONCILE_MAX_BYTES } from './routes/post-reconcile.ts';
+import type { Waiters } from './routes/waiters.ts';
 
 interface AppDeps {
   config: IntakeConfig;
@@ -60,7 +60,7 @@ interface AppDeps {
   database: Database;
   admission: Admission;
   authenticator: Authenticator;
-  sources: SourceFinder;
+  sources: SourceIdentifier;
   activity: SourceActivity;
   parser: Parser;
   reader: ReceiptReader;
@@ -149,7 +149,7 @@ export function createApp(deps: AppDeps): RequestListener {
   // A platform's media type is not checked: whatever it signed is kept.
   route(SOURCE_ROUTE, {
     post: [
-      deps.sources.findSource,
+      deps.sources.identifySource,
       body,
       replyToPing(activity),
       verifyDelivery(secretsKeysOf(config), activity),

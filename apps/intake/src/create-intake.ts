@@ -24,11 +24,12 @@ import { createSourceActivity } from './observability/source-activity.ts';
 import { createParser } from './parsing/parser.ts';
 import { createAuthenticator } from './pipeline/authenticate.ts';
 import { checkRequestHead } from './pipeline/check-request-head.ts';
-import { createSourceFinder } from './pipeline/find-source.ts';
+import { createSourceIdentifier } from './pipeline/identify-source.ts';
 import { openReadReplica, type ReadReplica } from './receipts/read-replica.ts';
 import { createReceiptReader } from './receipts/receipt-reader.ts';
-import { createEventWaiters, createWaiters } from './receipts/waiters.ts';
 import { createRejectionLog } from './rejections/rejection-log.ts';
+import { createEventWaiters } from './routes/get-events.ts';
+import { createWaiters } from './routes/waiters.ts';
 
 const RATE_LIMITER_TIMEOUT_MS = 200;
 /** A body that takes longer than this fraction of `REQUEST_TIMEOUT` (5 s of 30) may be cut off when another request needs its memory. */
@@ -81,7 +82,7 @@ export function createIntake(config: IntakeConfig, { logger }: { logger: Logger 
   const { unrecordedRejections: unrecorded } = metrics;
   const parser = createParser();
   const authenticator = createAuthenticator(database);
-  const sources = createSourceFinder(database, config.BASE_PATH);
+  const sources = createSourceIdentifier(database, config.BASE_PATH);
   const activity = createSourceActivity(database, metrics.deliveries, logger);
   const keys = secretsKeysOf(config);
   const rejections = createRejectionLog({ database, parser, secretsKeys: keys, unrecorded });

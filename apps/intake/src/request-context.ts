@@ -59,12 +59,12 @@ export function logFields({
   };
 }
 
-/** The caller of a parser task; only for routes behind `authenticate` or `findSource`. */
+/** The caller of a parser task; only for routes behind `authenticate` or `identifySource`. */
 export function callerOf(request: Request): { accountId: number; isGone: () => boolean } {
   return { accountId: senderOf(request).accountId, isGone: () => request.socket.destroyed };
 }
 
-/** The sender of a request; only for routes behind `authenticate` or `findSource`. */
+/** The sender of a request; only for routes behind `authenticate` or `identifySource`. */
 export function senderOf(request: Request): Sender {
   const { authenticated } = contextOf(request);
   if (!authenticated) throw new Error('the route has no authentication');
@@ -78,7 +78,7 @@ export function keyOf(request: Request): AuthenticatedKey {
   return sender;
 }
 
-/** The source of a delivery; only for routes behind `findSource`. */
+/** The source of a delivery; only for routes behind `identifySource`. */
 export function sourceOf(request: Request): SourceOfDelivery {
   const sender = senderOf(request);
   if (!('sourceNumber' in sender)) throw new Error('the route is not of a source');

@@ -2,11 +2,11 @@ import { createRegistry, metricsOf } from '@orders/runtime/observability/metrics
 
 export type PortalMetrics = ReturnType<typeof createMetrics>;
 
-/** `failed`: after all attempts, or refused for good. `dropped`: too many waited, or the process ended. */
+/** `failed`: after all attempts, or rejected for good. `dropped`: too many waited, or the process ended. */
 export type MailOutcome = 'sent' | 'failed' | 'dropped';
 
-/** Codes of `Problem` of a sign-in that is refused. */
-export const REFUSED_SIGN_IN: readonly string[] = [
+/** Codes of `Problem` of a sign-in that is rejected. */
+export const REJECTED_SIGN_IN: readonly string[] = [
   'wrong_credentials',
   'wrong_code',
   'passkey_rejected',
@@ -33,10 +33,10 @@ export function createMetrics() {
       [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       ['route'],
     ),
-    refusedSignIns: counter(
+    rejectedSignIns: counter(
       'portal_refused_sign_ins_total',
-      'Wrong passwords, codes and passkeys, and attempts that were refused unchecked, by problem code',
-      { code: REFUSED_SIGN_IN },
+      'Wrong passwords, codes and passkeys, and attempts that were rejected unchecked, by problem code',
+      { code: REJECTED_SIGN_IN },
     ),
     newOperators: counter('portal_new_operators_total', 'Users who became operators'),
   };

@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '@orders/database/connect.ts';
 import { isDamage } from '@orders/database/database-errors.ts';
-import { IS_NEW } from '@orders/database/receipts/find-receipt.ts';
-import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
-import { run } from '@orders/database/run.ts';
 import type { WakeUp } from '@orders/queue/wake-up.ts';
 import { chunkBySize } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import type { Tracing } from '@orders/runtime/observability/span.ts';
@@ -13,34 +10,12 @@ import type { LeaseReleaser } from './lease-releaser.ts';
 import { normalizeReceipts } from './normalize-receipts.ts';
 import { claimAlone, claimReceipts, findSuspects } from './receipts/claim-receipts.ts';
 import { settleBatch } from './receipts/outbox.ts';
-import { type PendingReceipt, type PendingRow, selectPicked, withBodies } from './receipts/pending-receipts.ts';
+import type { PendingReceipt } from './receipts/pending-receipts.ts';
+import { readNewReceipts } from './receipts/read-new-receipts.ts';
 import type { RecordFailure } from './record-failure.ts';
 import { type BatchTrace, traceBatch } from './trace-batch.ts';
 import type { WorkerBatch } from './worker-batch.ts';
-import type { WriteBatch } from './write-batch.ts';
-
-const READ_NEW = {
-  name: 'read-new-receipts',
-  text: `
-with picked as (
-  select * from receipts r where ${idIn('r.receipt_id', '$1')} and ${IS_NEW}
-)
-${selectPicked('$2')}`,
-};
-
-/**
- * Reads new receipts without a lease, in the order in which they were received. Only for the first delivery of a wake-up: a crash leaves no
- * trace on the receipt. If two workers read the same receipt, only one of them can move it.
- *
- * @param readsBodies as for `claimReceipts`.
- */
-export async function readNewReceipts(
-  database: Database,
-  receiptIds: readonly string[],
-  readsBodies = true,
-): Promise<PendingReceipt[]> {
-  return withBodies(await run<PendingRow>(database, READ_NEW, [ascending(receiptIds), readsBodies]));
-}
+import { type BatchResult, OUTBOX_ROWS_REMAIN, type WriteBatch } from './write-batch.ts';
 
 /**
  * Max bytes of the bodies per chunk, unless a single body is larger. An order with very many items takes fifty times its body in memory,
@@ -109,14 +84,14 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
    * was lost. If a body is unreadable, the batch is bisected until the damaged receipt is alone. That receipt is taken without its body, so
    * that reading the body fails later and counts as a failed attempt.
    *
-   * @returns `taken`: the number of receipts read or claimed, 0 after a failure; `moved`: as `WriteBatch` returns it, 0 for several chunks.
+   * @returns `taken`: the number of receipts read or claimed, 0 after a failure.
    */
   async function takeAndWrite(
     { wakeUps, trace }: Omit<WorkerBatch, 'leaseId'>,
     receiptIds: readonly string[],
     reader: ReceiptReader,
     readsBodies = true,
-  ): Promise<{ taken: number; moved: number }> {
+  ): Promise<{ taken: number; result: BatchResult }> {
     const leaseId = randomUUID();
     const batch: WorkerBatch = { leaseId: reader.isLeased ? leaseId : null, wakeUps, trace };
     let receipts: PendingReceipt[];
@@ -133,36 +108,35 @@ export function processBatch(deps: ProcessDeps): (wakeUps: WakeUp[]) => Promise<
           await takeAndWrite(batch, [receiptId], reader, false);
         },
       });
-      return { taken: 0, moved: 0 };
+      return { taken: 0, result: OUTBOX_ROWS_REMAIN };
     }
     // Chunks keep the order: of several orders with the same source_order_id, the first received must be written first.
     const chunks = chunkBySize(receipts, ({ body }) => body?.length ?? 0, { size: CHUNK_BYTES });
     try {
-      return { taken: receipts.length, moved: await writeChunks(batch, chunks) };
+      return { taken: receipts.length, result: await writeChunks(batch, chunks) };
     } catch (error) {
       await leaseReleaser.release(batch.leaseId, receiptIds);
       throw error;
     }
   }
 
-  /** @returns like `WriteBatch`; 0 if there were several chunks. */
-  async function writeChunks(batch: WorkerBatch, chunks: readonly PendingReceipt[][]): Promise<number> {
-    let moved = 0;
+  async function writeChunks(batch: WorkerBatch, chunks: readonly PendingReceipt[][]): Promise<BatchResult> {
+    let result: BatchResult = OUTBOX_ROWS_REMAIN;
     for (const chunk of chunks) {
       const writable = await withSpan(batch.trace?.begin('normalize', chunk.length), () =>
         normalizeReceipts(batch, chunk, deps),
       );
-      moved = await deps.writeBatch(batch, writable);
+      result = await deps.writeBatch(batch, writable);
     }
-    return chunks.length > 1 ? 0 : moved;
+    // The statement that writes a chunk keeps outbox rows that list receipts of another one.
+    return chunks.length > 1 ? OUTBOX_ROWS_REMAIN : result;
   }
 
   async function processAll(wakeUps: WakeUp[], trace: BatchTrace | null): Promise<void> {
     const reader = areNewAndShort(wakeUps) ? readNew : claimTogether;
     const receiptIds = [...new Set(wakeUps.flatMap((wakeUp) => wakeUp.receiptIds))];
-    const { taken, moved } = await takeAndWrite({ wakeUps, trace }, receiptIds, reader);
-    // `writeBatch` has deleted the outbox rows.
-    if (moved === receiptIds.length) return;
+    const { taken, result } = await takeAndWrite({ wakeUps, trace }, receiptIds, reader);
+    if (result.outboxRowsDeleted && result.moved === receiptIds.length) return;
     if (taken < receiptIds.length) {
       const suspects = await findSuspects(database, receiptIds);
       await tryEach(suspects, (suspect) => takeAndWrite({ wakeUps, trace }, [suspect], claimSuspect));

@@ -33,7 +33,7 @@ interface SweepDeps {
  */
 export async function sweep(deps: SweepDeps, stopping: AbortSignal): Promise<void> {
   const { database, leaseMs, metrics, logger } = deps;
-  const isOnce = await isQueueLong(deps);
+  const onlyOneRound = await isQueueLong(deps);
   for (let rows = MAX_ROWS; rows === MAX_ROWS && !stopping.aborted; ) {
     const overdue = await sweepOutbox(database, MAX_ROWS, leaseMs);
     const receipts = countReceipts(overdue);
@@ -41,7 +41,7 @@ export async function sweep(deps: SweepDeps, stopping: AbortSignal): Promise<voi
     metrics.swept.inc(receipts);
     const chunks = chunkBySize(overdue, ({ receiptIds }) => receiptIds.length, { size: MAX_RECEIPTS });
     await processChunks(deps, chunks, stopping);
-    rows = isOnce ? 0 : overdue.length;
+    rows = onlyOneRound ? 0 : overdue.length;
   }
 }
 

@@ -7,6 +7,7 @@ import type { Producer } from '@orders/queue/open-producer.ts';
 import { backoff } from '@orders/runtime/concurrency/backoff.ts';
 import type { Logger } from '@orders/runtime/observability/logger.ts';
 import { withSpan } from '@orders/runtime/observability/tracing.ts';
+import type { DuplicateOrder } from './changed-deliveries/find-changes.ts';
 import { writeDuplicates } from './changed-deliveries/write-duplicates.ts';
 import { isolateFailure, tryEach } from './isolate-failure.ts';
 import type { LeaseReleaser } from './lease-releaser.ts';
@@ -22,11 +23,17 @@ import type { WorkerBatch } from './worker-batch.ts';
  * order that cannot be written ends `failed` or `dead` without affecting the others. One whose receipt, key or order another transaction
  * locks is put off, and uses up no attempt.
  *
- * @returns if all orders were written together, the number of receipts that are now `written` or `duplicate`; outbox rows that list no other
- * receipts are then deleted. Otherwise 0: outbox rows may remain, and the caller must settle their batches.
  * @throws when infrastructure fails.
  */
-export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Promise<number>;
+export type WriteBatch = (batch: WorkerBatch, orders: readonly Writable[]) => Promise<BatchResult>;
+
+/**
+ * `moved`: of orders that were written together, how many receipts are now `written` or `duplicate`; outbox rows that list no others are
+ * deleted. Otherwise outbox rows may remain, and the caller must settle their batches.
+ */
+export type BatchResult = { outboxRowsDeleted: true; moved: number } | { outboxRowsDeleted: false };
+
+export const OUTBOX_ROWS_REMAIN: BatchResult = { outboxRowsDeleted: false };
 
 /** Max duplicates per transaction. The original body of each is in memory at the same time, and a body can be large. */
 const MAX_DUPLICATES = 100;
@@ -53,9 +60,9 @@ export function createWriteBatch(deps: {
     all: readonly Writable[],
     locked: Locked,
     { isRetry = false, lockWaitMs = LOCK_WAIT_MS } = {},
-  ): Promise<number> {
+  ): Promise<BatchResult> {
     const orders = putOffBehind(locked, all);
-    if (orders.length === 0) return 0;
+    if (orders.length === 0) return OUTBOX_ROWS_REMAIN;
     let remaining = orders;
     try {
       const batchIds = batch.wakeUps.map(({ batchId }) => batchId);
@@ -64,11 +71,10 @@ export function createWriteBatch(deps: {
       );
       reportWritten(batch, written);
       const movedIds = written.map(({ receiptId }) => receiptId);
-      // The outbox rows then remain for the caller.
       if (cancelledIds.length > 0) {
         const isMoved = new Set(movedIds);
         remaining = orders.filter(({ receiptId }) => !isMoved.has(receiptId));
-        await moveCancelled(batch, remaining, cancelledIds, lockWaitMs);
+        await writeAsCancelled(batch, remaining, cancelledIds, lockWaitMs);
       }
       for (let rest = duplicatesIn(orders, duplicates); rest.length > 0; rest = rest.slice(MAX_DUPLICATES)) {
         remaining = rest;
@@ -81,7 +87,7 @@ export function createWriteBatch(deps: {
         for (const { receiptId } of chunk) if (!isMoved.has(receiptId)) locked.receiptIds.add(receiptId);
       }
       metrics.batchSizes.observe(movedIds.length);
-      return cancelledIds.length > 0 ? 0 : movedIds.length;
+      return cancelledIds.length > 0 ? OUTBOX_ROWS_REMAIN : { outboxRowsDeleted: true, moved: movedIds.length };
     } catch (error) {
       // Another worker has just written one of the orders. The retry finds that order.
       if (sqlstateOf(error) === SQLSTATE.uniqueViolation && !isRetry)
@@ -102,7 +108,7 @@ export function createWriteBatch(deps: {
           await recordFailure(batch, order, error);
         },
       });
-      return 0;
+      return OUTBOX_ROWS_REMAIN;
     }
   }
 
@@ -110,7 +116,7 @@ export function createWriteBatch(deps: {
    * Writes orders whose cancellation is held. If it no longer is, as another receipt of the order was faster, the receipt is released
    * instead, and the sweeper finds it.
    */
-  async function moveCancelled(
+  async function writeAsCancelled(
     batch: WorkerBatch,
     orders: readonly Writable[],
     receiptIds: readonly string[],
@@ -132,7 +138,7 @@ export function createWriteBatch(deps: {
     batch: WorkerBatch,
     batchIds: readonly string[],
     movedBefore: readonly string[],
-    duplicates: readonly WritableDuplicate[],
+    duplicates: readonly DuplicateOrder[],
     lockWaitMs: number,
   ): Promise<string[]> {
     const moved = await withSpan(batch.trace?.begin('compare', duplicates.length), () =>
@@ -177,12 +183,12 @@ export function createWriteBatch(deps: {
     const { firstOrders, laterOrders } = splitBySourceOrderId(orders);
     const parts = [...splitByAttempts(firstOrders), laterOrders].filter((part) => part.length > 0);
     const locked: Locked = { receiptIds: new Set(), orders: [] };
-    let moved = 0;
+    let result: BatchResult = OUTBOX_ROWS_REMAIN;
     await tryEach(parts, async (part) => {
-      moved = await writeTogether(batch, part, locked);
+      result = await writeTogether(batch, part, locked);
     });
     await postpone(batch, [...locked.receiptIds]);
-    return parts.length > 1 ? 0 : moved;
+    return parts.length > 1 ? OUTBOX_ROWS_REMAIN : result;
   };
 }
 
@@ -205,9 +211,10 @@ function putOffBehind(locked: Locked, orders: readonly Writable[]): readonly Wri
   });
 }
 
-type WritableDuplicate = Writable & DuplicateReceipt;
-
-function duplicatesIn(orders: readonly Writable[], duplicates: readonly DuplicateReceipt[]): WritableDuplicate[] {
+function duplicatesIn(
+  orders: readonly Writable[],
+  duplicates: readonly DuplicateReceipt[],
+): (Writable & DuplicateOrder)[] {
   if (duplicates.length === 0) return [];
   const orderIds = new Map(duplicates.map(({ receiptId, orderId }) => [receiptId, orderId]));
   return orders.flatMap((order) => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gives the four roles of the apps new passwords in Postgres.
 #
-# One app at a time. Between the new password and the new pods only new connections are refused; the pods keep those they have, and intake
+# One app at a time. Between the new password and the new pods only new connections are rejected; the pods keep those they have, and intake
 # answers 503 where it needs another. It can be run again after it was stopped anywhere.
 set -euo pipefail
 # shellcheck source=deploy/kubernetes/scripts/cluster.sh

@@ -121,8 +121,8 @@ export function isConnectionError(error: unknown): boolean {
   return CONNECTION_ERROR_MESSAGES.test(error.message);
 }
 
-/** Whether clients get `503 storage_unavailable`: Postgres is unreachable, refuses the role or database, or cannot store. */
+/** Whether clients get `503 storage_unavailable`: Postgres is unreachable, rejects the role or database, or cannot store. */
 export function isStorageUnavailable(error: unknown): boolean {
-  const isRefused = isOfClass(error, [CLASS.invalidAuthorization, CLASS.undefinedDatabase]);
-  return isRefused || faultOf(error) === 'infrastructure';
+  const isRejected = isOfClass(error, [CLASS.invalidAuthorization, CLASS.undefinedDatabase]);
+  return isRejected || faultOf(error) === 'infrastructure';
 }

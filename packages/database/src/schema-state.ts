@@ -77,6 +77,6 @@ export async function untilSchema(
 
 function whyUnreachable(code: string | undefined): string {
   return code?.startsWith(SQLSTATE_CLASS.invalidAuthorization)
-    ? 'Postgres refuses this role or its password'
+    ? 'Postgres rejects this role or its password'
     : 'Postgres unavailable';
 }

@@ -51,7 +51,9 @@ function toHtml(markdown: string, hrefOf: (name: string) => string, anchorLabel:
 }
 
 /** The stylesheet of all pages, for light and dark and both writing directions. */
-export const STYLESHEET = readFileSync(join(import.meta.dirname, 'style.css'), 'utf8');
+export const STYLESHEET = ['frame.css', 'content.css']
+  .map((name) => readFileSync(join(import.meta.dirname, name), 'utf8'))
+  .join('\n');
 
 /** What the pages of one directory have in common. */
 export interface DocSite {

@@ -1,7 +1,7 @@
 /** Reasons why an attempt failed, as shown to the account. Codes are stable. */
 export const ATTEMPT_ERRORS = {
   write_refused:
-    'The order could not be written: the database refused it. Nothing is lost; the operator can see why and redrive it.',
+    'The order could not be written: the database rejected it. Nothing is lost; the operator can see why and redrive it.',
   body_unreadable:
     'The stored order could not be read. It is kept as it is; the operator can repair the storage and redrive it.',
   worker_crashed:

@@ -14,7 +14,7 @@ export type Difference = {
   cut?: true;
 };
 
-/** Of a delivery of an order that its platform had cancelled: it is wanted again. No field of the order. */
+/** Of a delivery of an order that its platform had cancelled: it is ordered again. No field of the order. */
 export const ORDERED_AGAIN: Difference = { pointer: '/cancelled', from: true, to: false };
 
 /** Max length of the differences of a changed delivery, as JSON in characters. */

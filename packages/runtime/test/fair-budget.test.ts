@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createFairBudget } from '../src/concurrency/fair-budget.ts';
 
-/** Takes units until the budget refuses. @returns their number. */
+/** Takes units until the budget has no more. @returns their number. */
 function fill(budget: ReturnType<typeof createFairBudget>, accountId: number): number {
   let count = 0;
   while (budget.take(accountId, 1)) count += 1;

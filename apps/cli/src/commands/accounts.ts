@@ -87,7 +87,7 @@ export const accounts: Group = {
         return [account, describe(account)];
       },
     },
-    suspend: stateCommand('refuse new deliveries of an account; earlier ones are still processed', true),
+    suspend: stateCommand('reject new deliveries of an account; earlier ones are still processed', true),
     resume: stateCommand('accept deliveries of a suspended account again', false),
     limit: {
       about: 'set how fast an account may send; all intakes count together',
@@ -109,11 +109,10 @@ export const accounts: Group = {
       about: 'set what happens to an order in review that is sent again with other content',
       arguments: [
         ACCOUNT,
-        argument(
-          '<what>',
-          'ignore: the change is shown; hold: the order also waits until somebody accepts or refuses the change',
-          ['ignore', 'hold'],
-        ),
+        argument('<what>', 'ignore: the change is shown; hold: the order also waits until somebody chooses a version', [
+          'ignore',
+          'hold',
+        ]),
       ],
       examples: ['orders accounts resends "Corner Bakery" hold'],
       async run(context, reference: string, resends: Account['resends']) {
@@ -171,7 +170,7 @@ export const accounts: Group = {
 
 const CHANGED_DELIVERIES: Record<Account['resends'], string> = {
   ignore: 'an order that is sent again with other content can still be confirmed',
-  hold: 'an order that is sent again with other content can be confirmed once that is accepted or refused',
+  hold: 'an order that is sent again with other content can be confirmed once somebody has chosen a version',
 };
 
 function accountName(text: string): string {

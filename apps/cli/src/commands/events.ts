@@ -113,7 +113,7 @@ export const events: Group = {
       run: async (context, reference: string) => (await manage()).changeEvents(context, reference, true),
     },
     disable: {
-      about: 'record no more events; reading is refused until they are enabled again',
+      about: 'record no more events; reading them is rejected until they are enabled again',
       arguments: [ACCOUNT],
       run: async (context, reference: string) => (await manage()).changeEvents(context, reference, false),
     },

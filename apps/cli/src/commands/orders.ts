@@ -93,7 +93,7 @@ async function review(
   if (!outcome) throw noSuchOrder(id);
   const [unchanged] = outcome.unchanged;
   if (unchanged?.held)
-    throw new Failure(`Order ${id} was sent again with other content; accept or refuse that in the portal first.`);
+    throw new Failure(`Order ${id} was sent again with other content; choose a version in the portal first.`);
   if (unchanged) throw new Failure(`Order ${id} is ${unchanged.review_state}; ${rule}.`);
   return (await findOrder(database, id)) as OrderJson;
 }

@@ -74,7 +74,7 @@ export const signing: Group = {
       },
     ),
     disable: {
-      about: 'remove all secrets; webhooks of the account are refused within 5 seconds',
+      about: 'remove all secrets; webhooks of the account are rejected within 5 seconds',
       arguments: [ACCOUNT],
       async run({ inTransaction }, reference: string) {
         // Works without SECRETS_KEY, so it also helps if that was lost.

@@ -1,6 +1,7 @@
 import { type Connection, inTransaction } from '@orders/database/run.ts';
 import { readSourceActivity } from '@orders/database/sources/activity.ts';
-import { createSource, listSources, removeSource, type Source } from '@orders/database/sources/sources.ts';
+import { createSource, removeSource } from '@orders/database/sources/change-sources.ts';
+import { listSources, type Source } from '@orders/database/sources/sources.ts';
 import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { readSettings } from '@orders/domain/sources/read-settings.ts';

@@ -1,7 +1,8 @@
 import type { SecretsKeys } from '@orders/database/accounts/seal.ts';
 import type { Database } from '@orders/database/connect.ts';
 import { type Connection, inTransaction } from '@orders/database/run.ts';
-import { replaceSourceId, replaceSourceSecret, type Source, setIdPrefix } from '@orders/database/sources/sources.ts';
+import { replaceSourceId, replaceSourceSecret, setIdPrefix } from '@orders/database/sources/change-sources.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
 import { readSourceSecret } from '@orders/domain/sources/read-secret.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import { recordAction } from '../audit.ts';

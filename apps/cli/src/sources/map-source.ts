@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { inTransaction } from '@orders/database/run.ts';
-import { setMapping } from '@orders/database/sources/sources.ts';
+import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';

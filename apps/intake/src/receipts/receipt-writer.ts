@@ -21,13 +21,13 @@ const WINDOW_MS = 1000;
 const BYTES_PER_ORDER = 16 * 1024;
 
 /** Picks the lane for orders that an account sends together, and counts them against its fair share. */
-type FairShare = (accountId: number, bodies: readonly Buffer[]) => Lane;
+type PickLane = (accountId: number, bodies: readonly Buffer[]) => Lane;
 
 /**
  * Counts orders in windows of one second. An account uses the bulk lane if it is above its share in this window or was in the previous one.
  * No order is rejected for this.
  */
-export function createFairShare(): FairShare {
+export function createLanePicker(): PickLane {
   let counts = new Map<number, number>();
   let previousCounts = counts;
   let endsAt = 0;
@@ -87,7 +87,7 @@ export function createReceiptWriter(deps: {
   metrics: Pick<IntakeMetrics, 'batchSizes' | 'receipts'>;
 }): ReceiptWriter {
   const { database, producer, graceMs, metrics } = deps;
-  const laneOf = createFairShare();
+  const pickLane = createLanePicker();
   const createLaneBatcher = (lane: Lane) =>
     createMicroBatcher<WaitingReceipt>({
       maxConcurrent: MAX_CONCURRENT,
@@ -156,13 +156,13 @@ export function createReceiptWriter(deps: {
 
   return {
     record(receipt, span) {
-      const lane = laneOf(receipt.accountId, [receipt.body]);
+      const lane = pickLane(receipt.accountId, [receipt.body]);
       return new Promise((resolve, reject) => add[lane]({ receipt, lane, span, resolve, reject }));
     },
     recordAll(receipts, span) {
       const [first] = receipts;
       if (!first) return Promise.resolve([]);
-      const lane = laneOf(
+      const lane = pickLane(
         first.accountId,
         receipts.map(({ body }) => body),
       );

@@ -5,13 +5,28 @@ import { Problem } from '@orders/domain/problems.ts';
 import { readPreferences } from '@orders/http/read-headers.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Request, RequestHandler } from 'express';
-import { type Waiters, waitFor, waitKey } from '../receipts/waiters.ts';
 import { senderOf } from '../request-context.ts';
-import { findEventLog, readEvents } from './read-events.ts';
+import { findEventLog, findNewestEvents, readEvents } from './read-events.ts';
+import { createWaiters, type Waiters, waitFor } from './waiters.ts';
 
 const DEFAULT_LIMIT = 100;
 /** Max concurrent reads of pages, which can be a megabyte each. */
 const MAX_CONCURRENT_READS = 2;
+
+/** The key of a wait for an account's first event after a sequence. */
+const waitKey = (accountId: number, after: number) => `${accountId} ${after}`;
+
+/** Waiters for events, by `waitKey`. */
+export function createEventWaiters(database: Database): Waiters<true> {
+  return createWaiters(async (keys) => {
+    const waits = keys.map((key) => ({ key, numbers: key.split(' ').map(Number) as [number, number] }));
+    const newest = await findNewestEvents(database, [...new Set(waits.map(({ numbers: [accountId] }) => accountId))]);
+    // An account that is missing here has disabled its log: its wait ends, and the route replies 409.
+    return waits
+      .filter(({ numbers: [accountId, after] }) => (newest.get(accountId) ?? Number.POSITIVE_INFINITY) > after)
+      .map(({ key }) => [key, true] as const);
+  });
+}
 
 /** `GET /ingest/events`: the account's events after a cursor, oldest first; with `Prefer: wait=N`, waits for the next one. */
 export function getEvents(database: Database, waiters: Waiters<true>): RequestHandler {

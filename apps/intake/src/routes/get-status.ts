@@ -6,8 +6,8 @@ import { readPreferences } from '@orders/http/read-headers.ts';
 import type { RequestHandler } from 'express';
 import { validate, version } from 'uuid';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
-import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { contextOf, senderOf } from '../request-context.ts';
+import { type Waiters, waitFor } from './waiters.ts';
 
 /** `GET /ingest/status/{receipt_id}`: the state of one of the account's receipts; with `Prefer: wait=N`, waits until it is final. */
 export function getStatus(reader: ReceiptReader, waiters: Waiters<FinalReceipt>): RequestHandler {

@@ -11,8 +11,8 @@ import type { IntakeMetrics } from '../observability/metrics.ts';
 import type { Parser } from '../parsing/parser.ts';
 import type { ReceiptReader } from '../receipts/receipt-reader.ts';
 import type { ReceiptWriter, Recorded } from '../receipts/receipt-writer.ts';
-import { type Waiters, waitFor } from '../receipts/waiters.ts';
 import { callerOf, contextOf, logFields, senderOf } from '../request-context.ts';
+import { type Waiters, waitFor } from './waiters.ts';
 
 interface Deps extends RecordDeps {
   parser: Parser;

@@ -1,5 +1,6 @@
 import { findDeliveries, type StoredDelivery } from '@orders/database/sources/activity.ts';
-import { listMappings, setMapping } from '@orders/database/sources/sources.ts';
+import { setMapping } from '@orders/database/sources/change-sources.ts';
+import { listMappings } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { payloadJson } from '@orders/domain/receipt-json.ts';
 import { readMapping } from '@orders/domain/sources/read-mapping.ts';

@@ -1,14 +1,12 @@
 import { countUnmapped, readSourceActivity } from '@orders/database/sources/activity.ts';
 import {
   createSource,
-  findSource,
-  listSources,
   removeSource,
   replaceSourceId,
   replaceSourceSecret,
-  type Source,
   setIdPrefix,
-} from '@orders/database/sources/sources.ts';
+} from '@orders/database/sources/change-sources.ts';
+import { findSource, listSources, type Source } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { readIdPrefix } from '@orders/domain/sources/id-prefix.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';

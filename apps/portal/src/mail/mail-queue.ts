@@ -105,7 +105,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof responseCode === 'number' ? responseCode : undefined;
 }
 
-/** Whether the server refused the mail for good (RFC 5321, section 4.2.1). */
+/** Whether the server rejected the mail for good (RFC 5321, section 4.2.1). */
 function isFinal(error: unknown): boolean {
   return (statusOf(error) ?? 0) >= 500;
 }

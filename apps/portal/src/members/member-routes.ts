@@ -5,7 +5,7 @@ import {
   listMembers,
   MEMBER_ROLES,
   type Member,
-  type MemberRefusal,
+  type MemberRejection,
   type MemberRole,
   removeMember,
 } from '@orders/database/users/memberships.ts';
@@ -107,7 +107,7 @@ function changeOf(request: Request) {
   return { accountId: accountIdOf(request), userId, actor: email, keepsOwner: role !== 'operator' };
 }
 
-function changed(outcome: Member | MemberRefusal): Member {
+function changed(outcome: Member | MemberRejection): Member {
   if (outcome === 'not_member') throw new Problem('user_not_found');
   if (outcome === 'last_owner') throw new Problem('last_owner');
   return outcome;

@@ -12,7 +12,7 @@ import type { Decision } from './find-changed-deliveries.ts';
 import { isOfItem, replaceAllItems } from './replace-all-items.ts';
 
 /**
- * Accepts or refuses a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
+ * Accepts or rejects a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
  * does.
  *
  * @returns `conflict` when the order does not need review or its customer was erased, or when the changed delivery has no changes, has a decision or
@@ -80,7 +80,7 @@ async function editsOf(
   receiptId: string,
   changes: readonly Difference[],
 ): Promise<OrderEdits | null> {
-  // The emirate's code follows from its name, and that the order is wanted again is no field of it.
+  // The emirate's code follows from its name, and that the order is ordered again is no field of it.
   const edits: OrderEdits = Object.fromEntries(
     changes
       .filter(({ pointer }) => pointer !== '/emirate_code' && pointer !== ORDERED_AGAIN.pointer)

@@ -10,7 +10,7 @@ export interface CancellationRequest {
   closed_at: Date | null;
   /** The e-mail address of the person who closed it. */
   closed_by: string | null;
-  /** When the platform sent the order again, as one that is wanted. */
+  /** When the order was ordered again after the request; null if it was not. */
   ordered_again_at: Date | null;
 }
 

@@ -156,7 +156,7 @@ function cancellationRoutes({ database, runShort }: PortalDeps): Router {
   return router;
 }
 
-/** The decision to accept or refuse a changed delivery. */
+/** The decision to accept or reject a changed delivery. */
 function changedDeliveryRoutes(deps: PortalDeps): Router {
   const { database, runLong } = deps;
   const router = Router();

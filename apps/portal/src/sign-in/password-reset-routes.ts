@@ -56,7 +56,7 @@ async function countReset(connection: Connection, email: string, network: string
 
 const token = Joi.string().max(100).required();
 
-/** One address; line breaks, which a mail's header must not get, are refused before it is trimmed. */
+/** One address; line breaks, which a mail's header must not get, are rejected before it is trimmed. */
 const emailAddress = plainText(254)
   .custom((text: string) => {
     const address = parseEmailAddress(text);

@@ -27,11 +27,11 @@ export interface SignInRecord {
   signedIn(transaction: Connection, request: Request, email: string, method?: SignInMethod): Promise<void>;
   signedOut(person: Person): Promise<void>;
   failed(request: Request, email: string, details?: object | null): Promise<void>;
-  /** Call it for the first attempt that is refused. */
+  /** Call it for the first attempt that is rejected. */
   lockedOut(request: Request, email: string, bound: LockOut): Promise<void>;
   /** A wrong code of an authenticator app, or a wrong recovery code. */
   codeFailed(request: Request, email: string): Promise<void>;
-  /** Call it for the first code that is refused unchecked. */
+  /** Call it for the first code that is rejected unchecked. */
   codesLocked(request: Request, email: string): Promise<void>;
   recoveryCodeUsed(email: string): Promise<void>;
   /** The keyed hash of the client's network. */
@@ -52,7 +52,7 @@ export function createSignInRecord({ database, config }: Pick<PortalDeps, 'datab
     createHmac('sha256', key).update(`${kind}\n${text}`).digest('hex').slice(0, 16);
   const networkHash = (request: Request) => hash('network', networksOf(request.ip ?? '').narrow);
 
-  async function recordRefused(
+  async function recordRejected(
     network: string,
     email: string,
     { action, details = null, maxFromNetwork }: { action: string; details?: object | null; maxFromNetwork?: number },
@@ -85,25 +85,25 @@ export function createSignInRecord({ database, config }: Pick<PortalDeps, 'datab
     },
     signedOut: ({ email }) => recordOfUser(database, email, { actor: email, action: 'signed_out' }),
     failed: (request, email, details = null) =>
-      recordRefused(networkHash(request), email, {
+      recordRejected(networkHash(request), email, {
         action: 'sign_in_failed',
         details,
         maxFromNetwork: MAX_ENTRIES.fromNetwork,
       }),
     lockedOut: (request, email, bound) =>
-      recordRefused(networkHash(request), email, { action: 'sign_in_locked', details: { locked: bound } }),
+      recordRejected(networkHash(request), email, { action: 'sign_in_locked', details: { locked: bound } }),
     codeFailed: (request, email) =>
-      recordRefused(networkHash(request), email, {
+      recordRejected(networkHash(request), email, {
         action: 'second_factor_failed',
         maxFromNetwork: MAX_ENTRIES.fromNetwork,
       }),
-    codesLocked: (request, email) => recordRefused(networkHash(request), email, { action: 'second_factor_locked' }),
+    codesLocked: (request, email) => recordRejected(networkHash(request), email, { action: 'second_factor_locked' }),
     recoveryCodeUsed: (email) => recordOfUser(database, email, { actor: email, action: 'recovery_code_used' }),
     networkOf: networkHash,
     resetRequested: (transaction, network, email) =>
       recordOfUser(transaction, email, { actor: `network:${network}`, action: 'password_reset_requested' }),
     resetOfNobody: (network, email) =>
-      recordRefused(network, email, {
+      recordRejected(network, email, {
         action: 'password_reset_requested',
         maxFromNetwork: MAX_ENTRIES.fromNetwork,
       }),

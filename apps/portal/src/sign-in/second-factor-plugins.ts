@@ -17,7 +17,7 @@ export function provesSecondFactor(path: string | undefined): boolean {
   return path !== undefined && SECOND_FACTOR_PATHS.has(path);
 }
 
-/** A passkey counts as both factors, so a response whose authenticator has not verified its user is refused. The library accepts it. */
+/** A passkey counts as both factors, so a response whose authenticator has not verified its user is rejected. The library accepts it. */
 function requireUserVerified(isVerified: boolean | undefined): void {
   if (!isVerified) throw new APIError('UNAUTHORIZED', { message: 'user not verified' });
 }

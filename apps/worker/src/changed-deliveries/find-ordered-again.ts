@@ -54,9 +54,12 @@ export async function findOrderedAgain(
   return new Set(rows.filter((row) => !isLate(row)).map(({ receiptId }) => receiptId));
 }
 
-const ORDER_AGAIN = { name: 'order-again', text: 'select order_again($1::int, $2::bigint)' };
+const REOPEN = { name: 'reopen-ordered-again', text: 'select reopen_ordered_again($1::int, $2::bigint)' };
 
-/** Raises an order that was ordered again: it needs review, or the request to cancel it is open again. Its order must be locked. */
-export async function orderAgain(connection: Connection, { accountId, orderId }: DuplicateOrder): Promise<void> {
-  await run(connection, ORDER_AGAIN, [accountId, orderId]);
+/** Reopens an order that was ordered again: it needs review, or the request to cancel it is open again. Its order must be locked. */
+export async function reopenOrderedAgain(
+  connection: Connection,
+  { accountId, orderId }: DuplicateOrder,
+): Promise<void> {
+  await run(connection, REOPEN, [accountId, orderId]);
 }

@@ -5,15 +5,8 @@ import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, inTransaction, runToEnd } from '@orders/database/run.ts';
 import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
-import { findOrderedAgain, orderAgain } from './find-ordered-again.ts';
+import { findOrderedAgain, reopenOrderedAgain } from './find-ordered-again.ts';
 import { lockDuplicates, OutdatedComparison, storeChanges } from './store-changes.ts';
-
-/** A receipt that is now `duplicate`. */
-export interface Duplicate {
-  receiptId: string;
-  /** Whether its content differs from its order. */
-  isChanged: boolean;
-}
 
 const MOVE = {
   name: 'move-duplicates',
@@ -53,7 +46,8 @@ const MAX_TRIES = 4;
  * @param movedBefore receipts of the same outbox rows.
  * @param duplicates about a hundred at most, as their orders and original bodies are read at once.
  * @param lockWaitMs how long it waits for each lock, in milliseconds.
- * @returns the moved receipts. A receipt is not moved if it is no longer ours, or if it differs from its order and others lock that.
+ * @returns the moved receipts; `isChanged` if their content differs from their order. A receipt is not moved if it is no longer ours, or if
+ * it differs from its order and others lock that.
  * @throws {pg.DatabaseError}; those that equal their order may then be moved. `isLockWaitOver` when another transaction holds a receipt.
  */
 export async function writeDuplicates(
@@ -63,12 +57,12 @@ export async function writeDuplicates(
   movedBefore: readonly string[],
   duplicates: readonly DuplicateOrder[],
   lockWaitMs = LOCK_WAIT_MS,
-): Promise<Duplicate[]> {
-  const moved: Duplicate[] = [];
+): Promise<{ receiptId: string; isChanged: boolean }[]> {
+  const moved: { receiptId: string; isChanged: boolean }[] = [];
   let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
     const changes = await findChanges(database, remaining);
-    const again = await findOrderedAgain(database, remaining);
+    const orderedAgainIds = await findOrderedAgain(database, remaining);
     const batch = {
       leaseId,
       batchIds,
@@ -78,9 +72,9 @@ export async function writeDuplicates(
     const {
       equal = [],
       changed = [],
-      wanted = [],
+      orderedAgain = [],
     } = Object.groupBy(remaining, ({ receiptId }) =>
-      again.has(receiptId) ? 'wanted' : changes.has(receiptId) ? 'changed' : 'equal',
+      orderedAgainIds.has(receiptId) ? 'orderedAgain' : changes.has(receiptId) ? 'changed' : 'equal',
     );
     if (equal.length > 0) {
       const ids = [...(await move(database, batch, equal, false)).keys()];
@@ -89,12 +83,12 @@ export async function writeDuplicates(
     }
     remaining = [];
     // One transaction for each order that is ordered again, as it changes the order.
-    for (const group of [changed, ...wanted.map((one) => [one])].filter(({ length }) => length > 0)) {
+    for (const group of [changed, ...orderedAgain.map((one) => [one])].filter(({ length }) => length > 0)) {
       try {
-        const isAgain = again.has(group[0]?.receiptId ?? '');
+        const isOrderedAgain = orderedAgainIds.has(group[0]?.receiptId ?? '');
         const ids = await inTransaction(
           database,
-          (open) => moveChanged(open, batch, group, changes, isAgain),
+          (open) => moveChanged(open, batch, group, changes, isOrderedAgain),
           SETTINGS,
         );
         batch.movedBefore.push(...ids);
@@ -108,7 +102,7 @@ export async function writeDuplicates(
   return moved;
 }
 
-interface DuplicateBatch {
+interface MoveOptions {
   leaseId: string | null;
   batchIds: readonly string[];
   movedBefore: readonly string[];
@@ -118,7 +112,7 @@ interface DuplicateBatch {
 /** @returns `received_at` of the moved receipts by id, as strings, since a `Date` has no microseconds. */
 async function move(
   connection: Connection,
-  { leaseId, batchIds, movedBefore, lockWaitMs }: DuplicateBatch,
+  { leaseId, batchIds, movedBefore, lockWaitMs }: MoveOptions,
   duplicates: readonly DuplicateOrder[],
   isChanged: boolean,
 ): Promise<Map<string, string>> {
@@ -137,21 +131,21 @@ async function move(
 }
 
 /**
- * @param isAgain whether their orders are ordered again.
+ * @param isOrderedAgain whether `changed` is one receipt, of an order that is ordered again.
  * @returns the ids of the moved receipts.
  */
 async function moveChanged(
   connection: Connection,
-  batch: DuplicateBatch,
+  batch: MoveOptions,
   changed: readonly DuplicateOrder[],
   changes: ReadonlyMap<string, Changes>,
-  isAgain: boolean,
+  isOrderedAgain: boolean,
 ): Promise<string[]> {
-  const locked = await lockDuplicates(connection, batch.leaseId, changed, isAgain);
+  const locked = await lockDuplicates(connection, batch.leaseId, changed, isOrderedAgain);
   const free = changed.filter(({ receiptId }) => locked.has(receiptId));
   if (free.length === 0) return [];
   // The order was cancelled anew, or somebody reopened it, before it was locked.
-  if (isAgain && (await findOrderedAgain(connection, free)).size < free.length) throw new OutdatedComparison();
+  if (isOrderedAgain && (await findOrderedAgain(connection, free)).size < free.length) throw new OutdatedComparison();
   const receivedAt = await move(connection, batch, free, true);
   const stored = free.map((duplicate) => {
     const { acceptedId = null, differences = [] } = changes.get(duplicate.receiptId) ?? {};
@@ -160,11 +154,11 @@ async function moveChanged(
     return {
       ...duplicate,
       receivedAt: receivedAt.get(duplicate.receiptId) as string,
-      differences: isErased ? null : isAgain ? [ORDERED_AGAIN, ...differences] : differences,
+      differences: isErased ? null : isOrderedAgain ? [ORDERED_AGAIN, ...differences] : differences,
       acceptedId,
     };
   });
   await storeChanges(connection, stored);
-  if (isAgain) for (const one of free) await orderAgain(connection, one);
+  if (isOrderedAgain) for (const one of free) await reopenOrderedAgain(connection, one);
   return [...receivedAt.keys()];
 }

@@ -32,7 +32,7 @@ async function removeOldChangedDeliveries(database: Database, receiptId: string,
 const CHECK_UNDER_LOCK_MS = 300;
 
 /** Result of a retention run: names of tables. */
-export interface Retention {
+export interface RetentionResult {
   dropped: string[];
   /** Past their retention, but kept because a receipt in them or in an older partition is not final. */
   kept: string[];
@@ -50,8 +50,8 @@ export async function dropOldPartitions(
   database: Database,
   retention: number,
   signal?: AbortSignal,
-): Promise<Retention> {
-  const result: Retention = { dropped: [], kept: [] };
+): Promise<RetentionResult> {
+  const result: RetentionResult = { dropped: [], kept: [] };
   const horizon = (await timeOfNewest(database)) - retention;
   const partitions = await listPartitions(database);
   const receipts = partitions.filter(({ table }) => table === 'receipts');

@@ -66,10 +66,10 @@ set accepted = excluded.accepted, written = excluded.written, duplicate = exclud
  * Updates the activity: computes the current buckets, unsettled buckets and buckets that were never computed, within the time of a run. A
  * bucket is settled when it ended some time ago and all its receipts are final; a redrive reopens it. One worker does it at a time.
  *
- * @param notWithin in milliseconds: if any worker has run it within this time, nothing is done.
+ * @param minIntervalMs if any worker has run it within this time, nothing is done.
  * @returns the number of computed buckets.
  */
-export async function rollUpActivity(database: Database, notWithin = 0): Promise<number> {
+export async function rollUpActivity(database: Database, minIntervalMs = 0): Promise<number> {
   // The lock's transaction does nothing else, so it delays neither vacuum nor dispatchable_orders.
   return inTransaction(
     database,
@@ -84,7 +84,7 @@ export async function rollUpActivity(database: Database, notWithin = 0): Promise
         'select as_of, computed_to from activity_clock',
       );
       if (!lock?.locked || !clock) return 0;
-      const isDue = clock.as_of === null || lock.now.getTime() - clock.as_of.getTime() >= notWithin;
+      const isDue = clock.as_of === null || lock.now.getTime() - clock.as_of.getTime() >= minIntervalMs;
       return isDue ? computeBuckets(database, lock.now, clock.computed_to.getTime()) : 0;
     },
     // The transaction is idle while the buckets are computed.

@@ -14,7 +14,7 @@ create table cancellation_requests (
   -- Set when a person has dealt with it.
   closed_at    timestamptz,
   closed_by    text,
-  -- Set if the platform sent the order again, as one that is wanted, after its request to cancel it.
+  -- Set if the order was ordered again after the platform's request to cancel it.
   ordered_again_at timestamptz,
   primary key (account_id, order_id)
 );
@@ -145,7 +145,7 @@ revoke all on function cancel_order_of_source(integer, integer, text, timestampt
 
 -- An order that was cancelled needs review again and gets a warning; of one that dispatching may have seen, the request is open again and
 -- says so. Called under the lock of the order.
-create function order_again(for_account integer, of_order bigint) returns void
+create function reopen_ordered_again(for_account integer, of_order bigint) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   actor text;
@@ -170,7 +170,7 @@ begin
   end if;
 end
 $$;
-revoke all on function order_again(integer, bigint) from public;
+revoke all on function reopen_ordered_again(integer, bigint) from public;
 
 -- Called after the commit of cancel_orders, with the orders that it returned with "shownAt": if that is over, the commit was so slow that
 -- dispatching may have seen them, and it is told by a request. Returns the ids of these orders.

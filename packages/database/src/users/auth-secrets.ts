@@ -13,6 +13,6 @@ export function authSecretsOf(keys: SecretsKeys): AuthSecret[] {
     version: Number.parseInt(fingerprintOf(key), 16),
     value: Buffer.from(hkdfSync('sha256', key, '', 'portal sessions', 32)).toString('base64'),
   }));
-  // The library refuses a key that is given twice.
+  // The library rejects a key that is given twice.
   return secrets.filter(({ version }, index) => index === 0 || version !== secrets[0]?.version);
 }

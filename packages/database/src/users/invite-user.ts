@@ -13,7 +13,7 @@ export interface CreatedInvitation extends Invitation {
 }
 
 /** Why there is no link: the address belongs to a user of the other kind, or to a member with another role. */
-export type InvitationRefusal = 'other_kind' | 'other_role';
+export type InvitationRejection = 'other_kind' | 'other_role';
 
 /**
  * Creates an operator's invitation, with audit. For an operator, and for a member of the account, the link sets a new password. Somebody who
@@ -27,7 +27,7 @@ export async function inviteUser(
   invited: { email: string; role: Role; accountId: number | null; memberRole?: MemberRole | undefined },
   actor: string,
   validForMs: number,
-): Promise<CreatedInvitation | InvitationRefusal> {
+): Promise<CreatedInvitation | InvitationRejection> {
   const { email, role, accountId } = invited;
   return inTransaction(connection, async (transaction) => {
     const user = await findUser(transaction, email);

@@ -80,13 +80,13 @@ export async function listMembers(
 }
 
 /** Why a member was not changed: there is no such member, or the account would be left without an owner. */
-export type MemberRefusal = 'not_member' | 'last_owner';
+export type MemberRejection = 'not_member' | 'last_owner';
 
 interface MemberChange {
   accountId: number;
   userId: string;
   actor: string;
-  /** Whether to refuse what would leave the account without an owner. */
+  /** Whether to reject what would leave the account without an owner. */
   keepsOwner: boolean;
 }
 
@@ -94,7 +94,7 @@ interface MemberChange {
 export async function changeMemberRole(
   connection: Connection,
   { role, ...change }: MemberChange & { role: MemberRole },
-): Promise<Member | MemberRefusal> {
+): Promise<Member | MemberRejection> {
   return inTransaction(connection, async (transaction) => {
     const before = await lockMember(transaction, change, role);
     if (typeof before === 'string' || before.role === role) return before;
@@ -116,7 +116,7 @@ export async function changeMemberRole(
  * Removes a member from an account, with audit. Open links for them, or made by them, for the account stop working. A user without another
  * account is removed, with all sessions.
  */
-export async function removeMember(connection: Connection, change: MemberChange): Promise<Member | MemberRefusal> {
+export async function removeMember(connection: Connection, change: MemberChange): Promise<Member | MemberRejection> {
   return inTransaction(connection, async (transaction) => {
     const member = await lockMember(transaction, change, null);
     if (typeof member === 'string') return member;
@@ -144,7 +144,7 @@ async function lockMember(
   connection: Connection,
   { accountId, userId, keepsOwner }: MemberChange,
   next: MemberRole | null,
-): Promise<Member | MemberRefusal> {
+): Promise<Member | MemberRejection> {
   await run(connection, 'select from accounts where account_id = $1 for no key update', [accountId]);
   // Invitations are locked before the user, as when one is accepted: another order could deadlock.
   await run(connection, `select from ${FOR_OR_BY_USER} for update`, [accountId, userId]);

@@ -9,7 +9,7 @@ import { enableSigning } from '@orders/database/accounts/signing-secrets.ts';
 import { createEndpoint } from '@orders/database/endpoints/endpoints.ts';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { migrate } from '@orders/database/migrate.ts';
-import { createSource } from '@orders/database/sources/sources.ts';
+import { createSource } from '@orders/database/sources/change-sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { ensureDatabase, withClient } from '@orders/test-services/databases.ts';
 import { type FaultyPostgres, startFaultyPostgres } from '@orders/test-services/faulty-postgres.ts';

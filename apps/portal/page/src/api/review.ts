@@ -93,7 +93,7 @@ export function addNote(accountId: number, orderId: number, text: string): Promi
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
 }
 
-/** Accepts or refuses a changed delivery. */
+/** Accepts a changed delivery, or keeps the current version. */
 export function decideChangedDelivery(
   accountId: number,
   orderId: number,

@@ -11,7 +11,7 @@ export function Segments<T extends string>(props: {
   onChange: (value: T) => void;
 }): ReactNode {
   const group = useId();
-  // Preact leaves a refused choice checked; rendering again takes it back.
+  // Preact leaves a rejected choice checked; rendering again takes it back.
   const [, render] = useReducer((count: number) => count + 1, 0);
   return (
     <fieldset className="segments">

@@ -15,7 +15,7 @@ import {
 } from 'openid-client';
 import { identityOfToken, type TokenIdentity } from './identity-of-token.ts';
 import type { PendingSignIn } from './pending-sign-in.ts';
-import { RefusedIdentity } from './refusal.ts';
+import { RejectedIdentity } from './rejected-identity.ts';
 import { isSafeUrl, type OidcSettings } from './settings.ts';
 
 /** The identity provider cannot be used: it is not reached, is too slow, or replies with an error or with something else than OpenID Connect. */
@@ -109,16 +109,16 @@ const DECLINED = new Set([
 ]);
 
 /** Turns an error of the library into the reason that the person is told. */
-function refusalOfError(cause: unknown): RefusedIdentity {
-  if (cause instanceof RefusedIdentity) return cause;
-  if (isUnavailable(cause)) return new RefusedIdentity('unavailable', { cause });
+function rejectionOf(cause: unknown): RejectedIdentity {
+  if (cause instanceof RejectedIdentity) return cause;
+  if (isUnavailable(cause)) return new RejectedIdentity('unavailable', { cause });
   if (cause instanceof AuthorizationResponseError)
-    return new RefusedIdentity(DECLINED.has(cause.error) ? 'cancelled' : 'unavailable', { cause });
+    return new RejectedIdentity(DECLINED.has(cause.error) ? 'cancelled' : 'unavailable', { cause });
   // `invalid_grant`: the code was used already, or has expired. Others, such as `invalid_client`, are the configuration's.
   if (cause instanceof ResponseBodyError)
-    return new RefusedIdentity(cause.error === 'invalid_grant' ? 'expired' : 'unavailable', { cause });
+    return new RejectedIdentity(cause.error === 'invalid_grant' ? 'expired' : 'unavailable', { cause });
   const { code } = cause as { code?: unknown };
-  return new RefusedIdentity(NO_REPLY.has(String(code)) ? 'unavailable' : 'invalid', { cause });
+  return new RejectedIdentity(NO_REPLY.has(String(code)) ? 'unavailable' : 'invalid', { cause });
 }
 
 function isUnavailable(error: unknown): boolean {
@@ -133,7 +133,7 @@ export interface IdentityProvider {
    * Exchanges the code for an ID token and verifies it. All tokens are dropped.
    *
    * @param query of the provider's redirect.
-   * @throws {RefusedIdentity}
+   * @throws {RejectedIdentity}
    */
   identityOf(query: URLSearchParams, pending: PendingSignIn): Promise<TokenIdentity>;
 }
@@ -166,7 +166,7 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
         if (!token) throw new Error('no ID token');
         return identityOfToken(token, settings.OIDC_EMAIL_DOMAINS);
       } catch (error) {
-        throw refusalOfError(error);
+        throw rejectionOf(error);
       }
     },
   };

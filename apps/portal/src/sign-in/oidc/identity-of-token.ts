@@ -1,6 +1,6 @@
 import type { Identity } from '@orders/database/users/identities.ts';
 import type { IDToken } from 'openid-client';
-import { RefusedIdentity } from './refusal.ts';
+import { RejectedIdentity } from './rejected-identity.ts';
 
 /** What a valid ID token says about the person. */
 export interface TokenIdentity extends Identity {
@@ -18,15 +18,15 @@ const SUBJECT = /^[\x20-\x7e]{1,255}$/;
  * The identity in an ID token whose signature, issuer, audience, times and nonce were verified.
  *
  * @param domains the e-mail domains for which the provider is trusted.
- * @throws {RefusedIdentity} `invalid`, `unverified` or `domain`.
+ * @throws {RejectedIdentity} `invalid`, `unverified` or `domain`.
  */
 export function identityOfToken(token: IDToken, domains: readonly string[]): TokenIdentity {
   const { iss: issuer, sub: subject, email_verified, amr, auth_time } = token;
-  if (!SUBJECT.test(subject)) throw new RefusedIdentity('invalid');
+  if (!SUBJECT.test(subject)) throw new RejectedIdentity('invalid');
   const email = typeof token.email === 'string' && EMAIL.test(token.email) ? token.email.toLowerCase() : '';
   // Only `true`: some providers have other values for addresses that a person typed.
-  if (email_verified !== true || email === '') throw new RefusedIdentity('unverified', { email });
-  if (!domains.includes(domainOf(email))) throw new RefusedIdentity('domain', { email });
+  if (email_verified !== true || email === '') throw new RejectedIdentity('unverified', { email });
+  if (!domains.includes(domainOf(email))) throw new RejectedIdentity('domain', { email });
   return {
     issuer,
     subject,

@@ -17,7 +17,7 @@ import type { SignInRecord } from '../record-sign-in.ts';
 import { createIdentityProvider } from './ask-provider.ts';
 import { domainOf, type TokenIdentity } from './identity-of-token.ts';
 import { createPendingCookie, MAX_PATH, PENDING_MS } from './pending-sign-in.ts';
-import { RefusedIdentity } from './refusal.ts';
+import { RejectedIdentity } from './rejected-identity.ts';
 import { oidcSettingsOf } from './settings.ts';
 
 /** An error code of OAuth, such as `invalid_client`; any other text could contain personal data. */
@@ -42,7 +42,7 @@ const MAX_FAILURES = { narrow: 50, wide: 100, widest: 200 };
  * Runs the rest of a callback, once for each sign-in and within the bounds of its networks. The callback is counted before it runs, and
  * uncounted when it succeeds.
  *
- * @throws {RefusedIdentity} `too_many_attempts`, or `expired` if the sign-in was completed before.
+ * @throws {RejectedIdentity} `too_many_attempts`, or `expired` if the sign-in was completed before.
  */
 async function limitCallbacks<T>(
   connection: Connection,
@@ -50,10 +50,10 @@ async function limitCallbacks<T>(
   run: () => Promise<T>,
 ): Promise<T> {
   const bounds = boundsAround(address, MAX_FAILURES, 'identity provider');
-  if (await takeWithin(connection, bounds, WINDOW_MS)) throw new RefusedIdentity('too_many_attempts');
+  if (await takeWithin(connection, bounds, WINDOW_MS)) throw new RejectedIdentity('too_many_attempts');
   // The provider, too, accepts a code once only.
   const uses = await takeSignInAttempt(connection, digestOf('identity provider state', state), 2 * PENDING_MS);
-  if (uses.attempts > 1) throw new RefusedIdentity('expired');
+  if (uses.attempts > 1) throw new RejectedIdentity('expired');
   const result = await run();
   for (const { key } of bounds) await returnSignInAttempt(connection, key);
   return result;
@@ -94,7 +94,7 @@ export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
   const callback: RequestHandler = async (request, response) => {
     const pending = cookie.take(request, response);
     const query = URL.parse(request.originalUrl, config.PORTAL_URL)?.searchParams;
-    if (!pending || query?.get('state') !== pending.state) throw new RefusedIdentity('expired');
+    if (!pending || query?.get('state') !== pending.state) throw new RejectedIdentity('expired');
     const cookies = await limitCallbacks(database, { address: request.ip ?? '', state: pending.state }, async () => {
       const identity = await provider.identityOf(query, pending);
       return openIdentitySession(deps, request, identity, settings.OIDC_EMAIL_DOMAINS);
@@ -112,7 +112,7 @@ export function oidcRoutes(deps: PortalDeps, record: SignInRecord): Router {
  *
  * @param domains the e-mail domains for which the provider is trusted.
  * @returns headers with the session cookie.
- * @throws {RefusedIdentity} `unknown`, `bound_otherwise` or `domain`.
+ * @throws {RejectedIdentity} `unknown`, `bound_otherwise` or `domain`.
  */
 async function openIdentitySession(
   { auth, database }: Pick<PortalDeps, 'auth' | 'database'>,
@@ -122,9 +122,9 @@ async function openIdentitySession(
 ): Promise<Headers> {
   const { email, hasProvedSecondFactor, authenticatedAt } = identity;
   const user = await inTransaction(database, (transaction) => resolveIdentity(transaction, identity));
-  if (typeof user === 'string') throw new RefusedIdentity(user, { email });
+  if (typeof user === 'string') throw new RejectedIdentity(user, { email });
   // The address in the token may be another one by now, and the list of domains shorter.
-  if (!domains.includes(domainOf(user.email))) throw new RefusedIdentity('domain', { email: user.email });
+  if (!domains.includes(domainOf(user.email))) throw new RejectedIdentity('domain', { email: user.email });
   const { headers } = await auth.api.openProvenSession({
     body: { userId: user.user_id, hasProvedSecondFactor, authenticatedAt },
     headers: fromNodeHeaders(request.headers),
@@ -138,8 +138,8 @@ async function openIdentitySession(
  */
 function toSignInPage(portalUrl: string, logger: Logger, record: SignInRecord): ErrorRequestHandler {
   return async (error, request, response, _next) => {
-    const { refusal, email, cause } =
-      error instanceof RefusedIdentity ? error : new RefusedIdentity('failed', { cause: error });
+    const { reason, email, cause } =
+      error instanceof RejectedIdentity ? error : new RejectedIdentity('failed', { cause: error });
     const context = contextOf(request);
     const logFailure = (failure: unknown) => {
       context.problem = isStorageUnavailable(failure) ? 'storage_unavailable' : 'internal_error';
@@ -150,13 +150,13 @@ function toSignInPage(portalUrl: string, logger: Logger, record: SignInRecord): 
         error: describeError(failure, { stack: isOurs }),
       });
     };
-    context.problem = `identity_${refusal}`;
-    if (refusal === 'failed') logFailure(cause);
-    if (refusal === 'unavailable')
+    context.problem = `identity_${reason}`;
+    if (reason === 'failed') logFailure(cause);
+    if (reason === 'unavailable')
       logger.warn('identity provider unavailable', { ...logFields(context), ...describeCauses(cause) });
-    if (refusal === 'invalid')
-      logger.warn('reply of the identity provider refused', { ...logFields(context), ...describeCauses(cause) });
-    if (email) await record.failed(request, email, { method: 'identity_provider', refused: refusal }).catch(logFailure);
-    response.redirect(303, `${portalUrl}/?identity_provider=${refusal}`);
+    if (reason === 'invalid')
+      logger.warn('reply of the identity provider rejected', { ...logFields(context), ...describeCauses(cause) });
+    if (email) await record.failed(request, email, { method: 'identity_provider', refused: reason }).catch(logFailure);
+    response.redirect(303, `${portalUrl}/?identity_provider=${reason}`);
   };
 }

@@ -50,7 +50,7 @@ export function CreateKeyDialog({ onDone, onClose }: DialogProps & { onDone: (ke
       title={t('keys.create')}
       submit={t('keys.create')}
       action={creating}
-      isExplained={areAddressesRefused(creating.error)}
+      isExplained={areAddressesRejected(creating.error)}
       isIncomplete={name.trim() === '' || access.scopes.length === 0}
       onClose={onClose}
     >
@@ -78,7 +78,7 @@ export function LimitKeyDialog(props: DialogProps & { changed: Key; onDone: () =
       title={t('keys.limitTitle', { name, lastFour: last_four })}
       submit={t('keys.saveLimits')}
       action={updating}
-      isExplained={areAddressesRefused(updating.error)}
+      isExplained={areAddressesRejected(updating.error)}
       isIncomplete={access.scopes.length === 0}
       onClose={props.onClose}
     >
@@ -120,7 +120,7 @@ function KeyAccessFields(props: {
       <Field
         label={t('keys.addresses')}
         hint={t('keys.addressesHint')}
-        error={areAddressesRefused(props.error) ? t('keys.addressesRefused') : null}
+        error={areAddressesRejected(props.error) ? t('keys.addressesRefused') : null}
         dir="ltr"
         rows={2}
         spellCheck={false}
@@ -131,8 +131,8 @@ function KeyAccessFields(props: {
   );
 }
 
-/** Whether the server refused the addresses, which the field says. */
-function areAddressesRefused(error: unknown): boolean {
+/** Whether the server rejected the addresses, which the field says. */
+function areAddressesRejected(error: unknown): boolean {
   return isProblem(error, 'invalid_request') && error.errors.some(({ pointer }) => pointer.startsWith('/addresses'));
 }
 

@@ -18,7 +18,6 @@ import { FIRST_WARNED } from './name-of-order.ts';
 import { LazyOrderPane, useOrderPanePreload } from './order/lazy-order-pane.tsx';
 import { HelpDialog, useShortcutSetting, useShortcuts } from './shortcuts.tsx';
 import { useMediaQuery, WIDE_LIST, WIDE_SCREEN } from './use-media-query.ts';
-import './list/list.css';
 import './order/order.css';
 import './order/payload.css';
 import './decide/dialogs.css';

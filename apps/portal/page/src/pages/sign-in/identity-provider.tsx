@@ -32,16 +32,16 @@ export function IdentityProviderButton({ leavesWork = false }: { leavesWork?: bo
   );
 }
 
-/** Why a sign-in by the identity provider was refused; the callback puts the reason into the address. */
-export function IdentityProviderRefusal(): ReactNode {
+/** Why a sign-in by the identity provider was rejected; the callback puts the reason into the address. */
+export function IdentityProviderRejection(): ReactNode {
   const { t, i18n } = useTranslation('signIn');
-  const [refusal] = useState(() => new URLSearchParams(window.location.search).get('identity_provider'));
+  const [reason] = useState(() => new URLSearchParams(window.location.search).get('identity_provider'));
   useEffect(() => {
     // Removes the reason from the address, so that neither a reload nor a bookmark shows it again.
-    if (refusal !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
-  }, [refusal]);
-  if (refusal === null) return null;
-  const key = `identityProvider.refused.${refusal}` as 'identityProvider.refused.failed';
+    if (reason !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
+  }, [reason]);
+  if (reason === null) return null;
+  const key = `identityProvider.refused.${reason}` as 'identityProvider.refused.failed';
   const known = i18n.exists(`signIn:${key}`);
   return <BadNote text={t(known ? key : 'identityProvider.refused.failed')} />;
 }

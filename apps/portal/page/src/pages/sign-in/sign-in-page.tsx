@@ -6,7 +6,7 @@ import { call } from '../../api/client.ts';
 import { SESSION_QUERY } from '../../api/session.ts';
 import { HelpLink } from '../../components/page-header.tsx';
 import { AlonePage } from './alone-page.tsx';
-import { IdentityProviderButton, IdentityProviderRefusal } from './identity-provider.tsx';
+import { IdentityProviderButton, IdentityProviderRejection } from './identity-provider.tsx';
 import { SignInForm } from './sign-in-form.tsx';
 
 export function SignInPage(): ReactNode {
@@ -20,7 +20,7 @@ export function SignInPage(): ReactNode {
       </p>
       <div className="card stack">
         <h1>{t('title')}</h1>
-        <IdentityProviderRefusal />
+        <IdentityProviderRejection />
         <SignInForm onSignedIn={() => queryClient.invalidateQueries(SESSION_QUERY)} />
         <IdentityProviderButton />
         <ResetLink />

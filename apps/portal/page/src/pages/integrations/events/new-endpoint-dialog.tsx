@@ -28,7 +28,7 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
     },
   });
   const errors = isProblem(creating.error, 'invalid_request') ? creating.error.errors : [];
-  const areTypesRefused = types.length === 0 && errors.some(({ pointer }) => pointer.startsWith('/types'));
+  const areTypesRejected = types.length === 0 && errors.some(({ pointer }) => pointer.startsWith('/types'));
   if (secret !== null) return <NewSecret secret={secret} onClose={onClose} />;
   return (
     <FormDialog
@@ -54,7 +54,7 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
           options={EVENT_TYPES}
           nameOf={(type) => <TypeName type={type} />}
           values={types}
-          error={areTypesRefused ? t('types.refused') : null}
+          error={areTypesRejected ? t('types.refused') : null}
           onChange={setTypes}
         />
       )}
@@ -66,13 +66,13 @@ const URL_ERRORS = ['malformed', 'credentials', 'fragment', 'scheme', 'port', 'h
 
 function UrlField(props: { value: string; errors: ApiProblem['errors']; onChange: (url: string) => void }): ReactNode {
   const { t } = useTranslation('events');
-  const refused = props.errors.find(({ pointer }) => pointer === '/url');
-  const known = URL_ERRORS.find((code) => code === refused?.code) ?? 'malformed';
+  const rejected = props.errors.find(({ pointer }) => pointer === '/url');
+  const known = URL_ERRORS.find((code) => code === rejected?.code) ?? 'malformed';
   return (
     <Field
       label={t('url.label')}
       hint={t('url.hint')}
-      error={refused ? t(`url.${known}`) : null}
+      error={rejected ? t(`url.${known}`) : null}
       dir="ltr"
       inputMode="url"
       autoCapitalize="none"

@@ -13,7 +13,7 @@ export interface Editing {
   end: () => void;
   drafts: Drafts;
   keep: (pointer: string, draft: Draft | null) => void;
-  /** `expected` are the values that the editor saw; the service refuses to overwrite others. */
+  /** `expected` are the values that the editor saw; the service does not overwrite others. */
   save: (edits: Edits, expected: Expected) => Promise<unknown>;
 }
 

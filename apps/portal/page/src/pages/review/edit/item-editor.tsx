@@ -14,7 +14,7 @@ export type Item = Order['items'][number];
 const MEMBERS = ['quantity', 'name', 'sku'] as const;
 type Member = (typeof MEMBERS)[number];
 
-/** Integers are sent as numbers; anything else is sent as typed, and the service reads or refuses it. */
+/** Integers are sent as numbers; anything else is sent as typed, and the service reads or rejects it. */
 const asQuantity = (text: string) => (/^\d{1,15}$/.test(text.trim()) ? Number(text) : text);
 const toValue = (member: Member, text: string) =>
   text.trim() === '' ? null : member === 'quantity' ? asQuantity(text) : text;

@@ -19,6 +19,7 @@ import {
 } from './filters.ts';
 import { type ChangeFilters, SearchBox } from './search-box.tsx';
 import { ViewsMenu } from './views-menu.tsx';
+import './filter-bar.css';
 
 /** Search box, filters, sort order and saved views of the list. */
 export function FilterBar(props: {

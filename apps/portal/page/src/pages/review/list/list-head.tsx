@@ -8,6 +8,7 @@ import { joinNames } from '../../../components/actor.tsx';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import type { ListState } from './list-state.ts';
+import './list-head.css';
 
 /** What columns hold in the lists of decided orders. */
 const DECIDED_COLUMNS: Record<string, string> = { channel: 'by', age: 'decided' };

@@ -7,7 +7,7 @@ import { density } from '../../../components/preference.ts';
 import type { ListState } from './list-state.ts';
 import { OrderRow } from './order-row.tsx';
 
-/** Row heights in pixels; `list.css` has the same values. */
+/** Row heights in pixels; `order-row.css` has the same values. */
 const ROW_HEIGHTS = {
   comfortable: { oneLine: 44, twoLines: 68 },
   compact: { oneLine: 34, twoLines: 56 },

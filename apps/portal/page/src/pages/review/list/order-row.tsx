@@ -7,6 +7,7 @@ import { actorText } from '../../../components/actor.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import { Ago } from '../../../components/time.tsx';
 import { blockerTexts } from '../order/order-blockers.tsx';
+import './order-row.css';
 
 interface OrderRowProps {
   order: ListedOrder;

@@ -17,6 +17,7 @@ import { type BulkActions, ListHead } from './list-head.tsx';
 import type { ListState } from './list-state.ts';
 import { OrderList } from './order-list.tsx';
 import type { Announcement, Arrivals } from './use-arrivals.ts';
+import './list.css';
 
 /** The list with its header, loading state, error and empty state. */
 export function ReviewList(

@@ -1,6 +1,6 @@
 /** Error codes of OpenID Connect sign-ins. The sign-in page shows a message for each code. */
-export type Refusal =
-  /** The person cancelled it at the provider, or the provider refused the person. */
+export type RejectionReason =
+  /** The person cancelled it at the provider, or the provider declined the person. */
   | 'cancelled'
   /** It was not started in this browser, was completed already, or took too long. */
   | 'expired'
@@ -19,16 +19,16 @@ export type Refusal =
   /** A failure of the portal. */
   | 'failed';
 
-/** A sign-in by the identity provider that is refused. */
-export class RefusedIdentity extends Error {
-  override name = 'RefusedIdentity';
-  readonly refusal: Refusal;
+/** A sign-in by the identity provider that is rejected. */
+export class RejectedIdentity extends Error {
+  override name = 'RejectedIdentity';
+  readonly reason: RejectionReason;
   /** From a valid token; for the audit trail. */
   readonly email: string | undefined;
 
-  constructor(refusal: Refusal, options: ErrorOptions & { email?: string } = {}) {
-    super(refusal, options);
-    this.refusal = refusal;
+  constructor(reason: RejectionReason, options: ErrorOptions & { email?: string } = {}) {
+    super(reason, options);
+    this.reason = reason;
     this.email = options.email;
   }
 }

@@ -8,18 +8,18 @@ import { contextOf } from '../request-context.ts';
 import { createCachedLookUp } from './cached-look-up.ts';
 import { findSources, type SourceOfDelivery } from './find-sources.ts';
 
-export interface SourceFinder {
+export interface SourceIdentifier {
   /**
    * Finds the source of a request by the id in its path, and with it the account. The delivery is not authenticated yet.
    *
    * @throws {Problem} `not_found`, `account_suspended`, or `overloaded` if too many unknown ids wait; a database error if the look-up fails.
    */
-  findSource: RequestHandler;
+  identifySource: RequestHandler;
   /** The account of a delivery whose source is cached; undefined otherwise. */
   cachedAccount(request: IncomingMessage): number | undefined;
 }
 
-export function createSourceFinder(database: Database, basePath: string): SourceFinder {
+export function createSourceIdentifier(database: Database, basePath: string): SourceIdentifier {
   const sources = createCachedLookUp<SourceOfDelivery>({
     idOf: (sourceId) => sourceId,
     find: (sourceIds) => findSources(database, sourceIds),
@@ -27,7 +27,7 @@ export function createSourceFinder(database: Database, basePath: string): Source
   const prefix = `${basePath}${SOURCES_PATH}/`;
 
   return {
-    async findSource(request, _response, next) {
+    async identifySource(request, _response, next) {
       const sourceId = String(request.params.sourceId);
       const source = isSourceId(sourceId) ? await sources.find(sourceId) : undefined;
       if (!source) throw new Problem('not_found', { detail: 'There is no source with this URL. Copy it again.' });
