@@ -159,7 +159,7 @@ export async function startStack(
       return { ...(await start('portal', createPortal, config)), url };
     },
     async close() {
-      for (const close of closes.reverse()) await close();
+      for (const close of closes.splice(0).reverse()) await close();
       await theQueue.close();
       await database.close();
     },

@@ -2,6 +2,7 @@ import { beforeAll, beforeEach } from '@jest/globals';
 import type { Database } from '@orders/database/connect.ts';
 import type { Knex } from 'knex';
 import type { Api, TestAccount } from './api.ts';
+import { closeAtEnd } from './close-at-end.ts';
 import type { IdentityProvider } from './identity-provider/start.ts';
 import type { MailServer } from './mail-server.ts';
 import { createPerson, openShop, type Shop, type TestPerson } from './people.ts';
@@ -80,6 +81,11 @@ type Names<O> = 'stack' | 'knex' | 'db' | Extract<keyof O, keyof Started> | ('in
 export function useStack<const O extends Options = object>(options: O = {} as O): Pick<Started, Names<O>> {
   const { queue = 'postgres', intake, worker, notifier, portal, database, mailServer, provider }: Options = options;
   const started: { [name in keyof Started]?: Started[name] | undefined } = {};
+  // Node keeps the modules of a test file for ever; what it started must not stay in memory with them.
+  closeAtEnd({
+    close: async () =>
+      Object.assign(started, Object.fromEntries(Object.keys(started).map((name) => [name, undefined]))),
+  });
   const make = async (when: Made) => {
     if (options.account === when) started.account = await (started.stack as Stack).account({ signing: true });
     if (options.person === when) started.person = await createPerson(started.stack as Stack);

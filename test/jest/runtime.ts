@@ -14,8 +14,9 @@ if (process.send) process.once('beforeExit', () => process.exit());
 let fileNumber = 0;
 let globals: object = {};
 
-/** Where jest-circus looks for its settings. */
+/** Where jest-circus keeps its state and its settings; the first symbol is a new one at each load. */
 const settings = globalThis as Record<symbol, unknown>;
+const KEPT_BY_CIRCUS = ['JEST_STATE_SYMBOL', 'EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL'];
 
 export const testGlobals = (): object => globals;
 
@@ -40,10 +41,11 @@ export default class Runtime {
     fileNumber++;
   }
 
-  /** Reloads jest-circus, as it keeps the tests and settings of the last file in its module and in globals. */
+  /** Reloads jest-circus, as it keeps the tests and settings of the last file, and with them all that it started, in globals. */
   requireInternalModule(path: string): unknown {
     delete require.cache[path];
-    for (const name of ['EVENT_HANDLERS', 'TEST_TIMEOUT_SYMBOL']) delete settings[Symbol.for(name)];
+    for (const symbol of Object.getOwnPropertySymbols(settings))
+      if (KEPT_BY_CIRCUS.includes(symbol.description ?? '')) delete settings[symbol];
     return require(path);
   }
 

@@ -90,7 +90,7 @@ class ErrorTolerantClient extends pg.Client {
 }
 
 function postgresConnection(url: string) {
-  return { connection: { connectionString: url, max: 4, connectionTimeoutMillis: 5000, Client: ErrorTolerantClient } };
+  return { connection: { connectionString: url, max: 2, connectionTimeoutMillis: 5000, Client: ErrorTolerantClient } };
 }
 
 /**

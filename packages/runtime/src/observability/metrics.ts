@@ -4,10 +4,14 @@ import { VERSION } from '../version.ts';
 export type Registry = client.Registry;
 export type { Counter, Histogram } from 'prom-client';
 
-/** One registry per process (or test), with Node's default metrics. */
+/** Of Node itself. Once per process, as their observers cannot be removed. */
+const nodeMetrics = new client.Registry();
+
+/** One registry per app, with Node's default metrics. */
 export function createRegistry(): Registry {
+  if (nodeMetrics.getMetricsAsArray().length === 0) client.collectDefaultMetrics({ register: nodeMetrics });
   const registry = new client.Registry();
-  client.collectDefaultMetrics({ register: registry });
+  for (const metric of nodeMetrics.getMetricsAsArray()) registry.registerMetric(metric as unknown as client.Metric);
   return registry;
 }
 
