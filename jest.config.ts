@@ -24,8 +24,8 @@ const config: Config = {
   testTimeout: 240_000,
   // A worker keeps the modules of the test files that it ran; above this heap it is replaced.
   workerIdleMemoryLimit: '300MB',
-  // Tests wait as much as they compute: three workers keep two cores busy.
-  maxWorkers: 3,
+  // Tests wait as much as they compute: four workers keep two cores busy.
+  maxWorkers: 4,
 };
 
 export default config;

@@ -3,7 +3,7 @@ import { watchHashes } from '../harness/hashes.ts';
 import { createPerson, openPortalClient, type PortalClient, signIn } from '../harness/people.ts';
 import { useStack } from '../harness/use-stack.ts';
 
-const { stack, knex, portal, person } = useStack({ portal: { PASSWORD_HASH_COST: '17' }, person: true });
+const { stack, knex, portal, person } = useStack({ portal: { PASSWORD_HASH_COST: '15' }, person: true });
 
 const guess = (at: number, network: string) =>
   fetch(`${portal.url}/api/session`, {
