@@ -83,8 +83,9 @@ export function useStack<const O extends Options = object>(options: O = {} as O)
   const started: { [name in keyof Started]?: Started[name] | undefined } = {};
   // Node keeps the modules of a test file for ever; what it started must not stay in memory with them.
   closeAtEnd({
-    close: async () =>
-      Object.assign(started, Object.fromEntries(Object.keys(started).map((name) => [name, undefined]))),
+    async close() {
+      for (const name of Object.keys(started) as (keyof Started)[]) delete started[name];
+    },
   });
   const make = async (when: Made) => {
     if (options.account === when) started.account = await (started.stack as Stack).account({ signing: true });

@@ -10,6 +10,6 @@ test.each(['en', 'ar'])('the sign-in page explains each rejection by the identit
     /export type RejectionReason =([^;]+);/.exec(read('src/sign-in/oidc/rejected-identity.ts')) ?? [];
   const reasons = [...union.matchAll(/\| '(\w+)'/g)].map(([, name]) => name);
   expect(reasons).toContain('bound_otherwise');
-  const texts = JSON.parse(read(`page/src/locales/${language}/sign-in.json`)).identityProvider.refused;
+  const texts = JSON.parse(read(`page/src/locales/${language}/sign-in.json`)).identityProvider.rejected;
   expect(new Set(Object.keys(texts))).toEqual(new Set(reasons));
 });

@@ -3,8 +3,8 @@ import knex, { type Knex } from 'knex';
 import type { Database } from './connect.ts';
 import { SQLSTATE, sqlstateOf } from './database-errors.ts';
 import {
-  acceptDrifted,
   type MigrationPlan,
+  prepareChecksums,
   RAN,
   readPlan,
   recordChecksum,
@@ -55,15 +55,16 @@ export async function runMigrations(
     const { drift } = await readPlan(database, migrations);
     const rejected = drift.filter((name) => !acceptDrift.includes(name));
     if (rejected.length > 0) throw new SchemaDriftError(rejected);
-    await acceptDrifted(database, migrations, drift);
-    const { migrate } = knex({ client: 'pg', connectionPool: database.pool, log: SILENT });
+    const pooled = knex({ client: 'pg', connectionPool: database.pool, log: SILENT });
+    await prepareChecksums(pooled);
+    for (const migration of migrations) if (drift.includes(migration.name)) await recordChecksum(pooled, migration);
     const config = { tableName: RAN, migrationSource: sourceOf(migrations), disableMigrationsListValidation: true };
     // knex's lock outlives a killed process, ours does not. We hold ours, so a stale one of knex can be cleared.
-    await migrate.forceFreeMigrationsLock(config);
+    await pooled.migrate.forceFreeMigrationsLock(config);
     const ran: string[] = [];
     for (;;) {
       // One at a time, so that none holds the locks of earlier ones.
-      const [, [name]] = await retryUntilLocked<[number, string[]]>(() => migrate.up(config));
+      const [, [name]] = await retryUntilLocked<[number, string[]]>(() => pooled.migrate.up(config));
       if (!name) break;
       ran.push(name);
     }
@@ -96,9 +97,10 @@ async function runMigration(connection: Knex, { up }: Migration): Promise<void> 
   if (typeof up === 'string') {
     await connection.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await connection.raw(up);
+    return;
   }
   // Without a lock timeout: statements that run outside a transaction do not block writers while they wait.
-  else for (const statement of up) await connection.raw(statement);
+  for (const statement of up) await connection.raw(statement);
 }
 
 // Timeouts that would end the lock's idle transaction during migrations; transaction_timeout exists since Postgres 17.

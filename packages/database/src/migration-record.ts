@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { Knex } from 'knex';
 import type { Migration } from './migrations/index.ts';
 import { hasTable } from './partitions/list-partitions.ts';
-import { type Connection, execute, run } from './run.ts';
+import { type Connection, run } from './run.ts';
 
 /** knex's table of the migrations that ran. */
 export const RAN = 'schema_migrations';
 
-const CREATE_CHECKSUMS =
-  'create table if not exists schema_migrations_checksums (name text primary key, checksum text not null)';
+// A table of its own, as knex owns the other one.
+const CHECKSUMS = 'schema_migrations_checksums';
 
 /** Compares the migrations of this version with those that ran in a database. */
 export interface MigrationPlan {
@@ -57,29 +57,19 @@ async function readRecord(connection: Connection): Promise<Map<string, string | 
   if (!(await hasTable(connection, RAN))) return new Map();
   const rows = await run<{ name: string; checksum: string | null }>(
     connection,
-    `select name, checksum from ${RAN} left join schema_migrations_checksums using (name) order by id`,
+    `select name, checksum from ${RAN} left join ${CHECKSUMS} using (name) order by id`,
   );
   return new Map(rows.map(({ name, checksum }) => [name, checksum]));
 }
 
-/** Creates the table of checksums, and records those of this version for migrations that ran with different SQL. */
-export async function acceptDrifted(
-  connection: Connection,
-  migrations: readonly Migration[],
-  drifted: readonly string[],
-): Promise<void> {
-  await execute(connection, CREATE_CHECKSUMS);
-  for (const migration of migrations)
-    if (drifted.includes(migration.name))
-      await execute(connection, 'update schema_migrations_checksums set checksum = $2 where name = $1', [
-        migration.name,
-        checksumOf(migration),
-      ]);
+/** Creates the table of checksums. */
+export async function prepareChecksums(knex: Knex): Promise<void> {
+  await knex.raw(`create table if not exists ${CHECKSUMS} (name text primary key, checksum text not null)`);
 }
 
 /** Stores the checksum of a migration; called in its transaction if it has one. */
 export async function recordChecksum(knex: Knex, migration: Migration): Promise<void> {
-  await knex('schema_migrations_checksums')
+  await knex(CHECKSUMS)
     .insert({ name: migration.name, checksum: checksumOf(migration) })
     .onConflict('name')
     .merge();

@@ -41,7 +41,7 @@ export function IdentityProviderRejection(): ReactNode {
     if (reason !== null) window.history.replaceState(window.history.state, '', window.location.pathname);
   }, [reason]);
   if (reason === null) return null;
-  const key = `identityProvider.refused.${reason}` as 'identityProvider.refused.failed';
+  const key = `identityProvider.rejected.${reason}` as 'identityProvider.rejected.failed';
   const known = i18n.exists(`signIn:${key}`);
-  return <BadNote text={t(known ? key : 'identityProvider.refused.failed')} />;
+  return <BadNote text={t(known ? key : 'identityProvider.rejected.failed')} />;
 }

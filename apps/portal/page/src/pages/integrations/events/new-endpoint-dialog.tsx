@@ -54,7 +54,7 @@ export function NewEndpointDialog({ onClose }: { onClose: () => void }): ReactNo
           options={EVENT_TYPES}
           nameOf={(type) => <TypeName type={type} />}
           values={types}
-          error={areTypesRejected ? t('types.refused') : null}
+          error={areTypesRejected ? t('types.rejected') : null}
           onChange={setTypes}
         />
       )}
