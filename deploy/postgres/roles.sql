@@ -77,8 +77,9 @@ begin
   -- The last three tell how long dispatching is held up.
   grant select (account_id, order_id, source_order_id, receipt_id, received_at, review_state, reviewed_at, confirmed_xid)
     on orders to orders_intake;
+  grant select (account_id, source_order_id, order_id) on order_keys to orders_intake;
   -- It cancels orders by these functions alone.
-  grant execute on function cancel_orders(integer, integer, integer, text, text[], text[]),
+  grant execute on function cancel_orders(integer, integer, integer, text[], text[]),
     cancel_order_of_source(integer, integer, text, timestamptz),
     request_late_cancellations(integer, bigint[], timestamptz[]) to orders_intake;
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
@@ -102,6 +103,8 @@ begin
   grant select, update, delete on outbox to orders_worker;
   -- A row that is locked for share takes the right to update some column of it.
   grant select, insert, update (written_at) on orders to orders_worker;
+  grant select, insert on order_keys to orders_worker;
+  grant execute on function make_order_partitions(bigint), begin_order_range() to orders_worker;
   -- An order whose cancellation is held is written as cancelled, with audit.
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
   -- It raises an order that its platform cancelled and then ordered again.
@@ -137,7 +140,7 @@ begin
 
   -- The portal: people, their accounts, keys and secrets, reviews, redrives and test orders. It adds to the audit trail and changes
   -- nothing in it, and erases nothing.
-  grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, changed_deliveries, dead_letters, activity,
+  grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, order_keys, changed_deliveries, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
     user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, review_views, review_presence, cancellation_requests,
     workers, sources, source_mappings, source_activity to orders_portal;
@@ -171,7 +174,7 @@ begin
     lease_expires_at)
     on receipts to orders_portal;
   grant insert, delete on outbox to orders_portal;
-  grant insert on orders, unpublished_events to orders_portal;
+  grant insert on orders, order_keys, unpublished_events to orders_portal;
   grant select on event_logs to orders_portal;
   grant execute on function take_held_cancellation(integer, text) to orders_portal;
   grant usage on sequence order_ids to orders_portal;

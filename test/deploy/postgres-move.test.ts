@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
@@ -33,11 +34,11 @@ test('the service moves to another Postgres by the statements of the page, and n
     startFaultyPostgres(['fsync=off', 'wal_level=logical'], { direct: true }),
     startFaultyPostgres(['fsync=off'], { direct: true }),
   ]);
-  const [, empty, publish, subscribe, copying, behind, sequences, transactionIds, ...others] = blocksUnder(
+  const [, empty, partitions, publish, subscribe, copying, behind, sequences, transactionIds, ...others] = blocksUnder(
     PAGE,
     'To another Postgres, by logical replication',
     'sql',
-  ) as [string, string, string, string, string, string, string, string];
+  ) as [string, string, string, string, string, string, string, string, string];
   expect(others).toEqual([]);
   const open = async (postgres: FaultyPostgres) => {
     const stack = await startStack('postgres', { database: { ...postgres, close: () => postgres.close() } });
@@ -62,7 +63,18 @@ test('the service moves to another Postgres by the statements of the page, and n
   } as const;
   expect(await reviewOrders(before.db, confirmation)).toMatchObject({ changed: [confirmed.order_id] });
 
+  const runPrinted = async (statement: string) => {
+    const { rows } = await before.knex.raw<{ rows: { format: string }[] }>(statement);
+    for (const { format } of rows) await after.knex.raw(format);
+  };
+  for (let month = 0; month < 3; month += 1) {
+    await before.knex.raw("update order_ranges set began_at = began_at - interval '1 month'");
+    await createPartitions(before.db);
+  }
+  await old.intake.api.final(account, await send(old, 'months later'));
+
   await after.knex.raw(empty);
+  await runPrinted(partitions);
   await before.knex.raw(publish);
   const fromPage = /'postgres:\/\/[^']+'/;
   expect(subscribe).toMatch(fromPage);
@@ -76,8 +88,7 @@ test('the service moves to another Postgres by the statements of the page, and n
 
   await until('the new server has all', async () => (await numberOf(before.knex, behind)) === 0);
   expect(await countRows(after.knex)).toEqual(await countRows(before.knex));
-  const { rows } = await before.knex.raw<{ rows: { format: string }[] }>(sequences);
-  for (const { format } of rows) await after.knex.raw(format);
+  await runPrinted(sequences);
   for (const statement of transactionIds.split(';')) await after.knex.raw(statement);
   await after.knex.raw('drop subscription orders');
   await old.stack.close();

@@ -9,7 +9,7 @@ export type BarrierName = 'keys taken' | 'receipts claimed' | 'orders written';
 const BARRIERS: Record<BarrierName, { id: number; trigger: string }> = {
   'keys taken': { id: 1, trigger: 'after insert on idempotency_keys for each row' },
   'receipts claimed': { id: 2, trigger: "after update on receipts for each row when (new.state = 'normalized')" },
-  'orders written': { id: 3, trigger: 'after insert on orders for each row' },
+  'orders written': { id: 3, trigger: 'after insert or update on order_keys for each row' },
 };
 
 /** Installs the barriers in a database, all open. A statement waits at one without a limit, also if it limits its waits for locks. */

@@ -39,7 +39,7 @@ export const NO_FILTER = {
   writtenBefore: null,
 };
 
-/** Inserts an order into the table, with simple defaults. */
+/** Inserts an order with its key, with simple defaults. */
 export async function insertOrder(
   knex: Knex,
   accountId: number,
@@ -58,7 +58,8 @@ export async function insertOrder(
     received_at: new Date(),
     ...columns,
   };
-  const [inserted] = await knex('orders').insert(row).returning('order_id');
+  const [inserted] = await knex('orders').insert(row).returning(['account_id', 'source_order_id', 'order_id']);
+  await knex('order_keys').insert(inserted);
   return inserted.order_id;
 }
 
@@ -74,7 +75,7 @@ export async function extendUndo(knex: Knex, orderIds: readonly number[]): Promi
   await makeReviewOlder(knex, orderIds, -3600);
 }
 
-/** Inserts many orders, by default written an hour ago, and returns their ids in ascending order. */
+/** Inserts many orders with their keys, by default written an hour ago, and returns their ids in ascending order. */
 export async function insertOrders(
   knex: Knex,
   accountId: number,
@@ -82,10 +83,14 @@ export async function insertOrders(
   { customer_name = 'Common', written_at = new Date(Date.now() - 3_600_000) } = {},
 ): Promise<number[]> {
   const { rows } = await knex.raw<{ rows: { order_id: number }[] }>(
-    `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
-                         received_at, written_at)
-     select :accountId, gen_random_uuid(), 'x', 'rest', :customer_name, gen_random_uuid(), '[]', '[]', 'AED', :written_at, :written_at
-     from generate_series(1, :count::int)
+    `with inserted as (
+       insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+                           received_at, written_at)
+       select :accountId, gen_random_uuid(), 'x', 'rest', :customer_name, gen_random_uuid(), '[]', '[]', 'AED', :written_at, :written_at
+       from generate_series(1, :count::int)
+       returning account_id, source_order_id, order_id
+     )
+     insert into order_keys (account_id, source_order_id, order_id) select * from inserted
      returning order_id`,
     { accountId, count, customer_name, written_at },
   );

@@ -60,7 +60,6 @@ test('the SQL of the page returns each cancellation request once, and never befo
   const outcomes = await cancelOrders(db.database, {
     accountId,
     by: { keyId: key_id },
-    channel: 'rest',
     cancellations,
   });
   expect([...outcomes.values()].map(({ outcome }) => outcome)).toEqual(['requested', 'requested']);

@@ -382,7 +382,7 @@ describe('a role is not allowed', () => {
       'delete from orders',
       'update accounts set suspended_at = null',
       "insert into idempotency_keys values (1, 'x', gen_random_uuid())",
-      "select cancel_orders(1, 1, null, 'rest', '{x}', '{x}')",
+      "select cancel_orders(1, 1, null, '{x}', '{x}')",
       'select * from cancellation_requests',
       'update event_logs set is_enabled = true',
       'insert into event_logs (account_id, is_enabled) values (1, true)',

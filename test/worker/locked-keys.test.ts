@@ -69,7 +69,7 @@ async function untilWritten(receiptIds: string[]): Promise<void> {
 async function cancel(connection: Pick<PoolClient, 'query'>, ids = ['locked']): Promise<void> {
   const [{ key_id }] = await stack.database.knex('api_keys').where({ account_id: account.id });
   const none = ids.map(() => null);
-  await connection.query("select * from cancel_orders($1, $2, null, 'rest', $3, $4)", [account.id, key_id, ids, none]);
+  await connection.query('select * from cancel_orders($1, $2, null, $3, $4)', [account.id, key_id, ids, none]);
 }
 
 /** Another transaction that holds something which the order `locked` needs. */
@@ -99,7 +99,7 @@ const HOLDERS: Record<string, Holder> = {
   'a session with its held cancellation': {
     async hold() {
       await cancel(database.pool);
-      await open.query("select from orders where account_id = $1 and source_order_id = 'locked' for update", [
+      await open.query("select from order_keys where account_id = $1 and source_order_id = 'locked' for update", [
         account.id,
       ]);
       return undefined;

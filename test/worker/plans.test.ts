@@ -158,7 +158,7 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('claim alone', () => claimAlone(worker, receiptId, leaseId, 60_000, 3));
   const cancel = (...ids: string[]) => {
     const cancellations = ids.map((id) => ({ sourceOrderId: id, reason: null }));
-    return cancelOrders(intake, { accountId, by: { keyId: 1 }, channel: 'rest', cancellations });
+    return cancelOrders(intake, { accountId, by: { keyId: 1 }, cancellations });
   };
   await measure('cancel an order and hold a cancellation', () => cancel(known, randomUUID()));
   await measure('cancel again', () => cancel(known));

@@ -204,7 +204,7 @@ describeQueues('forced races between workers, the queue on %s', (kind) => {
     await startWorker({ SWEEP_INTERVAL: '10m' });
     const ids = [1, 2, 3].map((number) => `held-${number}`);
     const [{ key_id }] = await knex('api_keys').where({ account_id: account.id });
-    const cancelThem = `select * from cancel_orders(${account.id}, ${key_id}, null, 'rest', '{${ids}}', array_fill(null::text, '{3}'))`;
+    const cancelThem = `select * from cancel_orders(${account.id}, ${key_id}, null, '{${ids}}', array_fill(null::text, '{3}'))`;
     const keys = keep(await hold(knex, cancelThem));
     const held: string[] = [];
     for (const id of ids) {

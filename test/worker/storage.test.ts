@@ -103,6 +103,7 @@ describe('migrations', () => {
       // These tables belong to no account.
       [
         [
+          'order_ranges',
           'users',
           'user_sessions',
           'user_credentials',
@@ -220,7 +221,7 @@ test.each([
   [new Error('Query read timeout'), 'infrastructure'],
   [new TypeError('x is not a function'), 'unknown'],
   [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR' }), 'receipt'],
-  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR', constraint: 'orders_pkey' }), 'infrastructure'],
+  [Object.assign(new Error('x'), { code: '23505', severity: 'ERROR', constraint: 'orders_0_pkey' }), 'infrastructure'],
   [Object.assign(new Error('x'), { code: '57P01', severity: 'FATAL' }), 'infrastructure'],
   [Object.assign(new Error('x'), { code: '42P01', severity: 'ERROR' }), 'unknown'],
 ])('the cause of an error, %#: %s', (error, fault) => {

@@ -1,4 +1,4 @@
-import { IS_ORDER, type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
+import { type OrderJson, type OrderRow, toJson } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 
@@ -11,7 +11,7 @@ const NEXT = `
 select * from (
   select *, sum(${LENGTH}) over (order by order_id) - (${LENGTH}) as length_before from (
     select * from orders
-    where order_id > $1 and ${IS_ORDER} and ($2::int is null or account_id = $2) and ($3::text is null or review_state = $3)
+    where order_id > $1 and ($2::int is null or account_id = $2) and ($3::text is null or review_state = $3)
     order by order_id limit $4
   ) as next
 ) as measured
@@ -50,7 +50,7 @@ export async function listOrders(connection: Connection, filter: OrderFilter): P
 
 /** The order with this id of any account, or null. */
 export async function findOrder(connection: Connection, orderId: number): Promise<OrderJson | null> {
-  const find = `select * from orders where order_id = $1 and ${IS_ORDER}`;
+  const find = 'select * from orders where order_id = $1';
   const [row] = await run<OrderRow>(connection, find, [orderId]);
   return row ? toJson(row) : null;
 }

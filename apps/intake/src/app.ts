@@ -107,7 +107,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const signed = verifySignature(database, secretsKeysOf(config));
   const cancelBody = readBody(admission, 'cancellation', MAX_CANCEL_BYTES);
   const cancel = createCanceller(database, metrics);
-  const takeCancellations = (channel: Channel) => postCancel(channel, { parser, rateLimits, cancel });
+  const takeCancellations = postCancel({ parser, rateLimits, cancel });
   const accept = (channel: Channel) =>
     postOrder(channel, { parser, reader, writer, waiters, metrics, logger, basePath });
 
@@ -141,10 +141,10 @@ export function createApp(deps: AppDeps): RequestListener {
   });
   route(WEBHOOK_PATH, { post: [...withKey('send'), requireJson, body, signed, accept('webhook')] });
   route(CANCEL_PATH, {
-    post: [...withKey('cancel', WEBHOOK_CANCEL_PATH), requireJson, cancelBody, takeCancellations('rest')],
+    post: [...withKey('cancel', WEBHOOK_CANCEL_PATH), requireJson, cancelBody, takeCancellations],
   });
   route(WEBHOOK_CANCEL_PATH, {
-    post: [...withKey('cancel'), requireJson, cancelBody, signed, takeCancellations('webhook')],
+    post: [...withKey('cancel'), requireJson, cancelBody, signed, takeCancellations],
   });
   // A platform's media type is not checked: whatever it signed is kept.
   route(SOURCE_ROUTE, {

@@ -51,16 +51,16 @@ const INFRASTRUCTURE_CLASSES = [
   CLASS.internalError,
 ];
 
-// Order ids come from a sequence. A conflict means that the sequence is behind, as after a move by logical replication, which copies no
+// The key of a partition of orders. Order ids come from a sequence. A conflict means that the sequence is behind, as after a move by logical replication, which copies no
 // sequences; each attempt advances it.
-const OUR_CONSTRAINTS = new Set<unknown>(['orders_pkey']);
+const ORDER_ID_CONSTRAINT = /^orders_\d+_pkey$/;
 
 /** Classifies a statement's error by SQLSTATE and constraint; without a SQLSTATE, connection errors are infrastructure and others unknown. */
 export function faultOf(error: unknown): Fault {
   const sqlstate = sqlstateOf(error);
   if (sqlstate === null) return isConnectionError(error) ? 'infrastructure' : 'unknown';
   if (isWithoutPartition(error)) return 'infrastructure';
-  if (OUR_CONSTRAINTS.has((error as { constraint?: unknown }).constraint)) return 'infrastructure';
+  if (ORDER_ID_CONSTRAINT.test(String((error as { constraint?: unknown }).constraint))) return 'infrastructure';
   if (isOfClass(error, RECEIPT_CLASSES)) return 'receipt';
   return isOfClass(error, INFRASTRUCTURE_CLASSES) ? 'infrastructure' : 'unknown';
 }
@@ -86,7 +86,7 @@ function isWithoutPartition(error: unknown): boolean {
   return (
     sqlstateOf(error) === SQLSTATE.checkViolation &&
     constraint === undefined &&
-    /^receipt(s|_payloads)(_|$)/.test(table ?? '')
+    /^(receipts|receipt_payloads|orders)(_|$)/.test(table ?? '')
   );
 }
 

@@ -64,7 +64,13 @@ export async function eraseOrder(
   });
 }
 
-const BY_SOURCE = 'select * from orders where account_id = $1 and source_order_id = $2';
+const BY_SOURCE = `
+select o.* from order_keys k join orders o on o.account_id = k.account_id and o.order_id = k.order_id
+where k.account_id = $1 and k.source_order_id = $2`;
+
+const ERASE_HELD = `
+update order_keys set held_reason = null
+where account_id = $1 and source_order_id = $2 and order_id is null and held_reason is not null`;
 
 /** The phone numbers and e-mail addresses in an order and its receipts; fields that stay, such as items, may contain them too. */
 async function findContacts(
@@ -90,17 +96,17 @@ async function eraseWritten(
   isMentioned: (text: string) => boolean,
 ): Promise<OrderRow | null> {
   const lock = async () => {
-    const [row] = await run<StoredOrder>(connection, `${BY_SOURCE} for update`, [accountId, sourceOrderId]);
+    const [row] = await run<StoredOrder>(connection, `${BY_SOURCE} for update of o`, [accountId, sourceOrderId]);
     return row;
   };
-  // If an order replaces its held cancellation while the first statement waits for that row, only a second one sees the order.
-  const row = (await lock()) ?? (await lock());
+  let row = await lock();
+  if (!row) {
+    await execute(connection, ERASE_HELD, [accountId, sourceOrderId]);
+    // The order may have been written while this waited for its key.
+    row = await lock();
+  }
   if (!row) return null;
   const key = [accountId, row.order_id];
-  if ((row.review_state as string) === 'cancellation_held') {
-    await execute(connection, 'update orders set review_reason = null where account_id = $1 and order_id = $2', key);
-    return null;
-  }
   // Also for an order that was erased before: it may have been rejected since, with a reason in free text.
   const relatedRows =
     (await eraseHistory(connection, accountId, row.order_id)) +

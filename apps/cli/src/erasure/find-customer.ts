@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import { IS_ORDER, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
+import { type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
-import { findInChangedDeliveries, findInHistory, findInNotes } from './find-in-changes.ts';
+import { findInChangedDeliveries, findInHeldCancellations, findInHistory, findInNotes } from './find-in-changes.ts';
 import { payloadOf, readReceipts, type StoredReceipt, scanReceipts, withBodies } from './scan-receipts.ts';
 
 /** Orders per query; each can be as large as a body. */
@@ -61,6 +61,8 @@ export async function findCustomer(
     examined.orders += rows.length;
     onProgress(examined);
   }
+  for (const sourceOrderId of await findInHeldCancellations(connection, accountId, search))
+    add(sourceOrderId, ['review_reason']);
   for (const sourceOrderId of await findInHistory(connection, accountId, search)) add(sourceOrderId, ['history']);
   for (const sourceOrderId of await findInChangedDeliveries(connection, accountId, search))
     add(sourceOrderId, ['resends']);
@@ -93,8 +95,9 @@ async function addReceiptsAndStates(
   }
   const written = await run<{ source_order_id: string; order_id: number; review_state: ReviewState }>(
     connection,
-    `select source_order_id, order_id, review_state from orders
-     where account_id = $1 and source_order_id = any($2::text[]) and ${IS_ORDER}`,
+    `select o.source_order_id, o.order_id, o.review_state
+     from order_keys k join orders o on o.account_id = k.account_id and o.order_id = k.order_id
+     where k.account_id = $1 and k.source_order_id = any($2::text[])`,
     [accountId, [...found.keys()]],
   );
   for (const { source_order_id, order_id, review_state } of written) {

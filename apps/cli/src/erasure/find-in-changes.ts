@@ -78,6 +78,24 @@ export async function findInNotes(
   return sourceIdsOf(connection, accountId, orderIds);
 }
 
+/** The ids of orders that have not arrived and whose held cancellation mentions the customer in its reason. */
+export async function findInHeldCancellations(
+  connection: Connection,
+  accountId: number,
+  search: CustomerSearch,
+): Promise<string[]> {
+  const held = readPages<{ source_order_id: string; held_reason: string }>(
+    connection,
+    `select source_order_id, held_reason from order_keys
+     where account_id = $1 and order_id is null and held_reason is not null and source_order_id > $2 order by source_order_id`,
+    { accountId, first: [''], keyOf: ({ source_order_id }) => [source_order_id] },
+  );
+  const ids: string[] = [];
+  for await (const { source_order_id, held_reason } of held)
+    if (search.isMentioned(held_reason)) ids.push(source_order_id);
+  return ids;
+}
+
 async function sourceIdsOf(
   connection: Connection,
   accountId: number,

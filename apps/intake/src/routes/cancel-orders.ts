@@ -2,7 +2,6 @@ import type { Database } from '@orders/database/connect.ts';
 import { SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import { run, type Statement } from '@orders/database/run.ts';
 import type { Cancellation, CancellationOutcome } from '@orders/domain/cancellations.ts';
-import type { Channel } from '@orders/domain/receipt-states.ts';
 
 export interface CancelRequest {
   accountId: number;
@@ -11,7 +10,6 @@ export interface CancelRequest {
    * platform changed it, if it says so.
    */
   by: { keyId: number } | { sourceNumber: number; modifiedAt: Date | null };
-  channel: Channel;
   cancellations: readonly Cancellation[];
 }
 
@@ -28,7 +26,7 @@ export class OrdersBusy extends Error {
 
 const CANCEL = {
   name: 'cancel-orders',
-  text: 'select * from cancel_orders($1::int, $2::int, $3::int, $4::text, $5::text[], $6::text[])',
+  text: 'select * from cancel_orders($1::int, $2::int, $3::int, $4::text[], $5::text[])',
 };
 
 const CANCEL_OF_SOURCE = {
@@ -60,20 +58,20 @@ const MAX_TRIES = 4;
  * - `cancelled`: an order that needs review, is rejected, or was confirmed so recently that dispatching cannot have seen it.
  * - `requested`: an order that dispatching can have seen; it is in `cancellation_requests`. If the commit of `cancelled` was so slow that
  *   this may be true by then, the order stays cancelled, and a second transaction makes the outcome `requested`.
- * - `held`: there is no such order. A row with the state `cancellation_held` occupies its key, so the worker finds it, whenever it writes
- *   the order; `writeCancelled` replaces it.
+ * - `held`: there is no such order. Its key holds the cancellation, so the worker finds it, whenever it writes the order, with
+ *   `writeCancelled`.
  *
  * @returns by `source_order_id`. Of a repeated id, the first reason counts.
  * @throws {OrdersBusy} if an order stays locked for half a second; {pg.DatabaseError} or the connection's error. Then nothing was
  *   cancelled, unless the connection was lost during the commit.
  */
 export async function cancelOrders(database: Database, request: CancelRequest): Promise<Map<string, Cancelled>> {
-  const { accountId, by, channel, cancellations } = request;
+  const { accountId, by, cancellations } = request;
   const reasons = new Map(cancellations.toReversed().map(({ sourceOrderId, reason }) => [sourceOrderId, reason]));
   const ids = [...reasons.keys()];
   const rows =
     'keyId' in by
-      ? await cancel(database, CANCEL, [accountId, by.keyId, null, channel, ids, [...reasons.values()]])
+      ? await cancel(database, CANCEL, [accountId, by.keyId, null, ids, [...reasons.values()]])
       : await cancel(database, CANCEL_OF_SOURCE, [accountId, by.sourceNumber, ids[0], by.modifiedAt]);
   const lateIds = await requestLate(database, accountId, rows);
   const found = new Map(

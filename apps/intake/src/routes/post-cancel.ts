@@ -1,6 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { Channel } from '@orders/domain/receipt-states.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { RequestHandler } from 'express';
 import type { IntakeMetrics } from '../observability/metrics.ts';
@@ -43,13 +42,13 @@ interface CancelDeps {
  * `POST /ingest/orders/cancel` and `POST /ingest/webhook/cancel`: cancels one order or a list of them, durably before the reply. Each
  * cancellation counts as one request.
  */
-export function postCancel(channel: Channel, { parser, rateLimits, cancel }: CancelDeps): RequestHandler {
+export function postCancel({ parser, rateLimits, cancel }: CancelDeps): RequestHandler {
   return async (request, response) => {
     const { accountId, keyId } = keyOf(request);
     await contextOf(request).slot.holdUntil(async () => {
       const { isList, items } = await parser.run(callerOf(request), 'readCancellations', request.body);
       await rateLimits.charge(request, response, items.length);
-      const outcomes = await cancel({ accountId, by: { keyId }, channel, cancellations: items });
+      const outcomes = await cancel({ accountId, by: { keyId }, cancellations: items });
       const results = items.map(({ sourceOrderId }) => resultOf(sourceOrderId, outcomes.get(sourceOrderId)));
       response.json(isList ? { results } : results[0]);
     });

@@ -95,7 +95,6 @@ export function postDelivery(deps: Deps): RequestHandler {
       const outcomes = await cancel({
         accountId,
         by: { sourceNumber, modifiedAt: delivery.modifiedAt },
-        channel: 'webhook',
         cancellations,
       });
       activity.note(source, kind);

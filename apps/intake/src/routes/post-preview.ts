@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { findOrderBySource, isCancellationHeld } from '@orders/database/orders/find-order-by-source.ts';
+import { findKey } from '@orders/database/orders/find-order-by-source.ts';
 import type { RequestHandler } from 'express';
 import type { Parser } from '../parsing/parser.ts';
 import type { RateLimits } from '../pipeline/limit-rate.ts';
@@ -17,9 +17,13 @@ export function postPreview(deps: { database: Database; parser: Parser; rateLimi
     await rateLimits.charge(request, response, Math.ceil(body.length / PREVIEW_BYTES_PER_REQUEST));
     await contextOf(request).slot.holdUntil(async () => {
       const { order, warnings } = await parser.run(callerOf(request), 'previewOrder', body);
-      const original = await findOrderBySource(database, accountId, order.source_order_id);
-      const isHeld = !original && (await isCancellationHeld(database, accountId, order.source_order_id));
-      response.json({ normalized: order, warnings, duplicate_of: original, cancellation_held: isHeld });
+      const key = await findKey(database, accountId, order.source_order_id);
+      response.json({
+        normalized: order,
+        warnings,
+        duplicate_of: key.order,
+        cancellation_held: key.isCancellationHeld,
+      });
     });
   };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
+import { orderOfKey } from '@orders/database/orders/order-rows.ts';
 import { timeOf } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
@@ -41,11 +41,7 @@ with asked as materialized (
   select case when cardinality(ids) <= ${MAX_PENDING} then ids end as ids from pending
 ), ordered as materialized (
   select asked.source_order_id, o.order_id, o.receipt_id, o.received_at
-  from asked cross join lateral (
-    select order_id, receipt_id, received_at from orders
-    where account_id = $1::int and source_order_id = asked.source_order_id and ${IS_ORDER}
-    offset 0
-  ) as o
+  from asked cross join lateral (${orderOfKey('$1::int', 'asked.source_order_id')}) as o
 ), seen as (
   select source_order_id, order_id, receipt_id, 'written' as state, received_at from ordered
   union all

@@ -1,4 +1,3 @@
-import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 
 /** The first steps that an account has done. */
@@ -15,7 +14,7 @@ export async function readSetup(connection: Connection, accountId: number): Prom
   const [setup] = await run<AccountSetup>(
     connection,
     `select exists (select from api_keys where account_id = $1::int) as has_key,
-            exists (select from orders where account_id = $1::int and ${IS_ORDER}) as has_order,
+            exists (select from orders where account_id = $1::int) as has_order,
             exists (select from orders where account_id = $1::int and review_state in ('confirmed', 'rejected')) as has_decision,
             exists (select from api_keys where account_id = $1::int and last_used_at is not null) as has_sent`,
     [accountId],

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordAudit } from '@orders/database/audit.ts';
-import { IS_ORDER, type OrderJson, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
+import { type OrderJson, type OrderRow, toJson, toOrder } from '@orders/database/orders/order-rows.ts';
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
@@ -105,7 +105,7 @@ export async function lockEditable(
 ): Promise<OrderJson | 'conflict' | null> {
   const [row] = await run<OrderRow & { erased_at: Date | null }>(
     connection,
-    `select * from orders where account_id = $1 and order_id = $2 and ${IS_ORDER} for update`,
+    `select * from orders where account_id = $1 and order_id = $2 for update`,
     [accountId, orderId],
   );
   if (!row) return null;

@@ -1,5 +1,4 @@
 import { recordAudit } from '@orders/database/audit.ts';
-import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
 import { type Connection, inTransaction, run } from '@orders/database/run.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
@@ -51,7 +50,7 @@ async function addNote(
     // An erasure locks the order too, so that it leaves no note behind.
     const [order] = await run<{ erased_at: Date | null }>(
       transaction,
-      `select erased_at from orders where account_id = $1 and order_id = $2 and ${IS_ORDER} for key share`,
+      `select erased_at from orders where account_id = $1 and order_id = $2 for key share`,
       [accountId, orderId],
     );
     if (!order) return null;

@@ -18,8 +18,8 @@ with free_receipts as materialized (
   from (select distinct account_id, order_id from unnest($3::int[], $4::bigint[]) as i(account_id, order_id)) as i
   cross join lateral (
     select order_id, erased_at from orders
-    where account_id = i.account_id and order_id >= i.order_id and order_id <= i.order_id
-    order by order_id limit 1
+    where account_id = i.account_id and order_id = i.order_id
+    offset 0
     for ${strength} skip locked
   ) as o
 )

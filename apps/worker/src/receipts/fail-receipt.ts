@@ -1,5 +1,4 @@
 import type { Database } from '@orders/database/connect.ts';
-import { IS_ORDER } from '@orders/database/orders/order-rows.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { run } from '@orders/database/run.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
@@ -17,8 +16,7 @@ const FAIL = {
   text: `
 with failing as (
   select r.receipt_id, r.account_id, r.received_at, r.attempts + 1 as attempt, (
-           select o.order_id from orders o where o.account_id = r.account_id and o.source_order_id = r.source_order_id
-             and ${IS_ORDER}
+           select k.order_id from order_keys k where k.account_id = r.account_id and k.source_order_id = r.source_order_id
          ) as earlier_order_id
   from receipts r
   where r.receipt_id = $2::uuid and ${MAY_MOVE}

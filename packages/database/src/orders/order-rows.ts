@@ -171,12 +171,16 @@ export function toOrder(stored: OrderJson): Order {
   return { source_order_id, order_number, customer, ...location, items, total, currency, ...texts };
 }
 
-/** SQL: the row of `orders` is an order, and not a cancellation that is held for one. */
-export const IS_ORDER = "review_state <> 'cancellation_held'";
-
-/**
- * SQL: a subquery for the order with this account and id. As an ordered range, it uses the primary key even if the plan was made for an
- * empty table, when all indexes look equally good.
- */
+/** SQL: a subquery for the order with this account and id. `offset 0` makes it a look-up by the primary key in any join. */
 export const orderRow = (accountId: string, orderId: string) => `
-  select * from orders where account_id = ${accountId} and order_id >= ${orderId} and order_id <= ${orderId} and ${IS_ORDER} order by order_id limit 1`;
+  select * from orders where account_id = ${accountId} and order_id = ${orderId} offset 0`;
+
+/** SQL: a subquery for the order with this account and `source_order_id`, with the columns that intake may read. */
+export const orderOfKey = (accountId: string, sourceOrderId: string) => `
+  select o.* from (
+    select order_id from order_keys where account_id = ${accountId} and source_order_id = ${sourceOrderId} offset 0
+  ) as k
+  cross join lateral (
+    select order_id, receipt_id, received_at, review_state from orders
+    where account_id = ${accountId} and order_id = k.order_id offset 0
+  ) as o`;

@@ -1,7 +1,6 @@
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { recordAudit } from '../audit.ts';
 import { type Connection, inTransaction, run } from '../run.ts';
-import { IS_ORDER } from './order-rows.ts';
 import { deleteSearchTerms, updateSearchTerms } from './update-search-terms.ts';
 
 /** The states that a reviewer can give an order. */
@@ -127,7 +126,7 @@ export async function lockOrders(
   const rows = await run<OrderState>(
     connection,
     `select order_id, review_state from orders
-     where account_id = $1 and order_id = any($2::bigint[]) and ${IS_ORDER} order by order_id for update`,
+     where account_id = $1 and order_id = any($2::bigint[]) order by order_id for update`,
     [accountId, ids],
   );
   return rows.length === ids.length ? rows : null;
@@ -142,7 +141,7 @@ export async function statesOf(
   return run<OrderState>(
     connection,
     `select order_id, review_state from orders
-     where account_id = $1 and order_id = any($2::bigint[]) and ${IS_ORDER} order by order_id`,
+     where account_id = $1 and order_id = any($2::bigint[]) order by order_id`,
     [accountId, orderIds],
   );
 }

@@ -8,7 +8,7 @@ import {
   inputOf,
   LOCK_WAIT,
   ORDER_COLUMNS,
-  SET_WRITTEN,
+  setWritten,
   type WritableOrder,
   type Written,
 } from './write-orders.ts';
@@ -32,16 +32,15 @@ input as materialized (
   ) as i
   cross join lateral take_held_cancellation(i.account_id, i.source_order_id) as t
 ), moved as (
-  update receipts r ${SET_WRITTEN}
+  update receipts r ${setWritten('t.order_id')}
   from input i
   join taken t on t.receipt_id = i.receipt_id
   where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-  returning i.*, r.order_id, r.channel, r.received_at, t.cancelled_by, t.cancelled_at, t.reason
+  returning i.*, r.order_id, r.channel, r.received_at, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at
 ), created as (
-  insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason)
-  select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason
+  insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)
+  select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason, platform_cancelled_at
   from moved
-  order by account_id, source_order_id
 ), recorded as (${recordWritten('$3')}
 ), audited as (
   insert into audit_events (account_id, at, actor, action, subject, details)
@@ -54,7 +53,7 @@ from moved`,
 };
 
 /**
- * Writes orders whose cancellation is held: they replace it and are cancelled, with audit, under the name of its requester. Their receipts
+ * Writes orders whose cancellation is held: they take its place and are cancelled, with audit, under the name of its requester. Their receipts
  * are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
  *
  * @returns the written ones. A receipt is not changed if it is no longer ours or the cancellation is no longer held.

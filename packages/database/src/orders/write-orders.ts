@@ -51,8 +51,8 @@ export const ORDER_FIELDS = `${VALUES.map(([column]) => column).join(', ')}, ite
 export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, ${ORDER_FIELDS}`;
 
 /** SQL: moves `receipts r` to `written`, with the warnings of `i`. */
-export const SET_WRITTEN = `
-set state = 'written', order_id = nextval('order_ids'), attempts = r.attempts + 1,
+export const setWritten = (orderId: string) => `
+set state = 'written', order_id = ${orderId}, attempts = r.attempts + 1,
     warnings = case when i.warnings <> '[]' then i.warnings end, error_code = null,
     normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null`;
 
@@ -72,41 +72,42 @@ rows from (
 const WRITE = {
   name: 'write-orders',
   // Receipts are updated first: only those moved become orders. Duplicates are only returned, so that new orders do not
-  // wait for the comparison. Orders are inserted in key order, so that two workers with the same keys do not deadlock. If another worker
+  // wait for the comparison. Keys are inserted in order, so that two workers with the same keys do not deadlock. If another worker
   // has committed a key meanwhile, the unique index makes the whole statement fail.
   text: `
 with ${limitLockWait(LOCK_WAIT)},
 input as materialized (
   select i.*, (
-      select o.order_id from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
+      select coalesce(k.order_id, 0) from order_keys k where k.account_id = i.account_id and k.source_order_id = i.source_order_id
     ) as earlier_order_id
   from ${INPUT}
   where ${IS_LIMITED}
 ), moved as (
-  update receipts r ${SET_WRITTEN}
+  update receipts r ${setWritten("nextval('order_ids')")}
   from input i
   where i.earlier_order_id is null
     and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE}
   returning i.*, r.order_id, r.channel, r.received_at
+), keyed as (
+  insert into order_keys (account_id, source_order_id, order_id)
+  select account_id, source_order_id, order_id
+  from moved
+  order by account_id, source_order_id
 ), created as (
   insert into orders (${ORDER_COLUMNS})
   select ${ORDER_COLUMNS}
   from moved
-  order by account_id, source_order_id
 ), recorded as (${recordWritten('$3')}
 ), settled as (
   delete from outbox
   where batch_id = any($${ITEMS + 3}::uuid[])
     and not exists (select from unnest(receipt_ids) as pending(id) where id not in (select receipt_id from moved))
 )
-select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
-       false as "isHeld"
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds
 from moved
 union all
-select receipt_id, earlier_order_id, null, (
-  select review_state = 'cancellation_held' from orders o where o.account_id = i.account_id and o.source_order_id = i.source_order_id
-) is true
+select receipt_id, earlier_order_id, null
 from input i where earlier_order_id is not null`,
 };
 
@@ -129,13 +130,14 @@ export async function writeOrders(
   orders: readonly WritableOrder[],
   lockWaitMs = LOCK_WAIT_MS,
 ): Promise<{ written: Written[]; duplicates: DuplicateReceipt[]; cancelledIds: string[] }> {
-  type Row = DuplicateReceipt & { seconds: number | null; isHeld: boolean };
+  // Without an order id, the key holds a cancellation.
+  type Row = DuplicateReceipt & { seconds: number | null };
   const rows = await runToEnd<Row>(database, WRITE, [leaseId, ...inputOf(orders, lockWaitMs), batchIds]);
   const isWritten = ({ seconds }: Row) => seconds !== null;
   return {
     written: rows.filter(isWritten) as Written[],
-    duplicates: rows.filter((row) => !isWritten(row) && !row.isHeld),
-    cancelledIds: rows.filter(({ isHeld }) => isHeld).map(({ receiptId }) => receiptId),
+    duplicates: rows.filter((row) => !isWritten(row) && row.orderId !== 0),
+    cancelledIds: rows.filter(({ orderId }) => orderId === 0).map(({ receiptId }) => receiptId),
   };
 }
 

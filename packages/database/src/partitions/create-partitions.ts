@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../connect.ts';
 import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
-import { type Connection, execute } from '../run.ts';
+import { type Connection, execute, run } from '../run.ts';
 import { findIdInDefault, findWeeksInDefault } from './default-partitions.ts';
 import {
   hasTable,
@@ -89,8 +89,8 @@ const BUSY_ROWS = 1000;
 const RECENT_MS = 60_000;
 
 /**
- * Creates missing partitions for this week, the next four weeks, and each week that has rows in the default partition. These rows are moved
- * to the new partitions. A week with many rows gets several partitions, so that each transaction is short.
+ * Creates missing partitions of orders, and those of receipts and bodies for this week, the next four weeks, and each week that has rows in
+ * the default partition. These rows are moved to the new partitions. A week with many rows gets several partitions, so that each transaction is short.
  *
  * @param now Unix milliseconds.
  * @param signal stops it between two chunks.
@@ -98,10 +98,10 @@ const RECENT_MS = 60_000;
  * @throws {pg.DatabaseError} as `withLockRetries`; partitions created before stay.
  */
 export async function createPartitions(database: Database, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
+  const created = await createOrderPartitions(database, signal);
   const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;
   const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, week) => thisWeek + week * WEEK_MS);
   const existing = await listPartitions(database);
-  const created: string[] = [];
   for (const table of PARTITIONED) {
     const covered = existing.filter((partition) => partition.table === table);
     const weeks = new Set([...ahead, ...(await findWeeksInDefault(database, table))]);
@@ -114,6 +114,15 @@ export async function createPartitions(database: Database, now = Date.now(), sig
     }
   }
   return created;
+}
+
+/** Creates the partition of orders that follows the current one, and lets order ids continue there once a month. */
+async function createOrderPartitions(database: Database, signal?: AbortSignal): Promise<string[]> {
+  const make = 'select make_order_partitions() as name';
+  const created = await withLockRetries(database, (transaction) => run<{ name: string }>(transaction, make), signal);
+  // The partition is committed, as others take ids from its range at once.
+  await withLockRetries(database, (transaction) => execute(transaction, 'select begin_order_range()'), signal);
+  return created.map(({ name }) => name);
 }
 
 /** The parts of a range that no partition covers. @param partitions in ascending order. */

@@ -1,7 +1,7 @@
 import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
-import { IS_ORDER } from '../orders/order-rows.ts';
+import { orderOfKey } from '../orders/order-rows.ts';
 import { type Connection, run } from '../run.ts';
 import { ascending, idIn } from './uuids.ts';
 
@@ -39,7 +39,7 @@ const COMMON_COLUMNS = `
 
 /** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
 export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, case when r.state in ('written', 'duplicate') then (
-    select review_state from orders where account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
+    select review_state from orders where account_id = r.account_id and order_id = coalesce(r.order_id, o.order_id)
   ) end as order_state, ${SOURCE} as source`;
 
 /** SQL: the columns of a `ListedReceiptRow`, from the same tables. */
@@ -48,14 +48,11 @@ export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
   ${SOURCE} as source`;
 
 /**
- * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row. After a
- * rollback to a version without cancellations there are duplicates of held cancellations, which are no orders.
+ * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row.
  */
 export const JOIN_ORIGINAL = `
   left join lateral (
-    select receipt_id, order_id from orders
-    where r.state = 'duplicate' and account_id = r.account_id and source_order_id = r.source_order_id and ${IS_ORDER}
-    offset 0
+    select receipt_id, order_id from (${orderOfKey('r.account_id', 'r.source_order_id')}) as original where r.state = 'duplicate'
   ) as o on true
   left join lateral (
     select changes from changed_deliveries where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id

@@ -28,7 +28,7 @@ create index cancellation_requests_open_by_time on cancellation_requests (reques
 -- "shownAt" is set if a confirmation was taken back: dispatching would have seen the order from then on. Rows are few and short, because
 -- they are sent before the commit, and a client that stops reading would delay it.
 -- Raises lock_not_available after half a second, and serialization_failure if it must be called again.
-create function cancel_orders(for_account integer, by_key integer, by_source integer, by_channel text, ids text[], reasons text[])
+create function cancel_orders(for_account integer, by_key integer, by_source integer, ids text[], reasons text[])
 returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -40,30 +40,31 @@ declare
   decided integer := 0;
   held integer;
 begin
-  -- In id order, as reviews lock them. With offset 0, limit 1 and ctid, each look-up reads one row by an index, also in a plan made
-  -- while the table was empty.
+  -- In id order, as reviews lock them. With offset 0, each look-up reads one row by an index, also in a plan made while the table was
+  -- empty.
   for target in
-    select known.ordinal, o.ctid, o.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
+    select known.ordinal, known.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
            case when not o.is_erased then known.reason end as reason
     from (
       select given.ordinal, given.reason, by_id.order_id
       from unnest(ids, reasons) with ordinality as given(id, reason, ordinal)
       cross join lateral (
-        select o.order_id from orders o where o.account_id = for_account and o.source_order_id = given.id
+        select k.order_id from order_keys k where k.account_id = for_account and k.source_order_id = given.id
         offset 0
       ) as by_id
       order by by_id.order_id
     ) as known
-    cross join lateral (
-      select o.ctid, o.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.erased_at is not null as is_erased
+    left join lateral (
+      select o.review_state, o.reviewed_at, o.confirmed_xid, o.erased_at is not null as is_erased
       from orders o
-      where o.account_id = for_account and o.order_id >= known.order_id and o.order_id <= known.order_id
-      order by o.order_id limit 1
+      where o.account_id = for_account and o.order_id = known.order_id
+      offset 0
       for update
-    ) as o
+    ) as o on true
   loop
     decided := decided + 1;
-    continue when target.review_state = 'cancellation_held';
+    -- A cancellation is held already.
+    continue when target.order_id is null;
     ordinal := target.ordinal;
     "orderId" := target.order_id;
     "shownAt" := null;
@@ -87,7 +88,7 @@ begin
       update orders
       set review_state = 'cancelled', reviewed_by = actor, reviewed_at = clock_timestamp(), review_reason = target.reason,
           confirmed_xid = null
-      where ctid = target.ctid;
+      where account_id = for_account and order_id = target.order_id;
       -- Search terms of erased orders stay, see deleteSearchTerms.
       if not target.is_erased then
         delete from order_words where account_id = for_account and order_id = target.order_id;
@@ -105,10 +106,8 @@ begin
   end loop;
 
   -- The insert waits for workers that are writing these orders. In key order, as workers insert, so that they do not deadlock.
-  insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, currency, warnings, review_state,
-                      reviewed_by, reviewed_at, review_reason, received_at)
-  select for_account, given.id, given.id, by_channel, '00000000-0000-0000-0000-000000000000', '[]', '', '[]', 'cancellation_held',
-         actor, clock_timestamp(), given.reason, clock_timestamp()
+  insert into order_keys (account_id, source_order_id, held_by, held_at, held_reason)
+  select for_account, given.id, actor, clock_timestamp(), given.reason
   from unnest(ids, reasons) as given(id, reason)
   where decided < cardinality(ids)
   order by given.id
@@ -123,22 +122,27 @@ begin
   end if;
 end
 $$;
-revoke all on function cancel_orders(integer, integer, integer, text, text[], text[]) from public;
+revoke all on function cancel_orders(integer, integer, integer, text[], text[]) from public;
 
 -- cancel_orders for one delivery of a source.
 create function cancel_order_of_source(for_account integer, by_source integer, id text, modified_at timestamptz)
 returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 begin
-  return query select * from cancel_orders(for_account, null, by_source, 'webhook', array[id], array[null::text]);
-  update orders o set platform_cancelled_at = greatest(o.platform_cancelled_at, modified_at)
-  where o.account_id = for_account and o.source_order_id = id and modified_at is not null;
+  return query select * from cancel_orders(for_account, null, by_source, array[id], array[null::text]);
+  if modified_at is not null then
+    update order_keys k set platform_cancelled_at = greatest(k.platform_cancelled_at, modified_at)
+    where k.account_id = for_account and k.source_order_id = id and k.order_id is null;
+    update orders o set platform_cancelled_at = greatest(o.platform_cancelled_at, modified_at)
+    from order_keys k
+    where k.account_id = for_account and k.source_order_id = id and o.account_id = for_account and o.order_id = k.order_id;
+  end if;
   -- A platform that cancels an order that it had ordered again cancels it anew.
   update cancellation_requests r
   set ordered_again_at = null, closed_at = null, closed_by = null, requested_at = clock_timestamp()
-  from orders o
-  where o.account_id = for_account and o.source_order_id = id
-    and r.account_id = for_account and r.order_id = o.order_id and r.ordered_again_at is not null;
+  from order_keys k
+  where k.account_id = for_account and k.source_order_id = id
+    and r.account_id = for_account and r.order_id = k.order_id and r.ordered_again_at is not null;
 end
 $$;
 revoke all on function cancel_order_of_source(integer, integer, text, timestamptz) from public;
@@ -155,12 +159,12 @@ begin
       warnings = case when warnings @> '[{"code": "ordered_again"}]' then warnings
                       else '[{"pointer": "", "code": "ordered_again", "detail": "The platform cancelled this order and then sent it again"}]' || warnings
                  end
-  where account_id = for_account and order_id >= of_order and order_id <= of_order and review_state = 'cancelled'
+  where account_id = for_account and order_id = of_order and review_state = 'cancelled'
   returning reviewed_by into actor;
   if found then
     insert into order_words (account_id, order_id, words)
     select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings)
-    from orders where account_id = for_account and order_id >= of_order and order_id <= of_order
+    from orders where account_id = for_account and order_id = of_order
     on conflict (account_id, order_id) do update set words = excluded.words;
     insert into audit_events (account_id, at, actor, action, subject, details)
     values (for_account, clock_timestamp(), actor, 'order_reopened', 'order:' || of_order, '{"ordered_again": true}');
@@ -196,25 +200,33 @@ language sql security definer set search_path = public, pg_temp as $$
 $$;
 revoke all on function request_late_cancellations(integer, bigint[], timestamptz[]) from public;
 
--- Deletes the held cancellation of an order that is about to be written.
+-- Gives an order that is about to be written its key, in place of the cancellation that the key holds, and returns both. Returns no row if it
+-- holds none.
 create function take_held_cancellation(of_account integer, of_id text)
-returns table (cancelled_by text, cancelled_at timestamptz, reason text)
+returns table (order_id bigint, cancelled_by text, cancelled_at timestamptz, reason text, platform_cancelled_at timestamptz)
 language sql security definer set search_path = public, pg_temp as $$
-  delete from orders where account_id = of_account and source_order_id = of_id and review_state = 'cancellation_held'
-  returning reviewed_by, reviewed_at, review_reason;
+  with held as materialized (
+    select * from order_keys k
+    where k.account_id = of_account and k.source_order_id = of_id and k.order_id is null for update
+  )
+  update order_keys k
+  set order_id = nextval('order_ids'), held_by = null, held_at = null, held_reason = null, platform_cancelled_at = null
+  from held
+  where k.account_id = of_account and k.source_order_id = of_id and k.source_order_id = held.source_order_id
+  returning k.order_id, held.held_by, held.held_at, held.held_reason, held.platform_cancelled_at;
 $$;
 revoke all on function take_held_cancellation(integer, text) from public;
 
--- Deletes held cancellations of before a time, the oldest first. Returns how many.
+-- Deletes the keys with cancellations that were held before a time, the oldest first. Returns how many.
 create function remove_held_cancellations(before timestamptz, at_most integer) returns bigint
 language sql security definer set search_path = public, pg_temp as $$
   with old as materialized (
-    select account_id, order_id from orders
-    where review_state = 'cancellation_held' and reviewed_at < before
-    order by reviewed_at limit at_most for update skip locked
+    select account_id, source_order_id from order_keys
+    where order_id is null and held_at < before
+    order by held_at limit at_most for update skip locked
   ), removed as (
-    delete from orders o using old
-    where o.account_id = old.account_id and o.order_id = old.order_id and o.review_state = 'cancellation_held'
+    delete from order_keys k using old
+    where k.account_id = old.account_id and k.source_order_id = old.source_order_id and k.order_id is null
     returning 1
   )
   select count(*) from removed;

@@ -59,8 +59,7 @@ return coalesce(
 -- The functions below begin with the same test, which ends them early for accounts that never had events. Only triggers run them: a role
 -- that could make a trigger of its own with one of them would act with the rights of the owner.
 
--- The event of a receipt that ended `duplicate`. The order is looked up by a range of one id with limit 1, which always uses the primary
--- key, also in a plan made while the tables were empty.
+-- The event of a receipt that ended `duplicate`.
 create function record_duplicate_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -74,8 +73,8 @@ begin
   from new_changed_deliveries n
   cross join lateral (
     select o.source_order_id, o.receipt_id from orders o
-    where o.account_id = n.account_id and o.order_id >= n.order_id and o.order_id <= n.order_id
-    order by o.order_id limit 1
+    where o.account_id = n.account_id and o.order_id = n.order_id
+    offset 0
   ) as o
   where n.account_id = any(array(
     select account_id from event_logs where account_id = any(array(select account_id from new_changed_deliveries)) and is_enabled
@@ -143,8 +142,8 @@ begin
   ) as decided
   cross join lateral (
     select o.source_order_id, o.receipt_id from orders o
-    where o.account_id = decided.account_id and o.order_id >= decided.order_id and o.order_id <= decided.order_id
-    order by o.order_id limit 1
+    where o.account_id = decided.account_id and o.order_id = decided.order_id
+    offset 0
   ) as o
   -- The request to cancel a confirmed order is published after its confirmation.
   left join lateral (

@@ -11,12 +11,13 @@ export const CANCELLATION_RULES = {
       and (o.review_state is distinct from 'cancelled' or exists (select from dispatched d where d.order_id = c.order_id))`,
   // Only the receipt of the order itself is written; others are its duplicates.
   'held-cancellation-lost': `
-    select c.account_id || ' ' || c.source_order_id as id, concat_ws(' ', o.order_id, o.review_state, r.state) as detail
+    select c.account_id || ' ' || c.source_order_id as id, concat_ws(' ', k.order_id, o.review_state, r.state) as detail
     from cancellations c
     left join receipts r on r.account_id = c.account_id and r.source_order_id = c.source_order_id and r.state = 'written'
-    left join orders o on o.account_id = c.account_id and o.source_order_id = c.source_order_id
+    left join order_keys k on k.account_id = c.account_id and k.source_order_id = c.source_order_id
+    left join orders o on o.account_id = k.account_id and o.order_id = k.order_id
     where c.outcome = 'held'
-      and o.review_state is distinct from case when r.state = 'written' then 'cancelled' else 'cancellation_held' end`,
+      and case when r.state = 'written' then o.review_state is distinct from 'cancelled' else k.held_at is null end`,
   'request-missing': `
     select c.order_id::text as id, concat_ws(' ', c.account_id, c.source_order_id, o.review_state) as detail
     from cancellations c
@@ -38,7 +39,13 @@ export const CANCELLATION_RULES = {
   'cancelled-by-nobody': `
     select o.order_id::text as id, concat_ws(' ', o.account_id, o.source_order_id, o.review_state) as detail
     from orders o left join cancellation_requests q using (account_id, order_id)
-    where (o.review_state in ('cancelled', 'cancellation_held') or q.order_id is not null)
+    where (o.review_state = 'cancelled' or q.order_id is not null)
       and not exists (
-        select from cancellations c where c.account_id = o.account_id and c.source_order_id = o.source_order_id)`,
+        select from cancellations c where c.account_id = o.account_id and c.source_order_id = o.source_order_id)
+    union all
+    select k.source_order_id, concat_ws(' ', k.account_id, 'held by', k.held_by)
+    from order_keys k
+    where k.order_id is null
+      and not exists (
+        select from cancellations c where c.account_id = k.account_id and c.source_order_id = k.source_order_id)`,
 };

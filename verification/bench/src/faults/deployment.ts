@@ -67,7 +67,7 @@ const POSTGRES_SETTINGS = ['max_wal_size=128MB', 'checkpoint_timeout=30s', 'rest
 const POISON = `
 create function refuse_poison() returns trigger language plpgsql as $$ begin raise exception 'poison'; end $$;
 create trigger refuse_poison before insert on orders for each row
-when (new.source_order_id like 'poison-%' and new.review_state <> 'cancellation_held') execute function refuse_poison()`;
+when (new.source_order_id like 'poison-%') execute function refuse_poison()`;
 
 /**
  * Starts all services and processes.

@@ -15,6 +15,7 @@ export const VIOLATIONS = {
   'dispatch-missed': { kind: 'lost', means: 'a confirmed order appeared behind the cursor of the dispatching system' },
   'dispatched-twice': { kind: 'doubled', means: 'a dispatched order appears or will appear again' },
   'receipt-differs': { kind: 'other', means: 'a receipt contains another order than the sent one' },
+  'key-and-order-differ': { kind: 'other', means: 'a key has no order, or an order has no key' },
   'order-without-receipt': { kind: 'other', means: 'no written receipt names the order' },
   'duplicate-misdirected': { kind: 'other', means: 'a duplicate does not refer to the written receipt' },
   'key-misdirected': { kind: 'other', means: 'the row of an idempotency key names no receipt or another one' },

@@ -57,12 +57,14 @@ export const SABOTAGES = {
   'order-removed': stored(
     'order-missing',
     `delete from orders where (account_id, order_id) =
-         (select o.account_id, o.order_id from orders o join accepted a using (account_id, source_order_id)
-          where o.review_state <> 'cancellation_held' limit 1)`,
+         (select o.account_id, o.order_id from orders o join accepted a using (account_id, source_order_id) limit 1)`,
+  ),
+  'key-removed': stored(
+    'key-and-order-differ',
+    'delete from order_keys where order_id = (select order_id from orders limit 1)',
   ),
   'order-doubled': stored(
     'order-doubled',
-    'alter table orders drop constraint orders_account_id_source_order_id_key',
     `insert into orders select again.*
        from (select o from orders o limit 1) as one,
             jsonb_populate_record(one.o, jsonb_build_object('order_id', nextval('order_ids'))) as again`,
@@ -95,7 +97,8 @@ export const SABOTAGES = {
   ),
   'held-cancellation-removed': stored(
     'held-cancellation-lost',
-    `delete from orders where order_id = (select order_id from orders where review_state = 'cancellation_held' limit 1)`,
+    `delete from order_keys where (account_id, source_order_id) =
+         (select account_id, source_order_id from order_keys where order_id is null limit 1)`,
   ),
   'request-removed': stored(
     'request-missing',

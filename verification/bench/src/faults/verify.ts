@@ -12,8 +12,6 @@ const MAX_EXAMPLES = 1000;
 
 const FINAL = "('written', 'duplicate', 'dead')";
 const IS_POISON = "r.source_order_id like 'poison-%'";
-/** A held cancellation occupies the key of its order in the same table. */
-const IS_ORDER = "o.review_state <> 'cancellation_held'";
 const RECEIPT = `r.receipt_id::text as id,
   concat_ws(' ', r.source_order_id, r.state, 'attempts', r.attempts, 'crashes', r.crashes, r.error_code, r.history) as detail`;
 /** The body of `receipts r` in `receipt_payloads p`. */
@@ -37,7 +35,7 @@ const RULES: Partial<Record<ViolationName, string>> = {
   'order-missing': `
     select distinct a.account_id || ' ' || a.source_order_id as id, '' as detail from accepted a
     where not a.is_poison and not exists (
-      select from orders o where o.account_id = a.account_id and o.source_order_id = a.source_order_id and ${IS_ORDER})`,
+      select from orders o where o.account_id = a.account_id and o.source_order_id = a.source_order_id)`,
   'order-doubled': `
     select account_id || ' ' || source_order_id as id, string_agg(order_id::text, ' and ') as detail from orders
     group by account_id, source_order_id having count(*) > 1`,
@@ -49,9 +47,15 @@ const RULES: Partial<Record<ViolationName, string>> = {
         and o.source_order_id = r.source_order_id)`,
   'order-without-receipt': `
     select o.order_id::text as id, o.source_order_id as detail from orders o
-    where ${IS_ORDER} and not exists (
+    where not exists (
       select from receipts r
       where r.receipt_id = o.receipt_id and r.account_id = o.account_id and r.order_id = o.order_id and r.state = 'written')`,
+  'key-and-order-differ': `
+    select coalesce(o.order_id, k.order_id)::text as id, concat_ws(' ', o.source_order_id, k.source_order_id) as detail
+    from orders o
+    full join (select * from order_keys where order_id is not null) as k
+      on k.account_id = o.account_id and k.source_order_id = o.source_order_id and k.order_id = o.order_id
+    where o.order_id is null or k.order_id is null`,
   // The service names the receipt of the order with this account and source_order_id as the original.
   'duplicate-misdirected': `
     select ${RECEIPT} from receipts r

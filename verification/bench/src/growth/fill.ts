@@ -57,6 +57,7 @@ function statementsFor({ fromIso, rows, accounts, first, last }: ReceiptRange): 
             '[{"name": "Chicken Shawarma", "quantity": 2, "sku": "SH-1"}, {"name": "Karak", "quantity": 3, "sku": null}]', 149.50, 'AED',
             'Leave it with the guard, code ' || md5('code' || i) || ', and call when you are on your way up.', '[]', ${at}, ${at}
      from ${numbers}`,
+    `insert into order_keys (account_id, source_order_id, order_id) select ${accountOf(batch)}, ${sourceOrderId}, i from ${numbers}`,
   ];
 }
 

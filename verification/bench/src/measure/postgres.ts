@@ -32,6 +32,12 @@ export interface StoredOrders {
 /** Finds the orders of one load by the unique index. '.' is the character after '-'. */
 const OF_LOAD = "account_id = any($1::int[]) and source_order_id >= $2 || '-' and source_order_id < $2 || '.'";
 
+/** The table with the unique index, in which each order has a row of the same transaction. */
+async function tableOfKeys(client: Client): Promise<string> {
+  const { rows } = await client.query("select coalesce(to_regclass('order_keys'), 'orders'::regclass)::text as name");
+  return rows[0].name;
+}
+
 /** Identifies the orders of one load. */
 export interface SentOrders {
   accountIds: number[];
@@ -46,7 +52,7 @@ export async function readStoredOrders(client: Client, sent: SentOrders, count: 
   const { rows } = await client.query(
     `select split_part(source_order_id, '-', 2)::int as number,
             extract(epoch from pg_xact_commit_timestamp(xmin))::float8 * 1000 as written_at
-     from orders where ${OF_LOAD}`,
+     from ${await tableOfKeys(client)} where ${OF_LOAD}`,
     [sent.accountIds, sent.prefix],
   );
   const writtenAt = new Float64Array(count).fill(Number.NaN);
@@ -65,8 +71,8 @@ export function countFaults({ acceptedAt }: LoadResult, { writtenAt, extra }: St
 }
 
 /** The number of orders of a load so far. */
-async function countOrders(client: Client, sent: SentOrders): Promise<number> {
-  const { rows } = await client.query(`select count(*)::int as orders from orders where ${OF_LOAD}`, [
+async function countOrders(client: Client, table: string, sent: SentOrders): Promise<number> {
+  const { rows } = await client.query(`select count(*)::int as orders from ${table} where ${OF_LOAD}`, [
     sent.accountIds,
     sent.prefix,
   ]);
@@ -80,8 +86,9 @@ const POLL_INTERVAL_MS = 20;
 /** Waits until so many orders of a load are written. @returns false after a minute without progress. */
 export async function untilOrders(client: Client, sent: SentOrders, wanted: number): Promise<boolean> {
   let seen = 0;
+  const table = await tableOfKeys(client);
   for (let progressAt = Date.now(); Date.now() - progressAt < STUCK_SECONDS * 1000; await sleep(POLL_INTERVAL_MS)) {
-    const orders = await countOrders(client, sent);
+    const orders = await countOrders(client, table, sent);
     if (orders >= wanted) return true;
     if (orders > seen) progressAt = Date.now();
     seen = orders;

@@ -1,0 +1,63 @@
+import { expect, test } from '@jest/globals';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { until } from '@orders/test-services/until.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import { withStack } from '../harness/stack.ts';
+import { useDatabase } from '../harness/use-database.ts';
+
+const WIDTH = 100_000_000;
+
+const { db } = useDatabase();
+
+const partitions = async () => {
+  const { rows } = await db.knex.raw(
+    "select inhrelid::regclass::text as name from pg_inherits where inhparent = 'orders'::regclass",
+  );
+  return rows.map(({ name }: { name: string }) => name).toSorted();
+};
+const nextId = async () => Number((await db.knex.raw("select nextval('order_ids') as id")).rows[0].id);
+const laterByAMonth = () => db.knex.raw("update order_ranges set began_at = began_at - interval '1 month'");
+
+test('ids go on in the partition of the next range once a month, and there is always one ahead', async () => {
+  expect(await partitions()).toEqual(['orders_0', `orders_${WIDTH}`]);
+  expect(await nextId()).toBe(1);
+  expect(await createPartitions(db.db)).toEqual([]);
+  expect(await nextId()).toBe(2);
+  await laterByAMonth();
+  await createPartitions(db.db);
+  expect(await nextId()).toBe(WIDTH);
+  expect(await createPartitions(db.db)).toEqual([`orders_${2 * WIDTH}`]);
+  expect(await nextId()).toBe(WIDTH + 1);
+});
+
+test('two workers that begin a month at once move the ids on once, and never back', async () => {
+  await laterByAMonth();
+  const held = await hold(db.knex, 'lock table order_ranges in access exclusive mode');
+  const begun = Promise.all([1, 2].map(() => db.db.pool.query('select begin_order_range() as begun')));
+  await whoWait(db.knex, 2, 'relation');
+  await held.release();
+  const before = await nextId();
+  expect((await begun).map(({ rows }) => rows[0].begun).toSorted()).toEqual([false, true]);
+  expect(await nextId()).toBeGreaterThan(before);
+});
+
+test('a range that is full goes on in the next one, which then gets one ahead', async () => {
+  const last = (await db.knex.raw('select last_value from order_ids')).rows[0].last_value;
+  const end = (Math.floor(Number(last) / WIDTH) + 1) * WIDTH;
+  await db.knex.raw('select setval(?, ?)', ['order_ids', end]);
+  await createPartitions(db.db);
+  expect(await partitions()).toContain(`orders_${end + WIDTH}`);
+});
+
+test('an order without a partition waits for one, and uses up no attempt', () =>
+  withStack(QUEUE_KIND, async (stack) => {
+    const [{ api }, account] = [await stack.intake(), await stack.account()];
+    await stack.worker({ RETRY_ATTEMPTS: '1' });
+    await stack.database.knex.raw('select setval(?, ?)', ['order_ids', 7 * WIDTH]);
+    const { body } = await api.order(account, { source_order_id: 'early' });
+    const lastId = async () => Number((await stack.database.knex('order_ids').first('last_value')).last_value);
+    await until('the worker has tried to write it', async () => (await lastId()) > 7 * WIDTH);
+    await createPartitions(stack.database.db);
+    expect((await api.final(account, body.receipt_id)).body).toMatchObject({ status: 'written', attempts: 1 });
+  }));
