@@ -10,7 +10,6 @@ import { argument, option } from './command.ts';
 import { UsageError } from './errors.ts';
 
 export const MAX_INT4 = 2_147_483_647;
-const MAX_SPAN_MS = 365 * 86_400_000;
 const MAX_NAME = 200;
 
 // These parsers throw UsageError: commander's own error repeats the value, which might be a key in the wrong position.
@@ -85,13 +84,13 @@ export function numberUpTo(option: string, max: number): (text: string) => numbe
 }
 
 /** The milliseconds of a time span such as `24h`, or `0`. */
-export function span(option: string): (text: string) => number {
+export function span(option: string, longest = '365d'): (text: string) => number {
   return (text) => {
     try {
       const milliseconds = text === '0' ? 0 : parseDuration(text);
-      if (milliseconds <= MAX_SPAN_MS) return milliseconds;
+      if (milliseconds <= parseDuration(longest)) return milliseconds;
     } catch {}
-    throw new UsageError(`${option} takes a time span such as 30m, 24h or 7d, at most 365d.`);
+    throw new UsageError(`${option} takes a time span such as 30m, 24h or 7d, at most ${longest}.`);
   };
 }
 

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { callbackHosts, LOOPBACK_HOSTS } from '@orders/runtime/config/callback-hosts.ts';
-import { ConfigurationError, readEnvironment, webOrigin } from '@orders/runtime/config/environment.ts';
+import {
+  ConfigurationError,
+  optionalDuration,
+  readEnvironment,
+  webOrigin,
+} from '@orders/runtime/config/environment.ts';
 import {
   databaseEnvironment,
   processEnvironment,
@@ -23,6 +28,8 @@ export interface CliConfig {
   INTAKE_URL?: string;
   /** Hosts of endpoints for which http and private addresses are allowed. */
   CALLBACK_ALLOW: string[];
+  /** The age of orders that `archive` stores and drops, in milliseconds; without it, orders are kept. */
+  ORDER_RETENTION?: number;
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
   INTAKE_DB_PASSWORD?: string;
   WORKER_DB_PASSWORD?: string;
@@ -44,6 +51,7 @@ const SCHEMA = {
   PORTAL_URL: webOrigin.optional(),
   INTAKE_URL: senderEnvironment.ORDERS_URL,
   CALLBACK_ALLOW: callbackHosts,
+  ORDER_RETENTION: optionalDuration('36500d'),
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,
   PORTAL_DB_PASSWORD: randomSecret,

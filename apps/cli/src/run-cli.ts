@@ -19,6 +19,7 @@ const COMMANDS: Record<string, () => Promise<CommandSpec | Group>> = {
   audit: async () => (await import('./commands/audit.ts')).audit,
   events: async () => (await import('./commands/events.ts')).events,
   endpoints: async () => (await import('./commands/endpoints.ts')).endpoints,
+  archive: async () => (await import('./commands/archive.ts')).archive,
   send: async () => (await import('./commands/send.ts')).send,
   cancel: async () => (await import('./commands/cancel.ts')).cancel,
 };
@@ -34,6 +35,7 @@ Environment:
   PORTAL_URL    the portal's address for browsers, for users invite
   INTAKE_URL    intake's address for senders, for sources
   CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
+  ORDER_RETENTION  the age of the orders that archive stores and drops, such as 730d
   ORDERS_URL    the service, for send, cancel and events follow
   ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same
   Each may come from a file: DATABASE_URL_FILE is the path of a file with DATABASE_URL.

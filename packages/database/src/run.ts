@@ -17,6 +17,9 @@ export const PUBLISH_LOCK = 7_310_445;
 /** With the hash of an e-mail address as second key: exclusive while the invitation of the address is accepted. */
 export const INVITATION_LOCK = 7_310_446;
 
+/** Exclusive while orders are archived. */
+export const ARCHIVE_LOCK = 7_310_447;
+
 /** A pool, or the connection of a transaction. */
 export interface Connection {
   pool: Pick<pg.ClientBase, 'query'>;

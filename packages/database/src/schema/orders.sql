@@ -65,9 +65,23 @@ create index orders_just_confirmed on orders (reviewed_at) where review_state = 
 
 -- The ranges that ids were taken from, one a month, so that a partition has the orders of one month.
 create table order_ranges (
-  first_id bigint primary key,
-  began_at timestamptz not null default now()
+  first_id       bigint primary key,
+  began_at       timestamptz not null default now(),
+  -- Of the file in which `orders archive` stored the orders of this range: its name, how many it has, and SHA-256 of its lines.
+  archived_at    timestamptz,
+  archive_name   text,
+  archive_orders bigint,
+  archive_sha256 text,
+  -- When the partition was dropped; the orders are in the file alone since then.
+  dropped_at     timestamptz
 );
+
+-- What a trigger on a partition does while it is archived.
+create function keep_archived_orders() returns trigger language plpgsql as $$
+begin
+  raise exception 'this order is being archived' using errcode = 'object_in_use';
+end
+$$;
 
 -- Ids in a range. A month with more orders goes on in the next range.
 create function order_range_width() returns bigint language sql immutable parallel safe return 100000000;

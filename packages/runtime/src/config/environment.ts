@@ -76,14 +76,18 @@ function readOrNull(path: string): string | null {
  * @param longest the maximum; timers and integers of Postgres are limited to 24 days.
  */
 export function duration(fallback: string, longest = '24d'): Joi.Schema {
+  return optionalDuration(longest).default(parseDuration(fallback));
+}
+
+/** As `duration`, without a default. */
+export function optionalDuration(longest: string): Joi.Schema {
   return Joi.string()
     .custom((text: string) => {
       const value = parseDuration(text);
       if (value > parseDuration(longest)) throw new Error('too long');
       return value;
     })
-    .message(`{{#label}} must be a time span such as 30s, 5m, 24h or 7d, at most ${longest}`)
-    .default(parseDuration(fallback));
+    .message(`{{#label}} must be a time span such as 30s, 5m, 24h or 7d, at most ${longest}`);
 }
 
 /**

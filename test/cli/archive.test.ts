@@ -1,0 +1,193 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { beforeEach, expect, test } from '@jest/globals';
+import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { until } from '@orders/test-services/until.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
+import { closeAtEnd } from '../harness/close-at-end.ts';
+import { QUEUE_KIND } from '../harness/queue.ts';
+import { runOrders } from '../harness/run-command.ts';
+import { startStack } from '../harness/stack.ts';
+
+const stack = await startStack(QUEUE_KIND);
+const { knex, db } = stack.database;
+const [{ api }, account] = [await stack.intake(), await stack.account()];
+await stack.worker();
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'archive-'));
+  closeAtEnd({ close: () => rm(directory, { recursive: true, force: true }) });
+});
+
+const beganAgo = (firstId: unknown, span: string) =>
+  knex('order_ranges')
+    .where({ first_id: firstId })
+    .update({ began_at: knex.raw('now() - ?::interval', [span]) });
+const currentRange = async () => (await knex('order_ranges').max('first_id as id').first())?.id;
+
+/** Lets the current month be over since a time. @returns its first id. */
+async function endMonth(since = '24 months'): Promise<number> {
+  const ended = await currentRange();
+  await beganAgo(ended, '25 months');
+  await createPartitions(db);
+  await beganAgo(await currentRange(), since);
+  return Number(ended);
+}
+
+const send = (source_order_id: string, more: object = {}) => api.process(account, { source_order_id, ...more });
+const reject = (ids: string[]) => knex('orders').whereIn('source_order_id', ids).update({ review_state: 'rejected' });
+const archive = (...more: string[]) => runOrders(stack, 'archive', '--to', directory, '--older-than', '365d', ...more);
+const files = () => readdir(directory);
+const linesOf = async (name: string) =>
+  gunzipSync(await readFile(join(directory, name)))
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+const partitions = async () =>
+  (
+    await knex.raw("select inhrelid::regclass::text as name from pg_inherits where inhparent = 'orders'::regclass")
+  ).rows.map(({ name }: { name: string }) => name);
+
+/** Orders of a month that has ended, rejected. */
+async function oldOrders(name: string, count = 2): Promise<{ firstId: number; ids: string[] }> {
+  const ids = Array.from({ length: count }, (_, index) => `${name}-${index}`);
+  for (const id of ids) await send(id, { customer: { name: `Customer of ${id}` }, total: '12.50' });
+  await reject(ids);
+  return { firstId: await endMonth(), ids };
+}
+
+test('an old month is stored in a file, read back and dropped; its keys still prevent a second order', async () => {
+  const { firstId, ids } = await oldOrders('first');
+  await knex('order_notes').insert({
+    account_id: account.id,
+    order_id: (await knex('orders').where({ source_order_id: ids[0] }).first()).order_id,
+    by: 'somebody@example.com',
+    text: 'Called',
+  });
+  const { code, stdout } = await archive('--json');
+  expect(code).toBe(0);
+  const [{ file, sha256, ...month }] = JSON.parse(stdout);
+  expect(month).toEqual({
+    month: expect.stringMatching(/^\d{4}-\d\d$/),
+    first_order_id: firstId,
+    orders: 2,
+    state: 'dropped',
+    reason: null,
+  });
+  expect(await files()).toEqual([file]);
+  expect((await stat(join(directory, file))).mode & 0o777).toBe(0o600);
+  const text = gunzipSync(await readFile(join(directory, file)));
+  expect(createHash('sha256').update(text).digest('hex')).toBe(sha256);
+  expect(await linesOf(file)).toMatchObject([
+    {
+      order: { source_order_id: ids[0], customer_name: `Customer of ${ids[0]}`, total: 12.5 },
+      notes: [{ text: 'Called' }],
+    },
+    { order: { source_order_id: ids[1] }, notes: [], cancellation_request: null },
+  ]);
+  expect(await partitions()).not.toContain(`orders_${firstId}`);
+  expect(await knex('order_notes')).toEqual([]);
+
+  const again = await send(ids[0] as string, { total: '99' });
+  expect(again).toMatchObject({ status: 'duplicate', order_id: null });
+  expect(await knex('orders').whereIn('source_order_id', ids)).toEqual([]);
+  expect(JSON.parse((await archive('--json')).stdout)).toEqual([]);
+  expect((await knex('audit_events').where({ action: 'orders_archived' })).length).toBe(1);
+});
+
+test('a month is kept while there is work about one of its orders, and a young one is not archived', async () => {
+  const { firstId } = await oldOrders('young');
+  await beganAgo(await currentRange(), '1 day');
+  expect((await archive()).stdout).toBe('No month is that old.\n');
+  await beganAgo(await currentRange(), '24 months');
+  await knex('orders').where({ source_order_id: 'young-1' }).update({ review_state: 'needs_review' });
+  const { code, stderr } = await archive();
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^0 months were archived, and \d{4}-\d\d was kept: of its orders, 1 need review\.\n$/),
+  ]);
+  expect(await files()).toEqual([]);
+  await reject(['young-1']);
+  expect(JSON.parse((await archive('--dry-run', '--json')).stdout)).toMatchObject([{ state: 'due', orders: null }]);
+  expect(JSON.parse((await archive('--keep', '--json')).stdout)).toMatchObject([{ state: 'stored', orders: 2 }]);
+  // Stored and not dropped, an order can still be changed; the file is then another one.
+  await knex('orders').where({ source_order_id: 'young-0' }).update({ review_reason: 'late' });
+  expect((await archive()).stderr).toMatch(/exists with other content; move it away/);
+  expect(await partitions()).toContain(`orders_${firstId}`);
+  for (const name of await files()) await rm(join(directory, name));
+  expect((await archive()).code).toBe(0);
+});
+
+test('nothing changes a month while it is stored, and what is changing it is waited for', async () => {
+  const { firstId, ids } = await oldOrders('frozen');
+  const editing = await hold(
+    knex,
+    `update orders set review_reason = 'last words' where source_order_id = '${ids[0]}'`,
+  );
+  const archiving = archive('--json');
+  await whoWait(knex, 1, 'relation');
+  const reading = await hold(knex, `lock table order_notes in access exclusive mode`);
+  await editing.release();
+  await until(
+    'the month cannot be changed',
+    async () =>
+      (
+        await knex.raw("select from pg_trigger where tgname = 'being_archived' and tgrelid = ?::regclass", [
+          `orders_${firstId}`,
+        ])
+      ).rows.length > 0,
+  );
+  await expect(reject(ids)).rejects.toMatchObject({ code: '55006' });
+  await reading.release();
+  const [{ file }] = JSON.parse((await archiving).stdout);
+  expect(await linesOf(file)).toMatchObject([{ order: { review_reason: 'last words' } }, {}]);
+  expect(await partitions()).not.toContain(`orders_${firstId}`);
+});
+
+test('a file that cannot be written leaves everything as it was', async () => {
+  const { firstId, ids } = await oldOrders('unwritable');
+  const [{ file }] = JSON.parse((await archive('--dry-run', '--json')).stdout);
+  await symlink('/dev/full', join(directory, `${file}.partial`));
+  expect(await archive()).toMatchObject({ code: 1, stderr: `${file} cannot be written and read back (ENOSPC).\n` });
+  expect(await files()).toEqual([]);
+  expect(await partitions()).toContain(`orders_${firstId}`);
+  expect(await reject(ids)).toBe(2);
+  await mkdir(join(directory, file));
+  expect((await archive()).stderr).toBe(`${file} cannot be written and read back (EISDIR).\n`);
+  expect(await reject(ids)).toBe(2);
+  await rmdir(join(directory, file));
+  expect((await archive()).code).toBe(0);
+});
+
+test('an interruption at any point leaves all orders in Postgres or in a whole file, and the next call goes on', async () => {
+  const { firstId, ids } = await oldOrders('interrupted');
+  const [{ file }] = JSON.parse((await archive('--dry-run', '--json')).stdout);
+  // Killed while it wrote: the trigger is there, and a part of the file.
+  await knex.raw(
+    `create trigger being_archived before update or delete on orders_${firstId} for each row execute function keep_archived_orders()`,
+  );
+  await writeFile(join(directory, `${file}.partial`), 'half');
+  expect(JSON.parse((await archive('--keep', '--json')).stdout)).toMatchObject([{ orders: 2, state: 'stored' }]);
+  // Killed before it dropped them: the same file again.
+  expect(JSON.parse((await archive('--json')).stdout)).toMatchObject([{ orders: 2, state: 'dropped' }]);
+  expect((await linesOf(file)).map(({ order }) => order.source_order_id)).toEqual(ids);
+});
+
+test.each([
+  ['no directory', ['--older-than', '365d'], /--to/],
+  [
+    'a directory that does not exist',
+    ['--to', '/nowhere', '--older-than', '365d'],
+    /--to takes a directory that exists/,
+  ],
+  ['no age', ['--to', '.'], /Give --older-than, or set ORDER_RETENTION/],
+  ['an age without a unit', ['--to', '.', '--older-than', '365'], /--older-than takes a time span/],
+])('%s is a usage error', async (_, given, message) => {
+  const { code, stderr } = await runOrders(stack, 'archive', ...given);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
