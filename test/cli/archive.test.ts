@@ -100,6 +100,40 @@ test('an old month is stored in a file, read back and dropped; its keys still pr
   expect((await knex('audit_events').where({ action: 'orders_archived' })).length).toBe(1);
 });
 
+test('senders and operators are told what became of an archived order', async () => {
+  const { ids } = await oldOrders('told');
+  const phone = '050 765 4321';
+  await send('told-2', { customer: { phone } });
+  await send('told-3', { delivery_instructions: `Call ${phone}` });
+  await reject(['told-2', 'told-3']);
+  await endMonth();
+  const [first, second] = JSON.parse((await archive('--json')).stdout);
+  expect([first, second]).toMatchObject([{ orders: 2 }, { orders: 2 }]);
+  expect((await api.cancel(account, { source_order_id: ids[0] })).body).toEqual({
+    outcome: 'archived',
+    source_order_id: ids[0],
+    order_id: expect.any(Number),
+  });
+  expect((await api.reconcile(account, [...ids, 'told-never'])).body.results).toMatchObject([
+    { status: 'written', receipt_id: null, order_id: expect.any(Number), received_at: null },
+    { status: 'written' },
+    { status: 'never_seen', order_id: null },
+  ]);
+  await send(ids[1] as string);
+  expect((await api.reconcile(account, [ids[1] as string])).body.results).toMatchObject([
+    { status: 'duplicate', receipt_id: expect.any(String), order_id: expect.any(Number) },
+  ]);
+  const erase = (...more: string[]) =>
+    runOrders(stack, 'erase', String(account.id), '--phone', phone, '--archives', directory, ...more);
+  expect(JSON.parse((await erase('--json', '--dry-run')).stdout).archives).toEqual([{ file: second.file, orders: 2 }]);
+  expect((await erase()).stdout).toContain(`The archive ${second.file} has the customer in 2 orders.`);
+  await writeFile(join(directory, 'orders-damaged.ndjson.gz'), 'damaged');
+  expect(await erase()).toMatchObject({
+    code: 1,
+    stderr: 'orders-damaged.ndjson.gz is damaged or is no archive of orders; nothing was erased.\n',
+  });
+});
+
 test('a month is kept while there is work about one of its orders, and a young one is not archived', async () => {
   const { firstId } = await oldOrders('young');
   await beganAgo(await currentRange(), '1 day');

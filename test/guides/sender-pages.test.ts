@@ -56,10 +56,6 @@ const ORDERS: Record<string, Record<string, string>> = {
   corrections: {
     'STATUS-1': 'rest',
     'CANCEL-1': 'rest',
-    // Cancellations that are held.
-    'CANCEL-2': 'rest',
-    'CANCEL-3': 'rest',
-    'CANCEL-4': 'webhook',
   },
   events: { 'EVENT-1': 'rest' },
   // Its programs receive; test/guides/receiving-events.test.ts runs them.

@@ -120,6 +120,7 @@ const OUTCOMES: ReadonlySet<string> = new Set([
     'cancelled',
     'requested',
     'held',
+    'archived',
     'delivered',
     'sent',
     'dropped',

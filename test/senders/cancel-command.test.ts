@@ -69,6 +69,7 @@ test('an order that may be dispatched is an exit code of 1, and --json prints on
     cancelled: 1,
     requested: 1,
     held: 0,
+    archived: 0,
     results: [
       { outcome: 'requested', source_order_id: 'J-seen', order_id: seen },
       { outcome: 'cancelled', source_order_id: 'J-open', order_id: open },
@@ -95,7 +96,7 @@ test('thousands of ids of a file go in several requests, with progress on stderr
   const { code, stdout, stderr } = await cancel(['F-first', '--file', file, '--json']);
   expect([code, stderr]).toEqual([0, '1,000 of 2,501 orders done.\n2,000 of 2,501 orders done.\n']);
   const { results, ...counts } = JSON.parse(stdout);
-  expect(counts).toEqual({ read: 2501, cancelled: 0, requested: 0, held: 2501 });
+  expect(counts).toEqual({ read: 2501, cancelled: 0, requested: 0, held: 2501, archived: 0 });
   expect(results.map(({ source_order_id: id }: { source_order_id: string }) => id)).toEqual(['F-first', ...ids]);
 });
 

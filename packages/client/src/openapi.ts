@@ -98,8 +98,8 @@ export type CancellationList = {
 };
 
 export type CancelResult = {
-  /** `cancelled`: the order will not be dispatched, unless a reviewer reopens it. `requested`: the dispatching system may have seen the order, so a person decides. `held`: there is no order with this id yet; it is cancelled when it arrives. */
-  outcome: "cancelled" | "requested" | "held";
+  /** `cancelled`: the order will not be dispatched, unless a reviewer reopens it. `requested`: the dispatching system may have seen the order, so a person decides. `held`: there is no order with this id yet; it is cancelled when it arrives. `archived`: the order is so old that it was moved to an archive, and nothing happened. */
+  outcome: "cancelled" | "requested" | "held" | "archived";
   source_order_id: string;
   /** Null if it is `held` */
   order_id: number | null;
@@ -112,7 +112,7 @@ export type CancelReply = {
 
 export type DeliveryReply = {
   /** `ignored`: an event that is about no order. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
-  outcome: "ignored" | "ping" | "cancelled" | "requested" | "held";
+  outcome: "ignored" | "ping" | "cancelled" | "requested" | "held" | "archived";
 };
 
 /** Something that happened to a receipt or an order. It contains no data of customers. */
@@ -259,6 +259,7 @@ export type ReconcileReply = {
     source_order_id: string;
     /** The status of the newest receipt with this id; `never_seen` if there is none, so it is safe to send the order */
     status: "received" | "normalized" | "written" | "duplicate" | "failed" | "dead" | "never_seen";
+    /** Null if it was never seen, or its order was moved to an archive */
     receipt_id: string | null;
     /** The order with this id, even if its newest receipt is a `duplicate` */
     order_id: number | null;

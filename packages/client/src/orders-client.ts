@@ -172,6 +172,7 @@ export class OrdersClient {
    * - `cancelled`: the order will not be dispatched, unless a reviewer reopens it.
    * - `requested`: the dispatching system may have seen the order, so a person decides.
    * - `held`: there is no order with this id yet; it is cancelled when it arrives.
+   * - `archived`: the order is so old that it was moved to an archive, and nothing happened.
    *
    * @param options `reason`: at most 500 characters, shown to reviewers.
    * @throws {ValidationError} for an invalid id or reason; {TypeError} as for `sendWebhook`; any other {OrdersError} when the order was

@@ -10,9 +10,10 @@ export interface Cancellation {
 
 /**
  * The outcomes of a cancellation (contract, section 2). `cancelled`: it will not be dispatched. `requested`: dispatching has seen it, so
- * that a person decides. `held`: there is no such order yet, and it is cancelled when it arrives.
+ * that a person decides. `held`: there is no such order yet, and it is cancelled when it arrives. `archived`: the order is so old that it
+ * was moved to an archive, and nothing happened.
  */
-export const CANCELLATION_OUTCOMES = ['cancelled', 'requested', 'held'] as const;
+export const CANCELLATION_OUTCOMES = ['cancelled', 'requested', 'held', 'archived'] as const;
 export type CancellationOutcome = (typeof CANCELLATION_OUTCOMES)[number];
 
 /** Stable code and detail for each error in the form of a request. */

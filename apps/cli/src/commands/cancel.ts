@@ -67,7 +67,7 @@ More than 1,000 ids are sent in several requests. The same command is safe to re
 
 ${SENDER_ENVIRONMENT_HELP}
 
-Exit codes: 0 all orders are cancelled or held; 1 some are requested, so that a person decides, or the command failed;
+Exit codes: 0 all orders are cancelled or held; 1 some are not: a person decides, or they are archived; or the command failed;
 2 usage error; 130 ended by Ctrl-C; 143 ended by SIGTERM.`;
 
 interface Options extends CancelOptions {
@@ -81,6 +81,7 @@ const WORDS: Record<CancelResult['outcome'], string> = {
   cancelled: 'cancelled',
   requested: 'requested: may be dispatched already, a person decides',
   held: 'held: has not arrived, will be cancelled when it does',
+  archived: 'archived: too old, nothing happened',
 };
 
 export const cancel: CommandSpec = {
@@ -114,12 +115,13 @@ export const cancel: CommandSpec = {
       throw new Failure(
         `${count(report.requested)} of ${count(report.read)} may be dispatched already: a person decides. If it is urgent, use the telephone.`,
       );
+    if (report.archived > 0) throw new Failure(`${count(report.archived)} of ${count(report.read)} are archived.`);
     return undefined;
   },
 };
 
 function reportOf(results: readonly CancelResult[], read: number) {
-  const counts = { cancelled: 0, requested: 0, held: 0 };
+  const counts = { cancelled: 0, requested: 0, held: 0, archived: 0 };
   for (const { outcome } of results) counts[outcome] += 1;
   return { read, ...counts, results };
 }

@@ -5,6 +5,7 @@ import { recordAccountAction } from '../audit.ts';
 import { type CommandSpec, option } from '../command.ts';
 import { eraseOrder } from '../erasure/erase-order.ts';
 import { type CustomerOrder, type Examined, findCustomer } from '../erasure/find-customer.ts';
+import { type FoundArchive, findInArchives } from '../erasure/find-in-archives.ts';
 import { UsageError } from '../errors.ts';
 import { requireAccount } from '../require.ts';
 import { plural } from '../table.ts';
@@ -16,6 +17,7 @@ interface EraseOptions {
   phone?: string;
   email?: string;
   customerId?: string;
+  archives?: string;
   dryRun?: boolean;
 }
 
@@ -28,6 +30,8 @@ interface Erasure {
   confirmed_orders: number;
   receipts: number;
   examined: Examined;
+  /** With `--archives`: the files that contain the customer, which are not changed. */
+  archives?: FoundArchive[];
   /** With `--dry-run`: where the customer was found, without personal data. */
   found?: Found[];
 }
@@ -49,6 +53,10 @@ export const erase: CommandSpec = {
     option('--phone <number>', 'in any usual spelling', customerIdentity('--phone')),
     option('--email <address>', 'in any case', customerIdentity('--email')),
     option('--customer-id <id>', "exactly as the account's orders have it", customerIdentity('--customer-id')),
+    option(
+      '--archives <directory>',
+      'also name the files of orders archive in it that contain the customer; they stay as they are',
+    ),
     option('--dry-run', 'count and list what would be erased, and change nothing; --json says in which fields'),
   ],
   help: `\
@@ -75,10 +83,12 @@ async function eraseCustomer(
     customerId,
     by,
     report,
+    archives: directory,
     dryRun = false,
   }: EraseOptions & { by: string[]; report: (line: string) => void },
 ): Promise<Erasure> {
   const search = searchCustomer({ phone, email, customerId });
+  const archives = directory === undefined ? {} : { archives: await findInArchives(directory, accountId, search) };
   let reported = 0;
   const { found, examined } = await findCustomer(database, accountId, search, ({ orders, receipts }) => {
     if (orders + receipts < reported + REPORT_INTERVAL) return;
@@ -94,10 +104,11 @@ async function eraseCustomer(
     done.confirmed_orders += Number(order === 'confirmed');
     done.receipts += receipts;
   }
-  if (dryRun) return { account_id: accountId, dry_run: true, ...done, examined, found: found.map(toFound) };
+  if (dryRun)
+    return { account_id: accountId, dry_run: true, ...done, examined, ...archives, found: found.map(toFound) };
   // Recorded even if nothing was found.
   await recordAccountAction(database, accountId, 'customer_erased', { by, ...done });
-  return { account_id: accountId, dry_run: false, ...done, examined };
+  return { account_id: accountId, dry_run: false, ...done, examined, ...archives };
 }
 
 function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
@@ -105,7 +116,15 @@ function toFound({ orderId, receiptIds, matched }: CustomerOrder): Found {
   return { order_id: orderId, receipt_id: receiptId, receipts: receiptIds.length, matched: [...matched] };
 }
 
-function describe({ account_id, dry_run, orders, confirmed_orders, receipts, found = [] }: Erasure): string {
+function describe({
+  account_id,
+  dry_run,
+  orders,
+  confirmed_orders,
+  receipts,
+  archives = [],
+  found = [],
+}: Erasure): string {
   const verb = dry_run ? 'Would erase' : 'Erased';
   const where = `${plural(orders, 'order')} and ${plural(receipts, 'receipt')}`;
   const lines = [`${verb} the customer from ${where} of account ${account_id}.`];
@@ -117,6 +136,8 @@ function describe({ account_id, dry_run, orders, confirmed_orders, receipts, fou
     lines.push(
       `${plural(confirmed_orders, 'order was', 'orders were')} confirmed: the dispatching system may have a copy.`,
     );
+  for (const { file, orders } of archives)
+    lines.push(`The archive ${file} has the customer in ${plural(orders, 'order')}.`);
   if (!dry_run && orders + receipts > 0) lines.push('Backups keep the data until they expire.');
   return lines.join('\n');
 }

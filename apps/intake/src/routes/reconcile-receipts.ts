@@ -1,20 +1,20 @@
 import type { Database } from '@orders/database/connect.ts';
-import { orderOfKey } from '@orders/database/orders/order-rows.ts';
 import { timeOf } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 
 /** The newest receipt that an account has for a `source_order_id`. */
 export interface NewestReceipt {
-  receipt_id: string;
+  /** Null if only the key of the order is left, as it was archived. */
+  receipt_id: string | null;
   state: ReceiptState;
   /** The order that exists for this `source_order_id`, whichever receipt made it. */
   order_id: number | null;
-  /** By Postgres' clock; after the receipt was dropped, the time in its id. */
-  received_at: Date;
+  /** By Postgres' clock; after the receipt was dropped, the time in its id. Null without an id. */
+  received_at: Date | null;
 }
 
-type SeenRow = Omit<NewestReceipt, 'received_at'> & { source_order_id: string; received_at: Date | null };
+type SeenRow = NewestReceipt & { source_order_id: string };
 /** Marks that the account has more than `MAX_PENDING` ids. */
 type TooMany = { source_order_id: null };
 
@@ -40,8 +40,15 @@ with asked as materialized (
 ), searched as materialized (
   select case when cardinality(ids) <= ${MAX_PENDING} then ids end as ids from pending
 ), ordered as materialized (
-  select asked.source_order_id, o.order_id, o.receipt_id, o.received_at
-  from asked cross join lateral (${orderOfKey('$1::int', 'asked.source_order_id')}) as o
+  select asked.source_order_id, k.order_id, o.receipt_id, o.received_at
+  from asked
+  cross join lateral (
+    select order_id from order_keys
+    where account_id = $1::int and source_order_id = asked.source_order_id and order_id is not null offset 0
+  ) as k
+  left join lateral (
+    select receipt_id, received_at from orders where account_id = $1::int and order_id = k.order_id offset 0
+  ) as o on true
 ), seen as (
   select source_order_id, order_id, receipt_id, 'written' as state, received_at from ordered
   union all
@@ -61,7 +68,7 @@ with asked as materialized (
 ), newest as (
   select distinct on (source_order_id) source_order_id, receipt_id, state, received_at,
          max(order_id) over (partition by source_order_id) as order_id
-  from seen order by source_order_id, receipt_id desc, received_at
+  from seen order by source_order_id, receipt_id desc nulls last, received_at
 )
 select newest.source_order_id, newest.receipt_id, newest.state, newest.order_id,
        coalesce(newest.received_at, r.received_at) as received_at
@@ -80,7 +87,7 @@ select null, null, 'too many', null, null from pending where cardinality(ids) > 
  * rows are looked up, up to 500 per row.
  *
  * An id that is missing from the result was never accepted. The statement reads one snapshot, in which it finds each receipt by its state:
- * - `written` or `duplicate`: there is an order;
+ * - `written` or `duplicate`: there is an order, or its key;
  * - `dead`: a trigger has added it to `dead_letters` in the same transaction;
  * - not final: its id is in the outbox.
  *
@@ -105,7 +112,7 @@ export async function reconcileReceipts(
   return new Map(
     (rows as SeenRow[]).map(({ source_order_id, received_at, ...seen }) => [
       source_order_id,
-      { ...seen, received_at: received_at ?? new Date(timeOf(seen.receipt_id)) },
+      { ...seen, received_at: received_at ?? (seen.receipt_id === null ? null : new Date(timeOf(seen.receipt_id))) },
     ]),
   );
 }

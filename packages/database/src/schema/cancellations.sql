@@ -68,7 +68,9 @@ begin
     ordinal := target.ordinal;
     "orderId" := target.order_id;
     "shownAt" := null;
-    if target.review_state = 'cancelled' then
+    if target.review_state is null then
+      outcome := 'archived';
+    elsif target.review_state = 'cancelled' then
       outcome := case when exists (
         select from cancellation_requests r where r.account_id = for_account and r.order_id = target.order_id
       ) then 'requested' else 'cancelled' end;

@@ -9,7 +9,7 @@ export interface CancelTarget {
 
 /** The reply to a cancellation. */
 export interface CancelReply {
-  outcome: 'cancelled' | 'requested' | 'held';
+  outcome: 'cancelled' | 'requested' | 'held' | 'archived';
   orderId: number | null;
 }
 

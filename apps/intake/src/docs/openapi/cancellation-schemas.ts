@@ -27,7 +27,7 @@ export const cancellationSchemas = {
     outcome: {
       enum: CANCELLATION_OUTCOMES,
       description:
-        '`cancelled`: the order will not be dispatched, unless a reviewer reopens it. `requested`: the dispatching system may have seen the order, so a person decides. `held`: there is no order with this id yet; it is cancelled when it arrives.',
+        '`cancelled`: the order will not be dispatched, unless a reviewer reopens it. `requested`: the dispatching system may have seen the order, so a person decides. `held`: there is no order with this id yet; it is cancelled when it arrives. `archived`: the order is so old that it was moved to an archive, and nothing happened.',
     },
     source_order_id: text,
     order_id: { ...integerOrNull, description: 'Null if it is `held`' },

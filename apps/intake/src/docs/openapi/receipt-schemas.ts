@@ -102,7 +102,7 @@ export const reconcileSchema = strictly({
         description:
           'The status of the newest receipt with this id; `never_seen` if there is none, so it is safe to send the order',
       },
-      receipt_id: orNull(uuid),
+      receipt_id: { ...orNull(uuid), description: 'Null if it was never seen, or its order was moved to an archive' },
       order_id: {
         ...integerOrNull,
         description: 'The order with this id, even if its newest receipt is a `duplicate`',
