@@ -334,6 +334,7 @@ restore() {
     say 'raised the sequence of order ids by 10,000,000, so that no id is used twice'
     if [[ $(sql --command="select to_regclass('event_logs') is not null") == t ]]; then
       sql --command='update event_logs set last_sequence = last_sequence + 1000000' > /dev/null
+      sql --command='update dispatch_counter set last_position = last_position + 1000000' > /dev/null
       say 'raised the sequence of events of each account by 1,000,000'
     fi
   fi

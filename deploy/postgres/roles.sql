@@ -74,14 +74,13 @@ begin
   grant update (used_at) on sources to orders_intake;
   grant update (last_used_at) on api_keys, signing_secrets to orders_intake;
   grant select, insert on receipts, receipt_payloads, idempotency_keys, outbox to orders_intake;
-  -- The last three tell how long dispatching is held up.
-  grant select (account_id, order_id, source_order_id, receipt_id, received_at, review_state, reviewed_at, confirmed_xid)
-    on orders to orders_intake;
+  grant select (account_id, order_id, source_order_id, receipt_id, received_at, review_state) on orders to orders_intake;
+  -- How long dispatching is held up.
+  grant select (due_at) on undispatched_orders to orders_intake;
   grant select (account_id, source_order_id, order_id) on order_keys to orders_intake;
   -- It cancels orders by these functions alone.
   grant execute on function cancel_orders(integer, integer, integer, text[], text[]),
-    cancel_order_of_source(integer, integer, text, timestamptz),
-    request_late_cancellations(integer, bigint[], timestamptz[]) to orders_intake;
+    cancel_order_of_source(integer, integer, text, timestamptz) to orders_intake;
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
   -- It serves the events of an account. Database functions record them.
   grant select on event_logs, events to orders_intake;
@@ -119,6 +118,12 @@ begin
   grant select, insert, delete on unpublished_events, events to orders_worker;
   -- Rows are locked, which takes the right to update some column of them.
   grant update (event_number) on unpublished_events to orders_worker;
+  -- It dispatches confirmed orders, and requests to cancel them.
+  grant select, delete, update (due_at) on undispatched_orders to orders_worker;
+  grant insert on dispatch_log to orders_worker;
+  grant select, update (last_position) on dispatch_counter to orders_worker;
+  grant update (position) on cancellation_requests to orders_worker;
+  grant select (position) on cancellation_requests to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete on changed_deliveries to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
@@ -149,9 +154,10 @@ begin
   grant insert, delete on source_mappings to orders_portal;
   -- Redriving maps a delivery again, and carries out a cancellation.
   grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid),
-    cancel_order_of_source(integer, integer, text, timestamptz),
-    request_late_cancellations(integer, bigint[], timestamptz[]) to orders_portal;
+    cancel_order_of_source(integer, integer, text, timestamptz) to orders_portal;
   grant update (closed_at, closed_by) on cancellation_requests to orders_portal;
+  -- A confirmation, and taking it back.
+  grant insert, select, delete on undispatched_orders to orders_portal;
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
@@ -181,7 +187,7 @@ begin
   grant delete on dead_letters to orders_portal;
   grant insert, update on activity to orders_portal;
   grant update (order_number, customer_name, customer_phone, customer_email, customer_id, address, emirate, emirate_code, area, items,
-    total, currency, delivery_instructions, warnings, review_state, reviewed_by, reviewed_at, review_reason, confirmed_xid)
+    total, currency, delivery_instructions, warnings, review_state, reviewed_by, reviewed_at, review_reason)
     on orders to orders_portal;
   grant insert, update, delete on order_words to orders_portal;
   grant update (decision, decided_by, decided_at) on changed_deliveries to orders_portal;

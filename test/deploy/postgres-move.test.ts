@@ -7,6 +7,7 @@ import { until } from '@orders/test-services/until.ts';
 import type { Knex } from 'knex';
 import { type FaultyPostgres, startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { blocksUnder } from '../harness/markdown-blocks.ts';
+import { dispatch, extendUndo } from '../harness/review-list.ts';
 import { startStack } from '../harness/stack.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operating/postgres-upgrade.md'), 'utf8');
@@ -34,11 +35,11 @@ test('the service moves to another Postgres by the statements of the page, and n
     startFaultyPostgres(['fsync=off', 'wal_level=logical'], { direct: true }),
     startFaultyPostgres(['fsync=off'], { direct: true }),
   ]);
-  const [, empty, partitions, publish, subscribe, copying, behind, sequences, transactionIds, ...others] = blocksUnder(
+  const [, empty, partitions, publish, subscribe, copying, behind, sequences, ...others] = blocksUnder(
     PAGE,
     'To another Postgres, by logical replication',
     'sql',
-  ) as [string, string, string, string, string, string, string, string, string];
+  ) as [string, string, string, string, string, string, string, string];
   expect(others).toEqual([]);
   const open = async (postgres: FaultyPostgres) => {
     const stack = await startStack('postgres', { database: { ...postgres, close: () => postgres.close() } });
@@ -53,15 +54,18 @@ test('the service moves to another Postgres by the statements of the page, and n
     expect(status).toBe(202);
     return body.receipt_id as string;
   };
-  for (const name of ['written', 'confirmed', 'written']) await old.intake.api.final(account, await send(old, name));
-  const [confirmed] = await before.knex('orders').where({ source_order_id: 'confirmed' });
-  const confirmation = {
-    accountId: account.id,
-    orderIds: [confirmed.order_id],
-    to: 'confirmed',
-    by: 'somebody',
-  } as const;
-  expect(await reviewOrders(before.db, confirmation)).toMatchObject({ changed: [confirmed.order_id] });
+  for (const name of ['written', 'dispatched', 'undoable', 'written'])
+    await old.intake.api.final(account, await send(old, name));
+  const confirm = async (source_order_id: string): Promise<number> => {
+    const { order_id } = await before.knex('orders').where({ source_order_id }).first();
+    const confirmation = { accountId: account.id, orderIds: [order_id], to: 'confirmed', by: 'somebody' } as const;
+    expect(await reviewOrders(before.db, confirmation)).toMatchObject({ changed: [order_id] });
+    return order_id;
+  };
+  const dispatchedId = await confirm('dispatched');
+  await dispatch(before.knex, dispatchedId);
+  const undoableId = await confirm('undoable');
+  await extendUndo(before.knex, [undoableId]);
 
   const runPrinted = async (statement: string) => {
     const { rows } = await before.knex.raw<{ rows: { format: string }[] }>(statement);
@@ -89,7 +93,6 @@ test('the service moves to another Postgres by the statements of the page, and n
   await until('the new server has all', async () => (await numberOf(before.knex, behind)) === 0);
   expect(await countRows(after.knex)).toEqual(await countRows(before.knex));
   await runPrinted(sequences);
-  for (const statement of transactionIds.split(';')) await after.knex.raw(statement);
   await after.knex.raw('drop subscription orders');
   await old.stack.close();
 
@@ -98,14 +101,13 @@ test('the service moves to another Postgres by the statements of the page, and n
   expect((await moved.intake.api.final(account, waiting)).body).toMatchObject({ status: 'written' });
   const { body } = await moved.intake.api.final(account, await send(moved, 'after the move'));
   expect(body.status).toBe('written');
-  expect(body.order_id).toBeGreaterThan(confirmed.order_id + 10_000);
+  expect(body.order_id).toBeGreaterThan(dispatchedId + 10_000);
   expect((await moved.intake.api.final(account, await send(moved, 'written'))).body.status).toBe('duplicate');
-  await after
-    .knex('orders')
-    .update({ reviewed_at: after.knex.raw("now() - interval '1 minute'") })
-    .whereNotNull('reviewed_at');
-  await until('the confirmed order can be dispatched', async () => {
-    const shown = await after.knex('dispatchable_orders').pluck('source_order_id');
-    return shown.length === 1 && shown[0] === 'confirmed';
-  });
+  const shown = () => after.knex('dispatchable_orders').orderBy('position').select('position', 'source_order_id');
+  expect(await shown()).toEqual([{ position: 1, source_order_id: 'dispatched' }]);
+  await dispatch(after.knex, undoableId);
+  expect(await shown()).toEqual([
+    { position: 1, source_order_id: 'dispatched' },
+    { position: 2, source_order_id: 'undoable' },
+  ]);
 });

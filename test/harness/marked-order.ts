@@ -53,6 +53,8 @@ export const ALLOWED_COLUMNS: Record<string, string[]> = {
     'warnings',
     'review_reason',
   ],
+  // The reason of a held cancellation.
+  order_keys: ['source_order_id', 'held_reason'],
   cancellation_requests: ['reason'],
   // The reasons of rejections and cancellations.
   audit_events: ['details'],
@@ -85,6 +87,7 @@ begin
   return new;
 end $$;
 create trigger refuse before insert on orders for each row execute function refuse('order');
+create trigger refuse before insert on order_keys for each row when (new.order_id is null) execute function refuse('order');
 create trigger refuse before insert on receipt_payloads for each row execute function refuse('body');
 create trigger refuse_claim before update on receipts for each row execute function refuse('claim');
 create trigger refuse_review before update on orders for each row execute function refuse('review');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { openKnex } from '@orders/test-services/open-knex.ts';
+import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
+import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Knex } from 'knex';
 import type { PooledDatabase } from './use-database.ts';
 
@@ -63,11 +64,22 @@ export async function insertOrder(
   return inserted.order_id;
 }
 
-/** Sets the time of the last review of orders to `seconds` ago. */
+/** Moves the last review of orders by `seconds` into the past, and the time at which confirmed ones are dispatched. */
 export async function makeReviewOlder(knex: Knex, orderIds: readonly number[], seconds: number): Promise<void> {
-  await knex('orders')
-    .whereIn('order_id', orderIds)
-    .update({ reviewed_at: knex.raw("reviewed_at - ? * interval '1 second'", [seconds]) });
+  const earlier = (column: string) => ({ [column]: knex.raw("?? - ? * interval '1 second'", [column, seconds]) });
+  await knex('orders').whereIn('order_id', orderIds).update(earlier('reviewed_at'));
+  await knex('undispatched_orders').whereIn('order_id', orderIds).update(earlier('due_at'));
+}
+
+/** Lets an order that was just confirmed be dispatched. */
+export async function dispatch(knex: Knex, orderId: number): Promise<void> {
+  await makeReviewOlder(knex, [orderId], 60);
+  await knex('undispatched_orders').where({ order_id: orderId }).update({ due_at: knex.fn.now() });
+  // A worker may be doing it at the moment.
+  await until('the order is dispatched', async () => {
+    await dispatchOrders(connectionOf(knex));
+    return knex('dispatch_log').where({ order_id: orderId, is_cancellation: false }).first();
+  });
 }
 
 /** Gives people an hour more to undo the reviews of orders that are stored. */

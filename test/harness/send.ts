@@ -71,6 +71,7 @@ export function useSenderService() {
     }),
     receiptsOf: (account: TestAccount) => rowsOf('receipts', account),
     ordersOf: (account: TestAccount) => rowsOf('orders', account).orderBy('source_order_id'),
+    keysOf: (account: TestAccount) => rowsOf('order_keys', account),
     idsOf: (account: TestAccount): Promise<string[]> =>
       rowsOf('orders', account).orderBy('source_order_id').pluck('source_order_id'),
   };

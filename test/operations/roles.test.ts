@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pruneEvents, setEvents } from '@orders/database/events/event-logs.ts';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
+import { PUBLISH_LOCK } from '@orders/database/run.ts';
 import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
@@ -205,7 +206,7 @@ test('with a role for each app and an owner without superuser rights the accepta
   const dispatched = { order_id: orderId, review_state: 'needs_review' };
   await owner('orders')
     .where(dispatched)
-    .update({ review_state: 'confirmed', confirmed_xid: '3', reviewed_at: new Date(0) });
+    .update({ review_state: 'confirmed', reviewed_at: new Date(0) });
   expect((await api.cancel(account, { source_order_id: 'a' })).body).toMatchObject({ outcome: 'requested' });
   // Redrives that were only tried out have no events.
   const types = await until('there is an event for each order, and the last one', async () => {
@@ -264,10 +265,10 @@ test('intake shows the delay of dispatching under its role, and after a grant th
   const intake = await stack.intake();
   const worker = await stack.worker();
   const order = await intake.api.process(await stack.account(), { source_order_id: 'held up' });
-  const held = await hold(owner, 'select pg_current_xact_id()');
+  const held = await hold(owner, `select pg_advisory_xact_lock(${PUBLISH_LOCK}), pg_current_xact_id()`);
   await owner.raw(
-    `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now() - interval '1 h'
-     where order_id = ?`,
+    `insert into undispatched_orders (account_id, order_id, due_at)
+     select account_id, order_id, now() - interval '1 h' from orders where order_id = ?`,
     [order.order_id],
   );
   const AGES = 'postgres_oldest_transaction_seconds';

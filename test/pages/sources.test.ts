@@ -276,7 +276,7 @@ describeWith('chromium')('in a browser', () => {
     for (const id of [801, 802]) await send(id, 'pending', 1);
     await knex('orders')
       .where({ account_id: account.id, order_number: '802' })
-      .update({ review_state: 'confirmed', reviewed_by: 'x', reviewed_at: new Date(0), confirmed_xid: '3' });
+      .update({ review_state: 'confirmed', reviewed_by: 'x', reviewed_at: new Date(0) });
     for (const id of [801, 802]) await send(id, 'cancelled', 2);
     for (const id of [801, 802]) await send(id, 'processing', 3);
 

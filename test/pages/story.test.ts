@@ -4,6 +4,7 @@ import { expect } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import { openPage } from '../harness/browser.ts';
 import { testWith } from '../harness/programs.ts';
+import { makeReviewOlder } from '../harness/review-list.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -45,8 +46,10 @@ test('a new account holder is invited, signs in, creates a key, runs the display
   await page.locator('.order-row').getByRole('link').click();
   await page.getByRole('button', { name: /^Confirm order/ }).click();
   await page.getByRole('button', { name: 'Undo' }).waitFor();
-  await until('it is confirmed', async () => knex('orders').where({ review_state: 'confirmed' }).first());
-  await knex('orders').update({ reviewed_at: knex.raw("reviewed_at - interval '10 seconds'") });
+  const confirmed = await until('it is confirmed', async () =>
+    knex('orders').where({ review_state: 'confirmed' }).first(),
+  );
+  await makeReviewOlder(knex, [confirmed.order_id], 10);
   const order = await until('the order is dispatchable', async () =>
     knex('dispatchable_orders').where({ account_id: id }).first(),
   );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
-import { makeReviewOlder } from '../harness/review-list.ts';
+import { dispatch } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const KEY = 'key:test';
@@ -28,7 +28,7 @@ const review = (orderIds: number[], to: string) =>
 async function request(id: string, reason?: string): Promise<number> {
   const orderId = await write(id, { customer: { name: `Customer of ${id}` } });
   await review([orderId], 'confirmed');
-  await makeReviewOlder(knex, [orderId], 60);
+  await dispatch(knex, orderId);
   await cancel(id, 'requested', reason);
   return orderId;
 }
@@ -183,8 +183,8 @@ describe('requests to cancel orders that were dispatched', () => {
          select :account, 'many-' || n, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now()
          from generate_series(1, 1000) as n returning order_id
        )
-       insert into cancellation_requests (account_id, order_id, request_xid, requested_by)
-       select :account, order_id, pg_current_xact_id(), 'key:test' from written`,
+       insert into cancellation_requests (account_id, order_id, requested_by)
+       select :account, order_id, 'key:test' from written`,
       { account: shop.account.id },
     );
     const { orders, ...counts } = (await poll()).cancellation_requests;

@@ -5,7 +5,7 @@ import { undoReview } from '@orders/portal/review/undo-review.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
-import { extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
+import { dispatch, extendUndo, insertOrder, makeReviewOlder } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const { knex, db, api, shop } = useStack({ intake: true, worker: true, portal: true, shop: true });
@@ -160,24 +160,31 @@ describe('undo', () => {
     expect((await confirm([confirmed])).body.changed).toEqual([confirmed]);
   });
 
-  test('is rejected after eight seconds, before anybody can see the order', async () => {
-    const [early, late] = [await insert(), await insert()];
+  test('is rejected after eight seconds', async () => {
+    const [early, late, rejected] = [await insert(), await insert(), await insert()];
     await confirm([early, late]);
-    await extendUndo(knex, [early]);
-    await makeReviewOlder(knex, [late], 8);
-    expect((await undo([early, late])).body).toEqual({
+    await reject([rejected], 'late');
+    await extendUndo(knex, [early, late, rejected]);
+    await makeReviewOlder(knex, [late, rejected], 3608);
+    expect((await undo([early, late, rejected])).body).toEqual({
       changed: [early],
-      unchanged: [{ order_id: late, review_state: 'confirmed' }],
+      unchanged: [
+        { order_id: late, review_state: 'confirmed' },
+        { order_id: rejected, review_state: 'rejected' },
+      ],
     });
-    /** What is shown when the last reviews of all orders were so long ago; the view reads the time of the transaction. */
-    const shownAfter = (seconds: number) =>
-      knex.transaction(async (trx) => {
-        const reviewed_at = trx.raw("now() - ? * interval '1 second'", [seconds]);
-        await trx('orders').where({ review_state: 'confirmed' }).update({ reviewed_at });
-        return trx('dispatchable_orders').whereIn('order_id', [early, late]).pluck('order_id');
-      });
-    await until('the other is shown', async () => String(await shownAfter(10)) === String([late]));
-    expect(await shownAfter(9.99)).toEqual([]);
+    await dispatch(knex, late);
+    expect(await dispatchable([early, late])).toEqual([late]);
+  });
+
+  test('of a dispatched order is rejected, whatever the time', async () => {
+    const id = await insert();
+    await confirm([id]);
+    await dispatch(knex, id);
+    await knex('orders')
+      .where({ order_id: id })
+      .update({ reviewed_at: new Date(Date.now() + 3_600_000) });
+    expect((await undo([id])).body).toEqual({ changed: [], unchanged: [{ order_id: id, review_state: 'confirmed' }] });
   });
 
   test('that waits for a lock is judged when it gets the lock', async () => {
@@ -186,7 +193,7 @@ describe('undo', () => {
     await extendUndo(knex, [id]);
     const trx = await knex.transaction();
     await trx('orders').where({ order_id: id }).forUpdate().select('order_id');
-    const waiting = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' }, 600_000);
+    const waiting = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' });
     const [pid = 0] = await whoWait(knex, 1, 'transactionid');
     // The undo time was not over when the transaction of the undo began, and is now.
     await trx.raw(
@@ -199,17 +206,15 @@ describe('undo', () => {
     expect((await show(id)).order.review_state).toBe('confirmed');
   });
 
-  test('that waits for a lock for long fails, so that it ends before the order is visible', async () => {
+  test('that waits for the publisher, which dispatches the order, changes nothing', async () => {
     const id = await insert();
     await confirm([id]);
     await extendUndo(knex, [id]);
-    const held = await hold(knex, `select from orders where order_id = ${id} for update`);
-    const late = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' });
-    await expect(late).rejects.toMatchObject({ code: '57014' });
-    await held.release();
-    expect((await show(id)).order.review_state).toBe('confirmed');
-    // Otherwise it would hold back orders that are confirmed later.
-    await makeReviewOlder(knex, [id], 3700);
+    const publisher = await hold(knex, `delete from undispatched_orders where order_id = ${id}`);
+    const waiting = undoReview(db, { accountId: shop.account.id, orderIds: [id], by: 'late' });
+    await whoWait(knex, 1, 'transactionid');
+    await publisher.release();
+    expect(await waiting).toEqual({ changed: [], unchanged: [{ order_id: id, review_state: 'confirmed' }] });
   });
 
   test('never affects an order that a reader of dispatchable_orders saw', async () => {

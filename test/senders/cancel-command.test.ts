@@ -5,6 +5,7 @@ import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { freePort } from '@orders/test-services/ports.ts';
 import { startReply } from '../harness/api.ts';
 import { useDirectory } from '../harness/directory.ts';
+import { dispatch } from '../harness/review-list.ts';
 import { runCommand } from '../harness/run-command.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -25,8 +26,8 @@ async function write(id: string): Promise<number> {
   return body.order_id;
 }
 
-/** Confirms an order so long ago that dispatching can have seen it. */
-async function dispatch(orderId: number): Promise<void> {
+/** Confirms an order and lets it be dispatched. */
+async function dispatchConfirmed(orderId: number): Promise<void> {
   const { id: accountId } = account;
   await reviewOrders(connectionOf(knex), {
     accountId,
@@ -35,9 +36,7 @@ async function dispatch(orderId: number): Promise<void> {
     by: 'a reviewer',
     reason: null,
   });
-  await knex('orders')
-    .where({ order_id: orderId })
-    .update({ reviewed_at: knex.raw("now() - interval '1 minute'") });
+  await dispatch(knex, orderId);
 }
 
 const rowOf = (id: string) => knex('orders').where({ source_order_id: id }).first();
@@ -58,7 +57,7 @@ test('orders are cancelled by their ids, with a line for each and the reason', a
 
 test('an order that may be dispatched is an exit code of 1, and --json prints one value', async () => {
   const [open, seen] = [await write('J-open'), await write('J-seen')];
-  await dispatch(seen);
+  await dispatchConfirmed(seen);
   const { code, stdout, stderr } = await cancel(['J-seen', 'J-open', '--json']);
   expect([code, stderr]).toEqual([
     1,

@@ -93,6 +93,7 @@ test.each([[[]], [['--webhook']]])('a dead order gets a new receipt only by the 
   const codeOf = async (end: string) => (await send(sender, [`${file}${end}`, ...words])).code;
   const kill = async () => {
     await service.ordersOf(sender).delete();
+    await service.keysOf(sender).delete();
     await service.receiptsOf(sender).update({ state: 'dead', order_id: null, error_code: 'attempts_exhausted' });
   };
   expect(await codeOf('')).toBe(0);

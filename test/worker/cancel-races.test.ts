@@ -4,11 +4,12 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { editStoredOrder } from '@orders/portal/review/edit-order.ts';
 import { undoReview } from '@orders/portal/review/undo-review.ts';
-import { until } from '@orders/test-services/until.ts';
+import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import type { Reply } from '../harness/api.ts';
 import { closeBarrier, type Hold, hold, installBarriers, untilPostponed, whoWait } from '../harness/barriers.ts';
 import { poisonOrders, stopPoisoning } from '../harness/damage-body.ts';
 import { CUSTOMER_MEMBERS, erase, markersFor } from '../harness/erasure.ts';
+import { dispatch, extendUndo, makeReviewOlder } from '../harness/review-list.ts';
 import { expectSettled } from '../harness/settled.ts';
 import type { RunningIntake, RunningWorker } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -30,22 +31,13 @@ beforeAll(async () => {
   await installBarriers(knex);
   // On a slow machine, a cancellation would be refused while the test prepares the other side.
   await knex.raw(`alter function ${CANCEL_ORDERS} set lock_timeout = '10min'`);
-  // The clock of the function: an hour behind, so that no undo time is over, until a test sets it.
-  await knex.raw(`
-    create schema test_clock;
-    create sequence test_clock.seconds minvalue -3600 start -3600;
-    create function test_clock.clock_timestamp() returns timestamptz language sql as
-    $$ select pg_catalog.clock_timestamp() + last_value * interval '1 second' from test_clock.seconds $$;
-    alter function ${CANCEL_ORDERS} set search_path = test_clock, pg_catalog, public, pg_temp`);
 });
 afterEach(async () => {
-  await setClock(-3600);
   for (const { release } of holds) await release();
   for (const { close } of workers) await close();
   [holds, workers] = [[], []];
 });
 
-const setClock = (seconds: number) => knex.raw("select setval('test_clock.seconds', ?)", [seconds]);
 const keep = (hold: Hold): Hold => {
   holds.push(hold);
   return hold;
@@ -90,11 +82,6 @@ async function write(order: object = {}): Promise<Written> {
 
 const review = ({ orderId }: Written, to: 'confirmed' | 'rejected' | 'needs_review') =>
   reviewOrders(db, { accountId: account.id, orderIds: [orderId], to, by: BY });
-
-const reviewedAt = ({ orderId }: Written, time: string) =>
-  knex('orders')
-    .where({ order_id: orderId })
-    .update({ reviewed_at: knex.raw(time) });
 
 /** Lets two changes of an order wait for its lock in this order, and releases it. */
 async function race<First, Second>(
@@ -222,9 +209,7 @@ describe('against a decision', () => {
     expect(outcomeOf(second)).toBe('cancelled');
     expect(await stateOf(order.id)).toEqual(['cancelled']);
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancelled']);
-    await knex('orders')
-      .where({ order_id: order.orderId })
-      .update({ reviewed_at: new Date(0) });
+    expect(await knex('undispatched_orders').where({ order_id: order.orderId })).toEqual([]);
     expect(await knex('dispatchable_orders').where({ order_id: order.orderId })).toEqual([]);
   });
 
@@ -235,21 +220,13 @@ describe('against a decision', () => {
     expect(await stateOf(order.id)).toEqual(['cancelled']);
   });
 
-  const confirm = async () => {
+  const confirmUndoable = async () => {
     const order = await write();
     await review(order, 'confirmed');
-    // Dispatching sees it, but not the clock of cancellations.
-    await reviewedAt(order, "now() - interval '30 minutes'");
+    await extendUndo(knex, [order.orderId]);
     return order;
   };
-  const confirmUndoable = async () => {
-    const order = await confirm();
-    await reviewedAt(order, "now() + interval '1 hour'");
-    return order;
-  };
-  // It waits while the test sends the other request.
-  const undo = ({ orderId }: Written) =>
-    undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY }, 3_600_000);
+  const undo = ({ orderId }: Written) => undoReview(db, { accountId: account.id, orderIds: [orderId], by: BY });
 
   test('undone first: the order is cancelled', async () => {
     const { order, first, second } = await race(confirmUndoable, undo, cancelOrder);
@@ -277,24 +254,21 @@ describe('against a decision', () => {
     expect(await actionsOn(order.orderId)).toEqual(['order_cancelled', 'order_reopened', 'order_cancelled']);
   });
 
-  test('the undo time passes while it is cancelled: it becomes a request', async () => {
-    const order = await confirm();
-    // A sequence is set at once, also if the transaction is rolled back.
-    await knex.raw(`
-      create function pass_undo() returns trigger language plpgsql as
-      $$ begin perform setval('test_clock.seconds', 0); return null; end $$;
-      create trigger pass_undo after update on orders for each row
-      when (new.review_state = 'cancelled') execute function pass_undo()`);
-    const reply = await cancelOrder(order);
-    await knex.raw('drop trigger pass_undo on orders');
-    expect(outcomeOf(reply)).toBe('requested');
+  test('dispatched while it is cancelled: it becomes a request', async () => {
+    const order = await confirmUndoable();
+    const publisher = keep(await hold(knex, `delete from undispatched_orders where order_id = ${order.orderId}`));
+    const cancelled = cancelOrder(order);
+    await whoWait(knex, 1, 'transactionid');
+    await publisher.release();
+    expect(outcomeOf(await cancelled)).toBe('requested');
     expect(await stateOf(order.id)).toEqual(['confirmed']);
     expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancel_requested']);
   });
 
-  test('the commit of the cancellation stalls until dispatching has seen the order: it becomes a request', async () => {
-    const order = await confirm();
-    // Without a transaction id of its own, so that it does not hold up dispatching.
+  test('the commit of the cancellation stalls past the undo time: the order is cancelled, and dispatching never sees it', async () => {
+    const order = await write();
+    await review(order, 'confirmed');
+    await makeReviewOlder(knex, [order.orderId], 60);
     const commit = keep(await hold(knex, 'select pg_advisory_xact_lock(79)'));
     await knex.raw(`
       create function stall_commit() returns trigger language plpgsql as
@@ -303,19 +277,13 @@ describe('against a decision', () => {
       when (new.review_state = 'cancelled') execute function stall_commit()`);
     const cancelled = cancelOrder(order);
     await whoWait(knex, 1, 'advisory');
-    const dispatched = await until('dispatching sees the order', async () =>
-      knex('dispatchable_orders').where({ order_id: order.orderId }).first(),
-    );
-    expect(dispatched.cancellation_requested_at).toBeNull();
+    expect(await dispatchOrders(db)).toEqual({ count: 0, hasMore: false });
     await commit.release();
-    expect(outcomeOf(await cancelled)).toBe('requested');
+    expect(outcomeOf(await cancelled)).toBe('cancelled');
     await knex.raw('drop trigger stall_commit on orders');
-    expect(await stateOf(order.id)).toEqual(['cancelled']);
-    await until('dispatching is told', async () =>
-      knex('dispatch_cancellations').where({ order_id: order.orderId, reason: 'Changed my mind' }).first(),
-    );
-    expect(outcomeOf(await cancelOrder(order))).toBe('requested');
-    expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancelled', 'order_cancel_requested']);
+    await dispatchOrders(db);
+    expect(await knex('dispatch_log').where({ order_id: order.orderId })).toEqual([]);
+    expect(await actionsOn(order.orderId)).toEqual(['order_confirmed', 'order_cancelled']);
   });
 });
 
@@ -441,17 +409,16 @@ describe('against an erasure', () => {
   test('of a requested cancellation: its reason is removed, in the record too', async () => {
     const order = await write();
     await review(order, 'confirmed');
-    await knex('orders')
-      .where({ order_id: order.orderId })
-      .update({ reviewed_at: new Date(0) });
+    await dispatch(knex, order.orderId);
     expect(outcomeOf(await cancel(order.id, WITH_PHONE))).toBe('requested');
     expect(await erase(stack, account, '--phone', PHONE)).toMatchObject({ orders: 1 });
     expect(await markersFor(stack, account)).toEqual([]);
     expect(await knex('cancellation_requests').where({ order_id: order.orderId }).first()).toMatchObject({
       reason: null,
     });
-    await until('the request is still shown', async () =>
-      knex('dispatch_cancellations').where({ order_id: order.orderId }).first(),
-    );
+    await dispatchOrders(db);
+    expect(await knex('dispatch_cancellations').where({ order_id: order.orderId }).first()).toMatchObject({
+      reason: null,
+    });
   });
 });

@@ -4,6 +4,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
+import { dispatch } from '../harness/review-list.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -34,9 +35,7 @@ const review = async (to: 'confirmed' | 'rejected') =>
 const confirmLongAgo = async () => {
   await review('confirmed');
   const { order_id } = await readOrder();
-  await knex('orders')
-    .where({ order_id })
-    .update({ reviewed_at: new Date(0) });
+  await dispatch(knex, order_id);
 };
 const typesOfEvents = () =>
   until('the events are published', async () => {

@@ -205,8 +205,10 @@ async function storeEvents(): Promise<void> {
     select account_id, 100000 + n, gen_random_uuid(), 'order.confirmed', now(), gen_random_uuid(), 'x', n, '{}'
     from generate_series(1, 5000) as n, generate_series(1, 2) as account_id;
     update event_logs set last_sequence = 105000 where account_id < 3;
-    insert into unpublished_events (account_id, due_at, type, receipt_id, source_order_id, order_id, confirmed_xid)
-    select account_id, now() + interval '1 hour', 'order.confirmed', gen_random_uuid(), 'x', n, pg_current_xact_id()
+    insert into undispatched_orders (account_id, order_id, due_at)
+    select account_id, n, now() + interval '1 hour' from generate_series(1000001, 1005000) as n, generate_series(2, 3) as account_id;
+    insert into unpublished_events (account_id, due_at, type, receipt_id, source_order_id, order_id)
+    select account_id, now() + interval '1 hour', 'order.edited', gen_random_uuid(), 'x', n
     from generate_series(1, 5000) as n, generate_series(2, 3) as account_id`);
 }
 

@@ -13,11 +13,12 @@ import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts'
 import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import { firstUuidAt } from '@orders/database/receipts/uuids.ts';
-import { type Connection, inRolledBackTransaction, inTransaction, run } from '@orders/database/run.ts';
+import { type Connection, inRolledBackTransaction, inTransaction, PUBLISH_LOCK, run } from '@orders/database/run.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { dropDatabase, ensureDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
+import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
 import { dropOldPartitions, removeLeftovers } from '@orders/worker/maintenance/drop-partitions.ts';
 import { removeOldIdempotencyKeys } from '@orders/worker/maintenance/remove-idempotency-keys.ts';
 import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/worker/receipts/claim-receipts.ts';
@@ -26,6 +27,7 @@ import { settleBatch } from '@orders/worker/receipts/outbox.ts';
 import { readNewReceipts } from '@orders/worker/receipts/read-new-receipts.ts';
 import type { Knex } from 'knex';
 import { hold, whoWait } from '../harness/barriers.ts';
+import { insertOrders, makeReviewOlder } from '../harness/review-list.ts';
 import { withStack } from '../harness/stack.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
@@ -104,6 +106,8 @@ describe('migrations', () => {
       [
         [
           'order_ranges',
+          'dispatch_counter',
+          'dispatch_log',
           'users',
           'user_sessions',
           'user_credentials',
@@ -496,69 +500,78 @@ describe('signing secrets', () => {
 });
 
 describe('dispatchable_orders', () => {
-  let orderId = 0;
-  const insertOrder = async () => {
-    orderId += 1;
-    const row = {
-      account_id: 1,
-      source_order_id: `d-${orderId}`,
-      order_number: 'n',
-      channel: 'rest',
-      receipt_id: firstUuidAt(orderId),
-      items: '[]',
-      warnings: '[]',
-      currency: 'AED',
-      received_at: new Date(),
-    };
-    const [inserted] = await db.knex('orders').insert(row).returning('order_id');
-    return inserted.order_id as number;
-  };
-  const reviewOne = (knex: Knex, id: number, to: ReviewDecision, by: string) =>
-    reviewOrders(connectionOf(knex), { accountId: 1, orderIds: [id], to, by });
-  const visible = async (): Promise<number[]> =>
-    db.knex('dispatchable_orders').orderBy(['confirmed_xid', 'order_id']).pluck('order_id');
-  // A transaction in any database of the cluster holds the view back, so the test waits for orders to appear.
-  const appear = (ids: number[]) => until(`${ids} are shown`, async () => String(await visible()) === String(ids));
-  const setUndoTime = (id: number, isOver: boolean) =>
-    db
-      .knex('orders')
-      .where({ order_id: id })
-      .update({ reviewed_at: db.knex.raw(`now() ${isOver ? '-' : '+'} interval '1 hour'`) });
+  const reviewOne = (knex: Knex, id: number, to: ReviewDecision) =>
+    reviewOrders(connectionOf(knex), { accountId: 1, orderIds: [id], to, by: 'test' });
+  const visible = async (): Promise<[position: number, orderId: number][]> =>
+    (await db.knex('dispatchable_orders').orderBy('position').select('position', 'order_id')).map(
+      ({ position, order_id }) => [position, order_id],
+    );
+  const endUndoTime = (...ids: number[]) => makeReviewOlder(db.knex, ids, 60);
 
-  test('shows confirmed orders only after the undo time', async () => {
-    const [waiting, confirmed, rejected] = [await insertOrder(), await insertOrder(), await insertOrder()];
-    await reviewOne(db.knex, confirmed, 'confirmed', 'test');
-    await setUndoTime(confirmed, false);
-    await reviewOne(db.knex, rejected, 'rejected', 'test');
+  test('shows confirmed orders only after the undo time, at positions without gaps', async () => {
+    const [waiting, confirmed, rejected, later] = (await insertOrders(db.knex, 1, 4)) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    for (const id of [confirmed, later]) await reviewOne(db.knex, id, 'confirmed');
+    await reviewOne(db.knex, rejected, 'rejected');
+    await makeReviewOlder(db.knex, [confirmed, later], -3600);
+    expect(await dispatchOrders(db.db)).toEqual({ count: 0, hasMore: false });
     expect(await visible()).toEqual([]);
-    await setUndoTime(confirmed, true);
-    await appear([confirmed]);
-    expect(waiting).not.toBe(confirmed);
+    await makeReviewOlder(db.knex, [confirmed], 3660);
+    expect(await dispatchOrders(db.db)).toEqual({ count: 1, hasMore: false });
+    expect(await visible()).toEqual([[1, confirmed]]);
+    await makeReviewOlder(db.knex, [later], 3660);
+    await dispatchOrders(db.db);
+    expect(await visible()).toEqual([
+      [1, confirmed],
+      [2, later],
+    ]);
+    expect(waiting).toBeLessThan(confirmed);
   });
 
-  test('shows nothing behind a cursor later: a slow confirmation holds back later ones', async () => {
-    const before = await db.knex('orders').where({ review_state: 'confirmed' }).orderBy('order_id').pluck('order_id');
-    await appear(before);
-    const [slow, quick, undoable] = [await insertOrder(), await insertOrder(), await insertOrder()];
+  test('shows nothing behind a cursor later, also if a confirmation commits late', async () => {
+    const before = await visible();
+    const [slow, quick] = (await insertOrders(db.knex, 1, 2)) as [number, number];
     const trx = await db.knex.transaction();
-    try {
-      await reviewOne(trx, slow, 'confirmed', 'test');
-      await reviewOne(db.knex, quick, 'confirmed', 'test');
-      await setUndoTime(quick, true);
-      expect(await visible()).not.toContain(quick);
-      // An order within its undo time must not appear before the slow one, which is not visible yet.
-      await reviewOne(db.knex, undoable, 'confirmed', 'test');
-      await setUndoTime(undoable, false);
-      expect(await visible()).not.toContain(quick);
-    } finally {
-      await trx.commit();
-    }
-    expect(await visible()).not.toContain(quick);
-    await setUndoTime(slow, true);
-    await until('both are shown', async () => {
-      const shown = (await visible()).filter((id) => id !== undoable);
-      return String(shown) === String([...before, slow, quick]);
-    });
+    await reviewOne(trx, slow, 'confirmed');
+    await reviewOne(db.knex, quick, 'confirmed');
+    await endUndoTime(quick);
+    await dispatchOrders(db.db);
+    const shown = await visible();
+    expect(shown).toEqual([...before, [before.length + 1, quick]]);
+    await trx.commit();
+    await endUndoTime(slow);
+    await dispatchOrders(db.db);
+    expect(await visible()).toEqual([...shown, [shown.length + 1, slow]]);
+  });
+
+  test('gives positions in one transaction at a time', async () => {
+    const ids = await insertOrders(db.knex, 1, 5);
+    for (const id of ids) await reviewOne(db.knex, id, 'confirmed');
+    await endUndoTime(...ids);
+    const before = await visible();
+    // Another publisher that has given positions and not committed.
+    const held = await hold(db.knex, `select pg_advisory_xact_lock(${PUBLISH_LOCK})`);
+    expect(await dispatchOrders(db.db)).toEqual({ count: 0, hasMore: false });
+    await held.release();
+    expect(await dispatchOrders(db.db, 2)).toEqual({ count: 2, hasMore: true });
+    expect(await dispatchOrders(db.db, 5)).toEqual({ count: 3, hasMore: false });
+    expect(await visible()).toEqual([...before, ...ids.map((id, index) => [before.length + 1 + index, id])]);
+  });
+
+  test('waits for no confirmation that is being taken back', async () => {
+    const [taken, other] = (await insertOrders(db.knex, 1, 2)) as [number, number];
+    for (const id of [taken, other]) await reviewOne(db.knex, id, 'confirmed');
+    await endUndoTime(taken, other);
+    const taking = await hold(db.knex, `select keep_from_dispatch(1, ${taken})`);
+    await dispatchOrders(db.db);
+    expect((await visible()).at(-1)?.[1]).toBe(other);
+    await taking.release();
+    await dispatchOrders(db.db);
+    expect((await visible()).map(([, id]) => id)).not.toContain(taken);
   });
 });
 

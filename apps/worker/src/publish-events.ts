@@ -1,24 +1,19 @@
 import type { Database } from '@orders/database/connect.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
+import { dispatchOrders } from './dispatch-orders.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-const IS_DUE = `due_at <= now() and (confirmed_xid is null or confirmed_xid < (select xid from dispatch_limit))`;
+const IS_DUE = 'due_at <= now()';
 
 const PUBLISH = {
   name: 'publish-events',
-  // A confirmation is published once dispatchable_orders shows it: dispatch_limit is the same transaction id as in the view. Each account gets at
-  // most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
+  // Each account gets at most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
   // round begins with the account after $3, so that the accounts which the round before did not reach come first. A statement whose snapshot
   // is older than another publisher's commit finds the rows deleted, so none is published twice. Waits for no row: an account has to wait
   // while others lock its counter, and at an event that they lock, as no later one may get a lower sequence.
   text: `
 with publisher as materialized (
   select where pg_try_advisory_xact_lock(${PUBLISH_LOCK})
-), dispatch_limit as materialized (
-  select least(pg_snapshot_xmin(pg_current_snapshot()),
-               (select min(confirmed_xid) from (
-                 select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
-               ) as recent)) as xid
 ), logs as materialized (
   select account_id from event_logs order by account_id <= $3::int, account_id
 ), due as materialized (
@@ -102,7 +97,7 @@ const LIMITS = { perAccount: 500, total: 2000 };
 /** After a round that failed, the limits are divided: its events may be so large that the statement takes too long. */
 const MAX_DIVISOR = LIMITS.total;
 
-/** Publishes events until none is due. Another worker may do it at the same time; then this one does nothing. */
+/** Dispatches orders and publishes events until none is due. Another worker may do it at the same time; then this one does nothing. */
 export function createPublisher(
   database: Database,
   metrics: Pick<WorkerMetrics, 'publishedEvents'>,
@@ -116,11 +111,12 @@ export function createPublisher(
       total: Math.ceil(LIMITS.total / divisor),
     };
     try {
+      const dispatched = await dispatchOrders(database);
       const { count, hasMore, lastAccountId } = await publishEvents(database, limits, after);
       metrics.publishedEvents.inc(count);
       after = lastAccountId ?? after;
       divisor = Math.max(divisor / 2, 1);
-      return hasMore;
+      return hasMore || dispatched.hasMore;
     } catch (error) {
       divisor = Math.min(divisor * 4, MAX_DIVISOR);
       throw error;

@@ -1,10 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { withDatabase } from '@orders/database/connect.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
-import { execute } from '@orders/database/run.ts';
+import { type Connection, execute, run } from '@orders/database/run.ts';
 import type { DemoAccount } from './demo-accounts.ts';
-
-/** Long enough for dispatching to have seen a confirmation. */
-const DISPATCHED_SECONDS = 60;
 
 const CANCELLED = {
   source_order_id: 'demo-cancelled',
@@ -39,12 +37,20 @@ export async function makeDemoCancellations({ intakeUrl, databaseUrl, accounts }
       to: 'confirmed',
       by: 'operator@example.com',
     });
-    await execute(database, "update orders set reviewed_at = now() - $2 * interval '1 second' where order_id = $1", [
-      orderId,
-      DISPATCHED_SECONDS,
-    ]);
+    await dispatch(database, orderId);
   });
   await cancel(intakeUrl, second, DISPATCHED.source_order_id, 'The customer is not at home this week');
+}
+
+const DISPATCH_TIMEOUT_MS = 20_000;
+
+/** Ends the time in which a confirmation can be taken back, and waits until a worker has dispatched the order. */
+async function dispatch(database: Connection, orderId: number): Promise<void> {
+  await execute(database, 'update undispatched_orders set due_at = now() where order_id = $1', [orderId]);
+  for (const deadline = Date.now() + DISPATCH_TIMEOUT_MS; Date.now() < deadline; await sleep(50)) {
+    if ((await run(database, 'select from dispatch_log where order_id = $1', [orderId])).length > 0) return;
+  }
+  throw new Error('A demo order was not dispatched in time.');
 }
 
 /** Sends an order and waits until it is written. @returns its id. */

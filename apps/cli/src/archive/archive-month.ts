@@ -29,7 +29,7 @@ export async function findOldMonths(connection: Connection, olderThan: number): 
 const OPEN_WORK = {
   waiting: 'need review',
   requests: 'have an open request to cancel them',
-  undispatched: 'were just confirmed',
+  undispatched: 'are confirmed and not yet dispatched',
 };
 
 /** What is still to be done about orders of a month, in words; null if nothing. */
@@ -38,8 +38,7 @@ export async function findOpenWork(connection: Connection, { firstId, endId }: M
     connection,
     `select (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'needs_review') as waiting,
             (select count(*)::int from cancellation_requests where order_id >= $1 and order_id < $2 and closed_at is null) as requests,
-            (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'confirmed'
-               and reviewed_at > now() - interval '1 minute') as undispatched`,
+            (select count(*)::int from undispatched_orders where order_id >= $1 and order_id < $2) as undispatched`,
     [firstId, endId],
   );
   const open = Object.entries(OPEN_WORK).flatMap(([name, what]) => {

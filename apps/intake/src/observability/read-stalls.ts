@@ -7,7 +7,7 @@ export interface Stalls {
   oldestWritingSeconds: number | null;
   /** Age of the oldest transaction with a snapshot and without a transaction id; null without `pg_read_all_stats`. */
   oldestReadingSeconds: number | null;
-  /** How long a confirmed order past its undo time has been missing in `dispatchable_orders`. */
+  /** For how long the oldest confirmed order that is not in `dispatchable_orders` has been due. */
   dispatchDelaySeconds: number;
   /** Age of the oldest cancellation request that nobody has closed. */
   oldestCancellationRequestSeconds: number;
@@ -22,14 +22,11 @@ export interface Stalls {
   failingEndpoints: number;
 }
 
-/** Max confirmed orders examined, the earliest confirmed first. */
-const MAX_CONFIRMED = 1000;
 const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
 
 const READ = {
   name: 'read-stalls',
-  // Without pg_read_all_stats, pg_stat_activity hides when transactions of other roles began, so the minimum would only cover our own. A
-  // transaction id of any database of the cluster delays the view.
+  // Without pg_read_all_stats, pg_stat_activity hides when transactions of other roles began, so the minimum would only cover our own.
   text: `
 select case when sees_all then (
   select ${AGE('min(began)')} from (
@@ -40,16 +37,7 @@ select case when sees_all then (
   select ${AGE('min(xact_start)')} from pg_stat_activity
   where backend_xid is null and backend_xmin is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
 ) end as "oldestReadingSeconds", (
-  select ${AGE("min(reviewed_at + interval '10 seconds')")} from (
-    select reviewed_at from orders
-    where review_state = 'confirmed' and confirmed_xid >= (
-      select least(pg_snapshot_xmin(pg_current_snapshot()), min(confirmed_xid)) from (
-        select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
-      ) as recent
-    )
-    order by confirmed_xid, order_id limit ${MAX_CONFIRMED}
-  ) as hidden
-  where reviewed_at <= now() - interval '10 seconds'
+  select ${AGE('min(due_at)')} from (select due_at from undispatched_orders order by due_at limit 1) as oldest
 ) as "dispatchDelaySeconds", (
   select ${AGE('min(requested_at)')} from (
     select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1

@@ -34,17 +34,10 @@ const CANCEL_OF_SOURCE = {
   text: 'select * from cancel_order_of_source($1::int, $2::int, $3::text, $4::timestamptz)',
 };
 
-const REQUEST_LATE = {
-  name: 'request-late-cancellations',
-  text: 'select request_late_cancellations($1::int, $2::bigint[], $3::timestamptz[]) as "orderId"',
-};
-
 interface Row extends Cancelled {
   /** The index in the request, from 1. */
   ordinal: number;
   orderId: number;
-  /** Set if a confirmation was taken back. */
-  shownAt: Date | null;
 }
 
 const HELD: Cancelled = { outcome: 'held', orderId: null };
@@ -55,9 +48,8 @@ const MAX_TRIES = 4;
  * Cancels an account's orders in one transaction, under their locks, with audit (function `cancel_orders`). Repeating it
  * returns the same outcomes.
  *
- * - `cancelled`: an order that needs review, is rejected, or was confirmed so recently that dispatching cannot have seen it.
- * - `requested`: an order that dispatching can have seen; it is in `cancellation_requests`. If the commit of `cancelled` was so slow that
- *   this may be true by then, the order stays cancelled, and a second transaction makes the outcome `requested`.
+ * - `cancelled`: an order that needs review, is rejected, or was confirmed and not yet dispatched.
+ * - `requested`: an order that dispatching can have seen; it is in `cancellation_requests`.
  * - `held`: there is no such order. Its key holds the cancellation, so the worker finds it, whenever it writes the order, with
  *   `writeCancelled`.
  *
@@ -73,13 +65,7 @@ export async function cancelOrders(database: Database, request: CancelRequest): 
     'keyId' in by
       ? await cancel(database, CANCEL, [accountId, by.keyId, null, ids, [...reasons.values()]])
       : await cancel(database, CANCEL_OF_SOURCE, [accountId, by.sourceNumber, ids[0], by.modifiedAt]);
-  const lateIds = await requestLate(database, accountId, rows);
-  const found = new Map(
-    rows.map(({ ordinal, outcome, orderId }) => [
-      ordinal,
-      { outcome: lateIds.has(orderId) ? 'requested' : outcome, orderId } satisfies Cancelled,
-    ]),
-  );
+  const found = new Map(rows.map(({ ordinal, outcome, orderId }) => [ordinal, { outcome, orderId }]));
   return new Map(ids.map((id, index) => [id, found.get(index + 1) ?? HELD]));
 }
 
@@ -90,19 +76,9 @@ async function cancel(database: Database, statement: Statement, values: unknown[
     } catch (error) {
       const sqlstate = sqlstateOf(error);
       if (sqlstate === SQLSTATE.lockNotAvailable) throw new OrdersBusy();
-      // The order was written, or its undo time ended, while it was cancelled.
+      // The order was written while it was cancelled.
       if (sqlstate !== SQLSTATE.serializationFailure) throw error;
       if (tries === MAX_TRIES) throw new OrdersBusy();
     }
   }
-}
-
-/** Looks at the clock after the commit, which can stall. @returns the orders that dispatching may have seen. */
-async function requestLate(database: Database, accountId: number, rows: readonly Row[]): Promise<ReadonlySet<number>> {
-  const takenBack = rows.filter(({ shownAt }) => shownAt !== null);
-  if (takenBack.length === 0) return new Set();
-  const orderIds = takenBack.map(({ orderId }) => orderId);
-  const shownAt = takenBack.map((row) => row.shownAt);
-  const late = await run<{ orderId: number }>(database, REQUEST_LATE, [accountId, orderIds, shownAt]);
-  return new Set(late.map(({ orderId }) => orderId));
 }

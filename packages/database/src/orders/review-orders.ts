@@ -1,6 +1,6 @@
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { recordAudit } from '../audit.ts';
-import { type Connection, inTransaction, run } from '../run.ts';
+import { type Connection, execute, inTransaction, run } from '../run.ts';
 import { deleteSearchTerms, updateSearchTerms } from './update-search-terms.ts';
 
 /** The states that a reviewer can give an order. */
@@ -66,13 +66,18 @@ export async function reviewOrders(connection: Connection, request: ReviewReques
       transaction,
       `with reviewed as (select clock_timestamp() as at)
        update orders o
-       set review_state = $1::text, reviewed_by = $2, reviewed_at = reviewed.at, review_reason = $3,
-           confirmed_xid = case when $1::text = 'confirmed' then pg_current_xact_id() end
+       set review_state = $1::text, reviewed_by = $2, reviewed_at = reviewed.at, review_reason = $3
        from reviewed
        where o.account_id = $4 and o.order_id = any($5::bigint[])
        returning reviewed.at + interval '${UNDO_SECONDS} seconds' as undo_until`,
       [to, by, reason, accountId, changed],
     );
+    if (to === 'confirmed')
+      await execute(
+        transaction,
+        'insert into undispatched_orders (account_id, order_id) select $1::int, unnest($2::bigint[])',
+        [accountId, changed],
+      );
     await (to === 'needs_review' ? updateSearchTerms : deleteSearchTerms)(transaction, accountId, changed);
     await recordAudit(
       transaction,

@@ -6,8 +6,8 @@
 create table cancellation_requests (
   account_id   integer not null,
   order_id     bigint not null,
-  -- At least the order's confirmed_xid, so that dispatch_cancellations never shows a request before its order.
-  request_xid  xid8 not null,
+  -- Its position in dispatch_log; null until the publisher gives it one.
+  position     bigint,
   requested_at timestamptz not null default clock_timestamp(),
   requested_by text not null,
   reason       text,
@@ -18,32 +18,36 @@ create table cancellation_requests (
   ordered_again_at timestamptz,
   primary key (account_id, order_id)
 );
-create index cancellation_requests_by_xid on cancellation_requests (request_xid, order_id);
+create index cancellation_requests_to_publish on cancellation_requests (requested_at, order_id) where position is null;
 create index cancellation_requests_open on cancellation_requests (account_id, requested_at) where closed_at is null;
 create index cancellation_requests_open_by_time on cancellation_requests (requested_at) where closed_at is null;
+
+-- Takes a confirmation back before dispatching sees it, under the lock of the order. Returns false if it is too late. Waits for the publisher.
+create function keep_from_dispatch(of_account integer, of_order bigint) returns boolean language plpgsql as $$
+begin
+  delete from undispatched_orders where account_id = of_account and order_id = of_order;
+  return found;
+end
+$$;
 
 -- Cancels an account's orders under their locks, with audit events. Either by_key or by_source is null. The ids are distinct; reasons has a
 -- reason or null for each of them. Returns the outcome of each order that exists, by the position of its id. The cancellations of all
 -- others are held.
--- "shownAt" is set if a confirmation was taken back: dispatching would have seen the order from then on. Rows are few and short, because
--- they are sent before the commit, and a client that stops reading would delay it.
 -- Raises lock_not_available after half a second, and serialization_failure if it must be called again.
 create function cancel_orders(for_account integer, by_key integer, by_source integer, ids text[], reasons text[])
-returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
+returns table (ordinal bigint, outcome text, "orderId" bigint)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
   actor text := (select 'source:' || name from sources where account_id = for_account and source_number = by_source
                  union all select 'key:' || name from api_keys where account_id = for_account and key_id = by_key);
   target record;
-  -- Of those cancelled within their undo time, the earliest.
-  confirmed_at timestamptz;
   decided integer := 0;
   held integer;
 begin
   -- In id order, as reviews lock them. With offset 0, each look-up reads one row by an index, also in a plan made while the table was
   -- empty.
   for target in
-    select known.ordinal, known.order_id, o.review_state, o.reviewed_at, o.confirmed_xid, o.is_erased,
+    select known.ordinal, known.order_id, o.review_state, o.is_erased,
            case when not o.is_erased then known.reason end as reason
     from (
       select given.ordinal, given.reason, by_id.order_id
@@ -55,7 +59,7 @@ begin
       order by by_id.order_id
     ) as known
     left join lateral (
-      select o.review_state, o.reviewed_at, o.confirmed_xid, o.erased_at is not null as is_erased
+      select o.review_state, o.erased_at is not null as is_erased
       from orders o
       where o.account_id = for_account and o.order_id = known.order_id
       offset 0
@@ -67,18 +71,16 @@ begin
     continue when target.order_id is null;
     ordinal := target.ordinal;
     "orderId" := target.order_id;
-    "shownAt" := null;
     if target.review_state is null then
       outcome := 'archived';
     elsif target.review_state = 'cancelled' then
       outcome := case when exists (
         select from cancellation_requests r where r.account_id = for_account and r.order_id = target.order_id
       ) then 'requested' else 'cancelled' end;
-    -- An undo is allowed as long, see undo-review.ts.
-    elsif target.review_state = 'confirmed' and target.reviewed_at <= clock_timestamp() - interval '8 seconds' then
+    elsif target.review_state = 'confirmed' and not keep_from_dispatch(for_account, target.order_id) then
       outcome := 'requested';
-      insert into cancellation_requests (account_id, order_id, request_xid, requested_by, reason)
-      values (for_account, target.order_id, greatest(pg_current_xact_id(), target.confirmed_xid), actor, target.reason)
+      insert into cancellation_requests (account_id, order_id, requested_by, reason)
+      values (for_account, target.order_id, actor, target.reason)
       on conflict do nothing;
       if found then
         insert into audit_events (account_id, at, actor, action, subject, details)
@@ -88,8 +90,7 @@ begin
     else
       outcome := 'cancelled';
       update orders
-      set review_state = 'cancelled', reviewed_by = actor, reviewed_at = clock_timestamp(), review_reason = target.reason,
-          confirmed_xid = null
+      set review_state = 'cancelled', reviewed_by = actor, reviewed_at = clock_timestamp(), review_reason = target.reason
       where account_id = for_account and order_id = target.order_id;
       -- Search terms of erased orders stay, see deleteSearchTerms.
       if not target.is_erased then
@@ -99,10 +100,6 @@ begin
       values (for_account, clock_timestamp(), actor, 'order_cancelled', 'order:' || target.order_id,
               nullif(jsonb_strip_nulls(jsonb_build_object('was', nullif(target.review_state, 'needs_review'), 'reason', target.reason)),
                      '{}'));
-      if target.review_state = 'confirmed' then
-        confirmed_at := least(confirmed_at, target.reviewed_at);
-        "shownAt" := target.reviewed_at + interval '10 seconds';
-      end if;
     end if;
     return next;
   end loop;
@@ -118,17 +115,13 @@ begin
   if decided + held < cardinality(ids) then
     raise exception 'an order was written meanwhile' using errcode = 'serialization_failure';
   end if;
-  -- The commit follows at once, and dispatching sees an order ten seconds after its confirmation.
-  if clock_timestamp() > confirmed_at + interval '9 seconds' then
-    raise exception 'the undo time of an order is over' using errcode = 'serialization_failure';
-  end if;
 end
 $$;
 revoke all on function cancel_orders(integer, integer, integer, text[], text[]) from public;
 
 -- cancel_orders for one delivery of a source.
 create function cancel_order_of_source(for_account integer, by_source integer, id text, modified_at timestamptz)
-returns table (ordinal bigint, outcome text, "orderId" bigint, "shownAt" timestamptz)
+returns table (ordinal bigint, outcome text, "orderId" bigint)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 begin
   return query select * from cancel_orders(for_account, null, by_source, array[id], array[null::text]);
@@ -177,30 +170,6 @@ begin
 end
 $$;
 revoke all on function reopen_ordered_again(integer, bigint) from public;
-
--- Called after the commit of cancel_orders, with the orders that it returned with "shownAt": if that is over, the commit was so slow that
--- dispatching may have seen them, and it is told by a request. Returns the ids of these orders.
-create function request_late_cancellations(for_account integer, ids bigint[], shown_at timestamptz[]) returns setof bigint
-language sql security definer set search_path = public, pg_temp as $$
-  with late as (
-    select o.order_id, o.reviewed_by, o.review_reason
-    from unnest(ids, shown_at) as given(id, shown_at)
-    join orders o on o.account_id = for_account and o.order_id = given.id
-    where clock_timestamp() > given.shown_at
-  ), requested as (
-    insert into cancellation_requests (account_id, order_id, request_xid, requested_by, reason)
-    select for_account, order_id, pg_current_xact_id(), reviewed_by, review_reason from late where reviewed_by is not null
-    on conflict do nothing
-    returning order_id, requested_by, reason
-  ), audited as (
-    insert into audit_events (account_id, at, actor, action, subject, details)
-    select for_account, clock_timestamp(), requested_by, 'order_cancel_requested', 'order:' || order_id,
-           case when reason is not null then jsonb_build_object('reason', reason) end
-    from requested
-  )
-  select order_id from late;
-$$;
-revoke all on function request_late_cancellations(integer, bigint[], timestamptz[]) from public;
 
 -- Gives an order that is about to be written its key, in place of the cancellation that the key holds, and returns both. Returns no row if it
 -- holds none.

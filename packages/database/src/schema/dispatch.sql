@@ -1,49 +1,50 @@
 -- What dispatching systems read. See docs/decisions/dispatching-and-cancelling.md and docs/dispatch.md.
 
--- A standby shows a confirmation as soon as it is replayed and counts the undo time by its own clock, so it would show orders whose undo
--- is not replayed yet.
-create function require_primary() returns boolean language plpgsql stable as $$
-begin
-  if pg_is_in_recovery() then
-    raise exception 'dispatchable_orders can be read on the primary only'
-      using errcode = 'object_not_in_prerequisite_state',
-            hint = 'A standby may show orders whose confirmation was taken back.';
-  end if;
-  return true;
-end
-$$;
+-- Confirmed orders whose confirmation can be taken back, which deletes the row. Once that time is over, the publisher moves it to
+-- dispatch_log. So the row tells whether dispatching can have seen the order, and its lock decides between the two.
+create table undispatched_orders (
+  account_id integer not null,
+  order_id   bigint not null,
+  due_at     timestamptz not null default clock_timestamp() + interval '10 seconds',
+  primary key (account_id, order_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+create index undispatched_orders_by_time on undispatched_orders (due_at, order_id);
 
--- Confirmed orders, after ten seconds in which a confirmation can be taken back. A reader follows it by the cursor
--- (confirmed_xid, order_id): an order is shown only once every transaction before its own has ended and the undo time of every
--- confirmation before it is over, so that none appears behind a cursor later.
--- Without `offset 0`, Postgres would read orders_confirmed from its beginning for the smallest transaction id, which takes half a second
--- with 500,000 confirmations, and not orders_just_confirmed.
+-- Every order that was dispatched and every request to cancel one, by the position that the publisher gave it. Kept for good.
+create table dispatch_log (
+  -- Without gaps but for a restore, and never visible before a lower one.
+  position        bigint primary key,
+  order_id        bigint not null,
+  account_id      integer not null,
+  is_cancellation boolean not null
+) with (autovacuum_vacuum_insert_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.01);
+
+create index dispatch_log_cancellations on dispatch_log (position) where is_cancellation;
+
+-- One row. The publisher counts it up in the transaction of what it dispatches.
+create table dispatch_counter (
+  is_only_row   boolean primary key default true check (is_only_row),
+  last_position bigint not null default 0
+);
+insert into dispatch_counter default values;
+
+-- Readers follow both views by the cursor `position`. With offset 0, each order is looked up by its key, in the sequence of the positions;
+-- a join of whole tables would read all orders for each poll.
 create view dispatchable_orders as
-select confirmed_xid, order_id, account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
-       customer_email, customer_id, address, emirate, emirate_code, area, items, total, currency, delivery_instructions,
-       warnings, reviewed_by as confirmed_by, reviewed_at as confirmed_at, received_at, written_at,
+select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
+       o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, o.items, o.total, o.currency,
+       o.delivery_instructions, o.warnings, o.reviewed_by as confirmed_by, o.reviewed_at as confirmed_at, o.received_at, o.written_at,
        (select requested_at from cancellation_requests r where r.account_id = o.account_id and r.order_id = o.order_id)
          as cancellation_requested_at
-from orders o
-where require_primary()
-  and review_state = 'confirmed'
-  and confirmed_xid < pg_snapshot_xmin(pg_current_snapshot())
-  and confirmed_xid < coalesce(
-    (select min(confirmed_xid) from (
-      select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
-    ) as recent),
-    pg_snapshot_xmin(pg_current_snapshot()));
+from dispatch_log d
+cross join lateral (select * from orders o where o.account_id = d.account_id and o.order_id = d.order_id offset 0) as o
+where not d.is_cancellation and o.review_state = 'confirmed';
 
--- A reader follows it by the cursor (request_xid, order_id). The limits are those of dispatchable_orders, and request_xid is never below
--- confirmed_xid, so an order is visible there before its request is visible here.
 create view dispatch_cancellations as
-select r.request_xid, r.order_id, r.account_id, o.source_order_id, o.order_number, r.reason, r.requested_by, r.requested_at
-from cancellation_requests r
-join orders o using (account_id, order_id)
-where require_primary()
-  and r.request_xid < pg_snapshot_xmin(pg_current_snapshot())
-  and r.request_xid < coalesce(
-    (select min(confirmed_xid) from (
-      select confirmed_xid from orders where review_state = 'confirmed' and reviewed_at > now() - interval '10 seconds' offset 0
-    ) as recent),
-    pg_snapshot_xmin(pg_current_snapshot()));
+select d.position, d.order_id, d.account_id, o.source_order_id, o.order_number, r.reason, r.requested_by, r.requested_at
+from dispatch_log d
+cross join lateral (
+  select * from cancellation_requests r where r.account_id = d.account_id and r.order_id = d.order_id offset 0
+) as r
+cross join lateral (select * from orders o where o.account_id = d.account_id and o.order_id = d.order_id offset 0) as o
+where d.is_cancellation;

@@ -13,7 +13,6 @@ create table event_logs (
 -- Recorded in the transaction of what happened, and moved to events by the publisher once they are due.
 create table unpublished_events (
   account_id      integer not null,
-  -- A confirmation is due when its undo time is over.
   due_at          timestamptz not null default clock_timestamp(),
   event_number    bigint generated always as identity,
   -- Random and not a number: after a restore, numbers would be given a second time.
@@ -23,11 +22,8 @@ create table unpublished_events (
   source_order_id text collate "C" not null,
   order_id        bigint,
   details         jsonb not null default '{}',
-  -- Of a confirmation, and of what must not be published before it: the transaction id that dispatchable_orders compares.
-  confirmed_xid   xid8,
   primary key (account_id, due_at, event_number)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
-create index unpublished_confirmations on unpublished_events (account_id, order_id) where confirmed_xid is not null;
 create index unpublished_reasons on unpublished_events (account_id, order_id) where jsonb_exists(details, 'reason');
 
 create table events (
@@ -102,27 +98,18 @@ $$;
 create trigger record_dead_events after insert on dead_letters
 referencing new table as new_dead for each statement execute function record_dead_events();
 
--- The events of decisions about orders. On audit_events, because each decision writes its row there in the same transaction.
+-- The events of decisions about orders. On audit_events, because each decision writes its row there in the same transaction. Of a
+-- confirmation, dispatch_log has the event, as it can be taken back until then.
 create function record_order_events() returns trigger
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
   if not exists (select from event_logs where account_id = any(array(select account_id from new_audit_events))) then return null; end if;
-  -- The event of a confirmation that was taken back, in time, is not published. The log may have been disabled meanwhile.
-  delete from unpublished_events u using new_audit_events n
-  where n.action in ('order_review_undone', 'order_cancelled') and n.details ->> 'was' = 'confirmed'
-    and u.account_id = n.account_id and u.order_id = substr(n.subject, length('order:') + 1)::bigint
-    and u.confirmed_xid is not null and u.type = 'order.confirmed';
-
-  insert into unpublished_events (account_id, due_at, type, receipt_id, source_order_id, order_id, details, confirmed_xid)
-  select decided.account_id,
-         case when decided.type = 'order.confirmed' then clock_timestamp() + interval '10 seconds'
-              else coalesce(confirmation.due_at, clock_timestamp()) end,
-         decided.type, o.receipt_id, o.source_order_id, decided.order_id, jsonb_strip_nulls(jsonb_build_object('reason', decided.reason)),
-         case when decided.type = 'order.confirmed' then pg_current_xact_id() else confirmation.confirmed_xid end
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id, details)
+  select decided.account_id, decided.type, o.receipt_id, o.source_order_id, decided.order_id,
+         jsonb_strip_nulls(jsonb_build_object('reason', decided.reason))
   from (
     select n.account_id, n.event_id, substr(n.subject, length('order:') + 1)::bigint as order_id, n.details ->> 'reason' as reason,
            case n.action
-             when 'order_confirmed' then 'order.confirmed'
              when 'order_rejected' then 'order.rejected'
              when 'order_reopened' then 'order.reopened'
              when 'order_review_undone' then 'order.reopened'
@@ -145,12 +132,6 @@ begin
     where o.account_id = decided.account_id and o.order_id = decided.order_id
     offset 0
   ) as o
-  -- The request to cancel a confirmed order is published after its confirmation.
-  left join lateral (
-    select due_at, confirmed_xid from unpublished_events
-    where account_id = decided.account_id and order_id = decided.order_id and confirmed_xid is not null
-    order by due_at desc limit 1
-  ) as confirmation on true
   where decided.type is not null
   order by decided.event_id;
   return null;
@@ -159,4 +140,26 @@ $$;
 create trigger record_order_events after insert on audit_events
 referencing new table as new_audit_events for each statement execute function record_order_events();
 
-revoke all on function record_duplicate_events(), record_dead_events(), record_order_events() from public;
+-- The event of a confirmed order that was dispatched.
+create function record_confirmed_events() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  if not exists (select from event_logs where account_id = any(array(select account_id from new_dispatched))) then return null; end if;
+  insert into unpublished_events (account_id, type, receipt_id, source_order_id, order_id)
+  select n.account_id, 'order.confirmed', o.receipt_id, o.source_order_id, n.order_id
+  from new_dispatched n
+  cross join lateral (
+    select o.source_order_id, o.receipt_id from orders o where o.account_id = n.account_id and o.order_id = n.order_id
+    offset 0
+  ) as o
+  where not n.is_cancellation and n.account_id = any(array(
+    select account_id from event_logs where account_id = any(array(select account_id from new_dispatched)) and is_enabled
+  ))
+  order by n.position;
+  return null;
+end
+$$;
+create trigger record_confirmed_events after insert on dispatch_log
+referencing new table as new_dispatched for each statement execute function record_confirmed_events();
+
+revoke all on function record_duplicate_events(), record_dead_events(), record_order_events(), record_confirmed_events() from public;

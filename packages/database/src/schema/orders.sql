@@ -47,8 +47,6 @@ create table orders (
   reviewed_by           text,
   reviewed_at           timestamptz,
   review_reason         text,
-  -- The transaction that confirmed the order; dispatching follows the confirmations by it.
-  confirmed_xid         xid8,
   -- The time of modification in the newest delivery that cancelled the order, by its platform's clock; null if it has none.
   platform_cancelled_at timestamptz,
   received_at           timestamptz not null,
@@ -59,9 +57,6 @@ create table orders (
 ) partition by range (order_id);
 create index orders_needing_review on orders (account_id, order_id) where review_state = 'needs_review';
 create index orders_reviewed on orders (account_id, review_state, order_id) where review_state <> 'needs_review';
--- For dispatchable_orders: its cursor, and the confirmations that can still be taken back.
-create index orders_confirmed on orders (confirmed_xid, order_id) where review_state = 'confirmed';
-create index orders_just_confirmed on orders (reviewed_at) where review_state = 'confirmed';
 
 -- The ranges that ids were taken from, one a month, so that a partition has the orders of one month.
 create table order_ranges (

@@ -19,13 +19,6 @@ interface Unmapped extends ReceiptKey {
   settings: SourceSettings;
 }
 
-/** A row of `cancel_order_of_source`. */
-interface CancelledRow {
-  orderId: number;
-  /** Null unless a confirmation was taken back. */
-  shownAt: Date | null;
-}
-
 const FIND = `
 select r.receipt_id, r.account_id, r.source_number, r.is_cancellation, s.mapping, s.settings
 from receipts r
@@ -95,29 +88,22 @@ async function cancel(
 ): Promise<boolean> {
   const { receipt_id, account_id, source_number } = unmapped;
   try {
-    const { isCancelled, late } = await inTransaction(database, async (transaction) => {
-      if (!(await storeMapped(transaction, unmapped, payload))) return { isCancelled: false, late: [] };
+    return await inTransaction(database, async (transaction) => {
+      if (!(await storeMapped(transaction, unmapped, payload))) return false;
       await execute(
         transaction,
         `update receipts set state = 'duplicate', error_code = null, updated_at = now()
          where receipt_id = $1 and account_id = $2`,
         [receipt_id, account_id],
       );
-      const rows = await run<CancelledRow>(transaction, 'select * from cancel_order_of_source($1, $2, $3, $4)', [
+      await execute(transaction, 'select cancel_order_of_source($1, $2, $3, $4)', [
         account_id,
         source_number,
         payload.source_order_id,
         changedAt,
       ]);
-      return { isCancelled: true, late: rows.filter(({ shownAt }) => shownAt !== null) };
+      return true;
     });
-    for (const { orderId, shownAt } of late)
-      await execute(database, 'select request_late_cancellations($1, array[$2]::bigint[], array[$3]::timestamptz[])', [
-        account_id,
-        orderId,
-        shownAt,
-      ]);
-    return isCancelled;
   } catch (error) {
     const sqlstate = sqlstateOf(error);
     if (sqlstate === SQLSTATE.lockNotAvailable || sqlstate === SQLSTATE.serializationFailure) return false;

@@ -27,15 +27,14 @@ export const CANCELLATION_RULES = {
            or not exists (
              select from cancellation_requests q where q.account_id = c.account_id and q.order_id = c.order_id))`,
   'request-missed': `
-    select q.order_id::text as id, concat_ws(' ', q.request_xid, q.requested_at) as detail
+    select q.order_id::text as id, concat_ws(' ', q.position, q.requested_at) as detail
     from cancellation_requests q, request_cursor c
-    where (q.request_xid, q.order_id) <= (c.xid, c.order_id)
+    where q.position <= c.position
       and not exists (select from read_requests d where d.order_id = q.order_id)`,
-  // A confirmation that was taken back by a commit that stalled is followed by a request, whether or not the order was seen.
   'request-before-order': `
     select d.order_id::text as id, concat_ws(' ', o.account_id, o.source_order_id, o.review_state) as detail
     from read_requests d left join orders o using (order_id)
-    where d.is_before_order and o.review_state is distinct from 'cancelled'`,
+    where d.is_before_order`,
   'cancelled-by-nobody': `
     select o.order_id::text as id, concat_ws(' ', o.account_id, o.source_order_id, o.review_state) as detail
     from orders o left join cancellation_requests q using (account_id, order_id)

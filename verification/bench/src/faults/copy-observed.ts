@@ -37,13 +37,12 @@ export async function copyObserved(client: pg.Client, observed: Observed): Promi
   // The cursors, and the rows up to them, from the same moment.
   const { cursor, requestCursor } = dispatcher;
   const [seen, requests] = [[...dispatcher.seen.values()], [...dispatcher.readRequests]];
-  const cursorColumns = 'xid xid8, order_id bigint';
-  await copy('dispatch_cursor', cursorColumns, [{ xid: cursor.xid, order_id: cursor.orderId }]);
-  await copy('request_cursor', cursorColumns, [{ xid: requestCursor.xid, order_id: requestCursor.orderId }]);
+  await copy('dispatch_cursor', 'position bigint', [{ position: cursor }]);
+  await copy('request_cursor', 'position bigint', [{ position: requestCursor }]);
   await copy(
     'dispatched',
-    'order_id bigint, xid xid8, times int',
-    seen.map(({ orderId, xid, times }) => ({ order_id: orderId, xid, times })),
+    'order_id bigint, position bigint, times int',
+    seen.map(({ orderId, position, times }) => ({ order_id: orderId, position, times })),
   );
   await copy(
     'read_requests',

@@ -6,14 +6,8 @@ import { waitUntil } from './wait-until.ts';
 /** The first appearance of an order in `dispatchable_orders`. */
 export interface Dispatched {
   orderId: number;
-  xid: string;
+  position: number;
   times: number;
-}
-
-/** A position in one of the views. */
-interface Cursor {
-  xid: string;
-  orderId: number;
 }
 
 const POLL_INTERVAL_MS = 100;
@@ -23,12 +17,11 @@ const TIMEOUT_MS = 2000;
 const UNDO_MS = 10_000;
 
 const FOLLOW = `
-select order_id, confirmed_xid::text as xid, confirmed_at, clock_timestamp() as seen_at from dispatchable_orders
-where (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint) order by confirmed_xid, order_id limit $3`;
+select order_id, position, confirmed_at, clock_timestamp() as seen_at from dispatchable_orders
+where position > $1::bigint order by position limit $2`;
 
 const FOLLOW_REQUESTS = `
-select order_id, request_xid::text as xid from dispatch_cancellations
-where (request_xid, order_id) > ($1::text::xid8, $2::bigint) order by request_xid, order_id limit 1000`;
+select order_id, position from dispatch_cancellations where position > $1::bigint order by position limit 1000`;
 
 /** What the dispatching system has read. */
 export type Dispatcher = ReturnType<typeof startDispatcher>;
@@ -39,30 +32,29 @@ export function startDispatcher(url: string) {
   const knex = openKnex({ url, poolSize: 1, prepared: true, queryTimeout: TIMEOUT_MS });
   const seen = new Map<number, Dispatched>();
   const readRequests = new Map<number, { isBeforeOrder: boolean }>();
-  let cursor: Cursor = { xid: '0', orderId: 0 };
-  let requestCursor = cursor;
+  let [cursor, requestCursor] = [0, 0];
   let [measuresFrom, longest] = [Date.now(), Number.NaN];
   let isFollowing = true;
 
   async function follow(client: pg.Client): Promise<void> {
-    const { rows: requests } = await client.query(FOLLOW_REQUESTS, [requestCursor.xid, requestCursor.orderId]);
+    const { rows: requests } = await client.query(FOLLOW_REQUESTS, [requestCursor]);
     // Read afterwards, they include the orders of all these requests.
     while (await followOrders(client));
     for (const row of requests) {
       const orderId = Number(row.order_id);
       readRequests.set(orderId, { isBeforeOrder: !seen.has(orderId) });
-      requestCursor = { xid: row.xid, orderId };
+      requestCursor = Number(row.position);
     }
   }
 
   /** @returns whether more can follow. */
   async function followOrders(client: pg.Client): Promise<boolean> {
-    const { rows } = await client.query(FOLLOW, [cursor.xid, cursor.orderId, PAGE_SIZE]);
+    const { rows } = await client.query(FOLLOW, [cursor, PAGE_SIZE]);
     for (const row of rows) {
       const orderId = Number(row.order_id);
       const known = seen.get(orderId);
-      seen.set(orderId, { orderId, xid: known?.xid ?? row.xid, times: (known?.times ?? 0) + 1 });
-      cursor = { xid: row.xid, orderId };
+      cursor = Number(row.position);
+      seen.set(orderId, { orderId, position: known?.position ?? cursor, times: (known?.times ?? 0) + 1 });
       const due = row.confirmed_at.getTime() + UNDO_MS;
       if (due < measuresFrom) continue;
       const delay = (row.seen_at.getTime() - due) / 1000;
@@ -92,14 +84,12 @@ export function startDispatcher(url: string) {
   }
 
   async function isAllShown(): Promise<boolean> {
-    const left = await knex('orders')
-      .where({ review_state: 'confirmed' })
-      .whereRaw('(confirmed_xid, order_id) > (?::text::xid8, ?::bigint)', [cursor.xid, cursor.orderId])
-      .first('order_id');
-    const leftRequest = await knex('cancellation_requests')
-      .whereRaw('(request_xid, order_id) > (?::text::xid8, ?::bigint)', [requestCursor.xid, requestCursor.orderId])
-      .first('order_id');
-    return left === undefined && leftRequest === undefined;
+    const left = await Promise.all([
+      knex('undispatched_orders').first('order_id'),
+      knex('dispatchable_orders').where('position', '>', cursor).first('order_id'),
+      knex('cancellation_requests').whereNull('position').orWhere('position', '>', requestCursor).first('order_id'),
+    ]);
+    return left.every((row) => row === undefined);
   }
 
   const work = following();

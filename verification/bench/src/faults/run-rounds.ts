@@ -140,11 +140,12 @@ function describe({
 }
 
 const NOT_DISPATCHED = `
-  select order_id::text as id, concat_ws(' ', confirmed_xid, reviewed_at) as detail from orders
-  where review_state = 'confirmed' and (confirmed_xid, order_id) > ($1::text::xid8, $2::bigint)`;
+  select order_id::text as id, 'due ' || due_at as detail from undispatched_orders
+  union all
+  select order_id::text, 'at ' || position from dispatchable_orders where position > $1::bigint`;
 const NOT_SHOWN = `
-  select order_id::text as id, concat_ws(' ', request_xid, requested_at) as detail from cancellation_requests
-  where (request_xid, order_id) > ($1::text::xid8, $2::bigint)`;
+  select order_id::text as id, concat_ws(' ', position, requested_at) as detail from cancellation_requests
+  where position is null or position > $1::bigint`;
 
 /**
  * Ends the reviews, waits until all confirmed orders are dispatched, sends the cancellations left, reads all events again, and waits until
@@ -164,7 +165,7 @@ async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<vo
       ['not-dispatched', dispatcher.cursor, NOT_DISPATCHED],
       ['request-not-shown', dispatcher.requestCursor, NOT_SHOWN],
     ] as const) {
-      const left = await client.query(rows, [cursor.xid, cursor.orderId]);
+      const left = await client.query(rows, [cursor]);
       for (const { id, detail } of left.rows) findings.add({ name, id, detail });
     }
     await verifyObserved(client, deps, { from: 'start', due: 'ever' });

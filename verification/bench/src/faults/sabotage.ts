@@ -79,12 +79,15 @@ export const SABOTAGES = {
   'receipt-missing': stored('receipt-missing', `delete from receipts where receipt_id = ${A_DUPLICATE}`),
   'confirmed-behind-cursor': stored(
     'dispatch-missed',
-    `update orders set review_state = 'confirmed', confirmed_xid = '1', reviewed_at = now() - interval '1 hour'
-       where order_id = (select order_id from orders where review_state = 'needs_review' limit 1)`,
+    `with confirmed as (
+       update orders set review_state = 'confirmed', reviewed_at = now()
+       where order_id = (select order_id from orders where review_state = 'needs_review' limit 1) returning order_id, account_id
+     )
+     insert into dispatch_log select 0, order_id, account_id, false from confirmed`,
   ),
   'confirmed-again': stored(
     'dispatched-twice',
-    `update orders set confirmed_xid = pg_current_xact_id() where order_id = (select order_id from dispatched limit 1)`,
+    `update dispatch_log set position = -position where not is_cancellation and order_id = (select order_id from dispatched limit 1)`,
   ),
   'cancellation-undone': stored(
     'cancellation-lost',
@@ -92,7 +95,7 @@ export const SABOTAGES = {
   ),
   'cancelled-confirmed': stored(
     'cancellation-lost',
-    `update orders set review_state = 'confirmed', confirmed_xid = pg_current_xact_id(), reviewed_at = now()
+    `update orders set review_state = 'confirmed', reviewed_at = now()
        where order_id = ${A_CANCELLED}`,
   ),
   'held-cancellation-removed': stored(
@@ -106,8 +109,8 @@ export const SABOTAGES = {
   ),
   'request-behind-cursor': stored(
     'request-missed',
-    `insert into cancellation_requests (account_id, order_id, request_xid, requested_by)
-       select account_id, order_id, '1', 'key:faults' from orders join dispatched using (order_id)
+    `insert into cancellation_requests (account_id, order_id, position, requested_by)
+       select account_id, order_id, 0, 'key:faults' from orders join dispatched using (order_id)
        where order_id not in (select order_id from cancellation_requests) limit 1`,
   ),
   'cancelled-by-nobody': stored(

@@ -84,14 +84,18 @@ const RULES: Partial<Record<ViolationName, string>> = {
     select 'key ' || k.account_id || ' ' || k.idempotency_key, k.receipt_id::text from idempotency_keys k
     where not exists (select from receipts r where r.receipt_id = k.receipt_id and r.account_id = k.account_id)`,
   'dispatch-missed': `
-    select o.order_id::text as id, concat_ws(' ', o.source_order_id, o.confirmed_xid, o.reviewed_at) as detail
-    from orders o, dispatch_cursor c
-    where o.review_state = 'confirmed' and (o.confirmed_xid, o.order_id) <= (c.xid, c.order_id)
-      and not exists (select from dispatched d where d.order_id = o.order_id)`,
+    select o.order_id::text as id, concat_ws(' ', o.source_order_id, l.position, o.reviewed_at) as detail
+    from dispatch_cursor c cross join orders o
+    left join dispatch_log l on l.order_id = o.order_id and not l.is_cancellation
+    where o.review_state = 'confirmed' and not exists (select from dispatched d where d.order_id = o.order_id)
+      and case when l.position is null then not exists (select from undispatched_orders u where u.order_id = o.order_id)
+               else l.position <= c.position end`,
   'dispatched-twice': `
-    select d.order_id::text as id, concat_ws(' ', d.xid, 'now', o.review_state, o.confirmed_xid) as detail
-    from dispatched d left join orders o on o.order_id = d.order_id
-    where d.times > 1 or o.review_state is distinct from 'confirmed' or o.confirmed_xid is distinct from d.xid`,
+    select d.order_id::text as id, concat_ws(' ', d.position, 'now', o.review_state, l.position) as detail
+    from dispatched d
+    left join orders o on o.order_id = d.order_id
+    left join dispatch_log l on l.order_id = d.order_id and not l.is_cancellation
+    where d.times > 1 or o.review_state is distinct from 'confirmed' or l.position is distinct from d.position`,
   'outbox-row-left': `
     select batch_id::text as id, concat_ws(' ', 'due', due_at, array_to_string(receipt_ids, ' ')) as detail from outbox`,
   ...CANCELLATION_RULES,
