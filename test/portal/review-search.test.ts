@@ -105,7 +105,7 @@ const WHOLE_ORDER = {
   address: 'Villa 12B, Street 4/شارع الوصل، بناية ٣',
   area: 'Al Barsha (South)',
   items: JSON.stringify([
-    { name: 'Kunafa "large"', quantity: 1, sku: 'KN-77.L' },
+    { name: 'Kunafa "large" cut\\back', quantity: 1, sku: 'KN-77.L' },
     { name: 'Karak', quantity: 2, sku: null },
   ]),
 };
@@ -145,7 +145,8 @@ test('an order is found by what is known of it, with and without its words in th
         'barsha south',
         'south)',
         'kunafa',
-        'larg',
+        'large kunafa',
+        'cut\\back',
         'KN-77',
         'kn-77.l',
         'kara',

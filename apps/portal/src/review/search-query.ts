@@ -10,7 +10,7 @@ export interface Facets {
 }
 
 /** Between the words of an order's ids and texts, as `order_words` splits them. */
-const SEPARATOR = /[-_/#,.:;@+()[\]{}"\\|،؛]/;
+const SEPARATOR = /[-_/#,.:;@+()[\]{}"|،؛]/;
 /** A phone number, possibly in groups. */
 const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;

@@ -40,10 +40,12 @@ begin
     end if;
   end loop;
   texts := left(
-    concat_ws(' ', texts, customer_name, customer_email, area, address, jsonb_path_query_array(items, '$[*].name'),
-              jsonb_path_query_array(jsonb_strip_nulls(items), '$[*].sku')),
+    concat_ws(' ', texts, customer_name, customer_email, area, address,
+      -- As JSON, whose escapes are undone.
+      replace(replace(concat(jsonb_path_query_array(items, '$[*].name'), jsonb_path_query_array(jsonb_strip_nulls(items), '$[*].sku')),
+                      '\"', ' '), '\\', '\')),
     4000);
-  words := fold_words(whole || ' ' || regexp_replace(texts, '[-_/#,.:;@+()\[\]{}"\\|،؛]+', ' ', 'g'));
+  words := fold_words(whole || ' ' || regexp_replace(texts, '[-_/#,.:;@+()\[\]{}"|،؛]+', ' ', 'g'));
   if octet_length(words) > 2000 then
     words := regexp_replace(words, '([^ ]{200})[^ ]+', '\1', 'g');
   end if;
