@@ -31,10 +31,16 @@ export const inState = (state: ReviewState) =>
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
-/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes tens of microseconds. */
+/** SQL: the search terms of `orders o`. Those that are stored for another state may be outdated; computing takes tens of microseconds. */
+const STORED_OR_COMPUTED = `coalesce(
+    (select w.words from order_words w
+     where w.account_id = o.account_id and w.order_id = o.order_id and o.review_state = 'needs_review'),
+    ${SEARCH_TERMS})`;
+
+/** Conditions on `orders o`, cheap ones first. */
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
-  and ($8::text is null or ${SEVERITY} = $8::text) and ($9::tsquery is null or ${SEARCH_TERMS} @@ $9::tsquery)`;
+  and ($8::text is null or ${SEVERITY} = $8::text) and ($9::tsquery is null or ${STORED_OR_COMPUTED} @@ $9::tsquery)`;
 
 export interface PreparedFilter {
   filter: ReviewFilter;
