@@ -18,8 +18,53 @@ const search = (searchTerms: string) =>
 
 /** Characters that matter to Postgres text search, and ordinary words. */
 const PIECES = [
-  ...["'", '\\', ':', '*', '|', '&', '!', '(', ')', '<->', '=', '~', '-', '_', '/', '#', '+', '.', ' ', '\n', '\t'],
-  ...['050', '1234567', '٠٥٠', 'أ', 'ة', 'ـ', 'é', 'İ', 'ß', '😀', 'a', 'Z', 'shop', '\u200f', '\u00a0', '\u0301'],
+  ...[
+    "'",
+    '\\',
+    ':',
+    '*',
+    '|',
+    '&',
+    '!',
+    '(',
+    ')',
+    '<->',
+    '=',
+    '~',
+    '-',
+    '_',
+    '/',
+    '#',
+    '+',
+    '.',
+    ',',
+    '"',
+    '[',
+    ';',
+    '،',
+    ' ',
+    '\n',
+    '\t',
+  ],
+  ...[
+    '050',
+    '1234567',
+    '٠٥٠',
+    'أ',
+    'ة',
+    'ـ',
+    'é',
+    'İ',
+    '\u064e',
+    'ß',
+    '😀',
+    'a',
+    'Z',
+    'shop',
+    '\u200f',
+    '\u00a0',
+    '\u0301',
+  ],
 ];
 const text = fc.string({ unit: fc.constantFrom(...PIECES), minLength: 1, maxLength: 25 });
 // Half of an Arabic article is a letter, so only whole searches contain an article.
@@ -48,6 +93,122 @@ test.each([
   await fillSearchTerms(db.db);
   for (const searched of [searchTerms, source_order_id])
     expect((await search(searched)).orders.map(({ order_id }) => order_id)).toEqual([id]);
+});
+
+const WHOLE_ORDER = {
+  source_order_id: 'my-shop:70991',
+  order_number: 'WEB/٧٧١٢',
+  customer_name: 'إبْراهيــم المنصوري',
+  customer_phone: '+971507654321',
+  customer_email: 'ali.hassan@mail-place.example',
+  customer_id: 'cus_84Xq',
+  address: 'Villa 12B, Street 4/شارع الوصل، بناية ٣',
+  area: 'Al Barsha (South)',
+  items: JSON.stringify([
+    { name: 'Kunafa "large" cut\\back', quantity: 1, sku: 'KN-77.L' },
+    { name: 'Karak', quantity: 2, sku: null },
+  ]),
+};
+
+test('an order is found by what is known of it, with and without its words in the index', async () => {
+  const { account_id: accountId } = await createAccount(connectionOf(db.knex), 'fields');
+  const id = await insertOrder(db.knex, accountId, { ...WHOLE_ORDER, written_at: new Date(0) });
+  const found = async () => {
+    const searches = [
+      ...[
+        'my-shop:70991',
+        '70991',
+        'web/7712',
+        '٧٧١٢',
+        'ابراهيم',
+        'منصورى',
+        'المنصوري',
+        '050 765 4321',
+        '4321',
+        '٤٣٢١',
+      ],
+      ...[
+        'ALI.hassan@mail-place.example',
+        'ali.hassan@mai',
+        'hassan',
+        'mail-place',
+        'cus_84xq',
+        '84x',
+        'villa 12b',
+        '۱۲B',
+      ],
+      ...[
+        'street 4',
+        'الوصل',
+        'وصل شارع',
+        'بنايه 3',
+        'barsha south',
+        'south)',
+        'kunafa',
+        'large kunafa',
+        'cut\\back',
+        'KN-77',
+        'kn-77.l',
+        'kara',
+      ],
+      ...['hassan kunafa barsha', "karak's", 'null', 'hassan 4322', 'mail-places'],
+    ];
+    const misses: string[] = [];
+    for (const searchTerms of searches) {
+      const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
+      // The ids of other orders are random and may begin like it.
+      const { orders } = await listReview(db.database, filter, { limit: 200 });
+      if (!orders.some(({ order_id }) => order_id === id)) misses.push(searchTerms);
+    }
+    return misses;
+  };
+  const absent = ["karak's", 'null', 'hassan 4322', 'mail-places'];
+  expect(await found()).toEqual(absent);
+  await insertOrders(db.knex, accountId, 600);
+  while ((await fillSearchTerms(db.db)) > 0);
+  expect(await found()).toEqual(absent);
+});
+
+test('of an order with endless texts and words, the beginning is searched, and later orders get their words', async () => {
+  const { account_id: accountId } = await createAccount(connectionOf(db.knex), 'endless');
+  const items = Array.from({ length: 1000 }, (_, n) => ({
+    name: `n${n} ${'😀'.repeat(1990)}`,
+    quantity: 1,
+    sku: null,
+  }));
+  const written_at = new Date(0);
+  const endless = await insertOrder(db.knex, accountId, {
+    ...{ items: JSON.stringify(items), customer_name: 'İ'.repeat(5000), source_order_id: 'ش'.repeat(255), written_at },
+    customer_email: `${'é'.repeat(300)}@example.com`,
+  });
+  const many = await insertOrder(db.knex, accountId, { items: JSON.stringify(items), address: 'Far', written_at });
+  while ((await fillSearchTerms(db.db)) > 0);
+  // Postgres does not check the length of words, which it stores in 11 bits.
+  const { rows } = await db.knex.raw(
+    'select max(length(lexeme)) as longest from order_words, unnest(words) where account_id = ?',
+    [accountId],
+  );
+  expect(rows).toEqual([{ longest: `${accountId}:`.length + 200 }]);
+  await insertOrders(db.knex, accountId, 600);
+  for (const [searchTerms, ids] of [
+    ['İ'.repeat(200), [endless]],
+    ['ش'.repeat(200), [endless]],
+    ['far n0', [many]],
+    ['n999', []],
+  ] as const) {
+    const filter = { ...NO_FILTER, accountId, state: 'needs_review' as const, searchTerms };
+    const { orders } = await listReview(db.database, filter, { limit: 5 });
+    expect([searchTerms, orders.map(({ order_id }) => order_id)]).toEqual([searchTerms, ids]);
+  }
+});
+
+test('an edit changes by which words an order is found', async () => {
+  const orderId = await insertOrder(db.knex, ACCOUNT, { ...WHOLE_ORDER, source_order_id: 'edited' });
+  const edits = { '/address': 'Warehouse Nineteen', '/customer/email': 'new.person@mail.example' };
+  await editStoredOrder(db.db, { accountId: ACCOUNT, orderId, edits, by: 'x' });
+  const { rows } = await db.knex.raw('select words::text from order_words where order_id = ?', [orderId]);
+  expect(rows[0].words).toMatch(/'3:nineteen'.*'3:person'/);
+  expect(rows[0].words).not.toMatch(/villa|الوصل|hassan|place/);
 });
 
 /** All matches, newest first, over all pages. `between` runs after each page. */
