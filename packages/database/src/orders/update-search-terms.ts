@@ -35,9 +35,10 @@ export async function deleteSearchTerms(
 ): Promise<void> {
   await execute(
     connection,
-    `delete from order_words w where account_id = $1 and order_id = any($2::bigint[]) and not exists (
-       select from orders o where o.account_id = w.account_id and o.order_id = w.order_id and o.erased_at is not null
-     )`,
+    `with others as materialized (
+       select order_id from orders where account_id = $1 and order_id = any($2::bigint[]) and erased_at is null
+     )
+     delete from order_words w using others where w.account_id = $1 and w.order_id = others.order_id`,
     [accountId, orderIds],
   );
 }
