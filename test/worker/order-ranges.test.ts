@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { createPartitions } from '@orders/database/partitions/create-partitions.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
+import { createTestDatabase } from '../harness/database.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { withStack } from '../harness/stack.ts';
 import { useDatabase } from '../harness/use-database.ts';
@@ -29,6 +30,28 @@ test('ids go on in the partition of the next range once a month, and there is al
   expect(await nextId()).toBe(WIDTH);
   expect(await createPartitions(db.db)).toEqual([`orders_${2 * WIDTH}`]);
   expect(await nextId()).toBe(WIDTH + 1);
+});
+
+test.each([
+  ['day', 28, ['2031-03-01', '2031-03-02'], '2031-03-29'],
+  ['week', 5, ['2031-02-27', '2031-03-06'], '2031-03-27'],
+  ['month', 2, ['2031-03-01', '2031-04-01'], '2031-04-01'],
+] as const)('receipts have partitions of a %s, if that is set', async (width, least, [first, second], last) => {
+  const separate = await createTestDatabase();
+  const created = await createPartitions(separate.db, Date.parse('2031-03-01T12:00:00Z'), { width });
+  const receipts = created.filter((name) => name.startsWith('receipts_'));
+  const name = (date: string) => `receipts_${date.replaceAll('-', '')}`;
+  expect(receipts.length).toBeGreaterThanOrEqual(least);
+  expect([receipts[0], receipts[1], receipts.at(-1)]).toEqual([name(first), name(second), name(last)]);
+  // Wider or narrower ones later fill what is left.
+  for (const other of ['day', 'week', 'month'] as const)
+    await createPartitions(separate.db, Date.parse('2031-03-20T12:00:00Z'), { width: other });
+  const { rows } = await separate.knex.raw(
+    "select count(*)::int as count from pg_inherits where inhparent = 'receipts'::regclass and inhrelid::regclass::text = any(?)",
+    [receipts],
+  );
+  expect(rows[0].count).toBe(receipts.length);
+  await separate.close();
 });
 
 test('two workers that begin a month at once move the ids on once, and never back', async () => {

@@ -9,6 +9,8 @@ import {
 } from '@orders/runtime/config/environment.ts';
 import {
   databaseEnvironment,
+  type PartitionWidth,
+  partitionWidth,
   processEnvironment,
   queueUrl,
   randomSecret,
@@ -28,6 +30,8 @@ export interface CliConfig {
   INTAKE_URL?: string;
   /** Hosts of endpoints for which http and private addresses are allowed. */
   CALLBACK_ALLOW: string[];
+  /** Of the partitions of receipts and bodies that `migrate` creates. */
+  PARTITION_WIDTH: PartitionWidth;
   /** The age of orders that `archive` stores and drops, in milliseconds; without it, orders are kept. */
   ORDER_RETENTION?: number;
   /** Passwords of the apps' own roles; `migrate` sets those that are given. */
@@ -39,7 +43,8 @@ export interface CliConfig {
   isLocal: boolean;
 }
 
-type Environment = Partial<Omit<CliConfig, 'isLocal'>> & Pick<CliConfig, 'CALLBACK_ALLOW'> & { NODE_ENV: string };
+type Environment = Partial<Omit<CliConfig, 'isLocal'>> &
+  Pick<CliConfig, 'CALLBACK_ALLOW' | 'PARTITION_WIDTH'> & { NODE_ENV: string };
 
 const SCHEMA = {
   NODE_ENV: processEnvironment.NODE_ENV,
@@ -51,6 +56,7 @@ const SCHEMA = {
   PORTAL_URL: webOrigin.optional(),
   INTAKE_URL: senderEnvironment.ORDERS_URL,
   CALLBACK_ALLOW: callbackHosts,
+  PARTITION_WIDTH: partitionWidth,
   ORDER_RETENTION: optionalDuration('36500d'),
   INTAKE_DB_PASSWORD: randomSecret,
   WORKER_DB_PASSWORD: randomSecret,

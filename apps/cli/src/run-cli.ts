@@ -35,6 +35,7 @@ Environment:
   PORTAL_URL    the portal's address for browsers, for users invite
   INTAKE_URL    intake's address for senders, for sources
   CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
+  PARTITION_WIDTH  day, week or month, for migrate: how long a partition of receipts is
   ORDER_RETENTION  the age of the orders that archive stores and drops, such as 730d
   ORDERS_URL    the service, for send, cancel and events follow
   ORDERS_API_KEY, ORDERS_SIGNING_SECRET: the account's key and secret, for the same

@@ -2,7 +2,9 @@ import { ConfigurationError, duration, readEnvironment, wholeNumber } from '@ord
 import {
   type DatabaseEnvironment,
   databaseEnvironment,
+  type PartitionWidth,
   type ProcessEnvironment,
+  partitionWidth,
   processEnvironment,
   queueUrl,
 } from '@orders/runtime/config/settings.ts';
@@ -22,6 +24,7 @@ export interface WorkerConfig extends ProcessEnvironment, DatabaseEnvironment, T
   /** How long receipts wait before the sweeper takes them. */
   SWEEP_AFTER: number;
   RECEIPT_RETENTION: number;
+  PARTITION_WIDTH: PartitionWidth;
   IDEMPOTENCY_TTL: number;
   EVENT_RETENTION: number;
 }
@@ -42,6 +45,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
       SWEEP_INTERVAL: duration('2s'),
       SWEEP_AFTER: duration('10s'),
       RECEIPT_RETENTION: duration('90d', '3650d'),
+      PARTITION_WIDTH: partitionWidth,
       IDEMPOTENCY_TTL: duration('7d', '3650d'),
       EVENT_RETENTION: duration('30d', '3650d'),
     },

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PartitionWidth } from '@orders/runtime/config/settings.ts';
 import knex, { type Knex } from 'knex';
 import type { Database } from './connect.ts';
 import { SQLSTATE, sqlstateOf } from './database-errors.ts';
@@ -35,6 +36,8 @@ export async function planMigrations(connection: Connection): Promise<MigrationP
 interface MigrateOptions {
   /** Names of migrations that ran with different SQL and were verified by hand; their checksums are replaced. */
   acceptDrift?: readonly string[];
+  /** Of the partitions that it creates. */
+  partitionWidth?: PartitionWidth;
 }
 
 /**
@@ -48,7 +51,7 @@ interface MigrateOptions {
 export async function runMigrations(
   database: Database,
   migrations: readonly Migration[],
-  { acceptDrift = [] }: MigrateOptions = {},
+  { acceptDrift = [], partitionWidth = 'week' }: MigrateOptions = {},
 ): Promise<string[]> {
   return inTransaction(database, async (guard) => {
     await acquireMigrationLock(guard);
@@ -68,7 +71,7 @@ export async function runMigrations(
       if (!name) break;
       ran.push(name);
     }
-    await retryUntilLocked(() => createPartitions(database));
+    await retryUntilLocked(() => createPartitions(database, Date.now(), { width: partitionWidth }));
     return ran;
   });
 }

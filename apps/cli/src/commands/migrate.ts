@@ -32,7 +32,7 @@ export const migrate: CommandSpec = {
       return [planned, describePlan(planned)];
     }
     const settings = await config();
-    const migrations = await withDatabase((database) => runMigrations(database, acceptDrift));
+    const migrations = await withDatabase((database) => runMigrations(database, acceptDrift, settings.PARTITION_WIDTH));
     const queue = await prepareQueue(settings.QUEUE_URL);
     // Last, as the roles may need privileges on the queue's tables.
     const roles = await withDatabase((database) => prepareRoles(database, settings));
@@ -41,7 +41,11 @@ export const migrate: CommandSpec = {
   },
 };
 
-async function runMigrations(database: Database, acceptDrift: readonly string[]): Promise<string[]> {
+async function runMigrations(
+  database: Database,
+  acceptDrift: readonly string[],
+  partitionWidth: CliConfig['PARTITION_WIDTH'],
+): Promise<string[]> {
   if (acceptDrift.length > 0) {
     const { drift } = await planMigrations(database);
     if (!acceptDrift.every((name) => drift.includes(name)))
@@ -50,7 +54,7 @@ async function runMigrations(database: Database, acceptDrift: readonly string[])
       );
   }
   try {
-    return await migrateSchema(database, { acceptDrift });
+    return await migrateSchema(database, { acceptDrift, partitionWidth });
   } catch (error) {
     if (!(error instanceof SchemaDriftError)) throw error;
     const names = error.migrations.join(', ');

@@ -28,15 +28,15 @@ export async function findInHistory(
   accountId: number,
   search: CustomerSearch,
 ): Promise<string[]> {
-  const events = readPages<{ event_id: number; subject: string; details: Details | null }>(
+  const events = readPages<{ event_id: number; order_id: number; details: Details | null }>(
     connection,
-    `select event_id, subject, details from audit_events
-     where account_id = $1 and subject like 'order:%' and event_id > $2 order by event_id`,
+    `select event_id, order_id, details from audit_events
+     where account_id = $1 and order_id is not null and event_id > $2 order by event_id`,
     { accountId, first: [0], keyOf: ({ event_id }) => [event_id] },
   );
   const orderIds = new Set<number>();
-  for await (const { subject, details } of events)
-    if (details && isEventAbout(details, search)) orderIds.add(Number(subject.replace('order:', '')));
+  for await (const { order_id, details } of events)
+    if (details && isEventAbout(details, search)) orderIds.add(order_id);
   return sourceIdsOf(connection, accountId, orderIds);
 }
 

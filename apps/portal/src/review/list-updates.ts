@@ -61,7 +61,8 @@ const EDITS = new Set([
 ]);
 
 interface EventRow {
-  subject: string;
+  /** Null if it is about something else. */
+  order_id: number | null;
   action: string;
   by: string;
   at: Date;
@@ -71,8 +72,8 @@ interface EventRow {
 const EVENTS = {
   name: 'newest-events-of-account',
   text: `
-select subject, action, actor as by, at from (
-  ${eventsOfAccount('subject, action, actor, at, event_id', 'desc')} limit $3::int
+select order_id, action, actor as by, at from (
+  ${eventsOfAccount('order_id, action, actor, at, event_id', 'desc')} limit $3::int
 ) as newest
 where at > $2::timestamptz
 order by event_id desc`,
@@ -133,8 +134,7 @@ async function newestEvents(database: Database, accountId: number, from: Date): 
 function newestByOrder(events: readonly EventRow[]): Map<number, { at: Date; by?: string }> {
   const newest = new Map<number, EventRow>();
   for (const event of events) {
-    const [, id] = /^order:(\d{1,16})$/.exec(event.subject) ?? [];
-    if (id && !newest.has(Number(id))) newest.set(Number(id), event);
+    if (event.order_id !== null && !newest.has(event.order_id)) newest.set(event.order_id, event);
   }
   return newest;
 }

@@ -63,10 +63,9 @@ const DECISIONS = {
   // Of an order decided twice or undone, only its current state counts.
   text: `
 with events as materialized (
-  ${eventsOfAccount('subject, action', 'desc', '$2::bigint')} limit $3::int
+  ${eventsOfAccount('order_id, action', 'desc', '$2::bigint')} limit $3::int
 ), decided as materialized (
-  select distinct substr(subject, length('order:') + 1)::bigint as order_id
-  from events where action in ('order_confirmed', 'order_rejected')
+  select distinct order_id from events where action in ('order_confirmed', 'order_rejected')
 ), found as (
   select o.review_state = 'confirmed' as is_confirmed, o.reviewed_at >= $5::timestamptz as is_today,
          o.reviewed_at > $6::timestamptz as is_last_hour, o.currency, o.total,

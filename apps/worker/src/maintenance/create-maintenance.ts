@@ -59,11 +59,15 @@ const SOURCE_ACTIVITY_DAYS = 30;
  */
 async function retain(
   maintenance: Maintenance,
-  { RECEIPT_RETENTION: receiptRetention, EVENT_RETENTION }: Pick<WorkerConfig, 'RECEIPT_RETENTION' | 'EVENT_RETENTION'>,
+  {
+    RECEIPT_RETENTION: receiptRetention,
+    PARTITION_WIDTH: width,
+    EVENT_RETENTION,
+  }: Pick<WorkerConfig, 'RECEIPT_RETENTION' | 'PARTITION_WIDTH' | 'EVENT_RETENTION'>,
 ): Promise<void> {
   const { database, stopping, logger, metrics, step } = maintenance;
   await step('make_partitions', async () => {
-    for (const partition of await createPartitions(database, Date.now(), stopping))
+    for (const partition of await createPartitions(database, Date.now(), { width, signal: stopping }))
       logger.info('partition created', { partition });
   });
   await step('drop_partitions', async () => {

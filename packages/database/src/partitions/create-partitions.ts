@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { PartitionWidth } from '@orders/runtime/config/settings.ts';
 import type { Database } from '../connect.ts';
 import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
 import { type Connection, execute, run } from '../run.ts';
-import { findIdInDefault, findWeeksInDefault } from './default-partitions.ts';
+import { findIdInDefault, findPeriodsInDefault } from './default-partitions.ts';
 import {
+  DAY_MS,
   hasTable,
   KEYS,
   listPartitions,
   PARTITIONED,
   type Partition,
   type PartitionedTable,
+  periodOf,
   type Range,
-  WEEK_MS,
 } from './list-partitions.ts';
 import { withLockRetries } from './with-lock-retries.ts';
 
@@ -23,7 +25,7 @@ const OPTIONS: Record<PartitionedTable, string> = {
 
 function nameOf(table: string, { from }: Range): string {
   const digits = new Date(from).toISOString().replaceAll(/\D/g, '');
-  return `${table}_${from % WEEK_MS === 0 ? digits.slice(0, 8) : digits}`;
+  return `${table}_${from % DAY_MS === 0 ? digits.slice(0, 8) : digits}`;
 }
 
 /**
@@ -78,7 +80,7 @@ async function moveRows(
   );
 }
 
-const WEEKS_AHEAD = 4;
+const AHEAD_MS = 28 * DAY_MS;
 
 /** Max rows moved per transaction, which takes about 0.3 s. After each, Postgres scans the remaining rows under a lock. */
 const CHUNK_ROWS = 50_000;
@@ -89,24 +91,29 @@ const BUSY_ROWS = 1000;
 const RECENT_MS = 60_000;
 
 /**
- * Creates missing partitions of orders, and those of receipts and bodies for this week, the next four weeks, and each week that has rows in
- * the default partition. These rows are moved to the new partitions. A week with many rows gets several partitions, so that each transaction is short.
+ * Creates missing partitions of orders, and those of receipts and bodies for this period, the periods of the next four weeks, and each period
+ * that has rows in the default partition. These rows are moved to the new partitions. A period with many rows gets several partitions, so that each transaction is short.
  *
  * @param now Unix milliseconds.
- * @param signal stops it between two chunks.
+ * @param options `width` of new partitions: existing ones of another width stay. `signal` stops it between two chunks.
  * @returns the names of the created tables.
  * @throws {pg.DatabaseError} as `withLockRetries`; partitions created before stay.
  */
-export async function createPartitions(database: Database, now = Date.now(), signal?: AbortSignal): Promise<string[]> {
+export async function createPartitions(
+  database: Database,
+  now = Date.now(),
+  { width = 'week', signal }: { width?: PartitionWidth; signal?: AbortSignal } = {},
+): Promise<string[]> {
   const created = await createOrderPartitions(database, signal);
-  const thisWeek = Math.floor(now / WEEK_MS) * WEEK_MS;
-  const ahead = Array.from({ length: WEEKS_AHEAD + 1 }, (_, week) => thisWeek + week * WEEK_MS);
+  const ahead: Range[] = [];
+  for (let from = now; from <= now + AHEAD_MS; from = (ahead.at(-1) as Range).to) ahead.push(periodOf(from, width));
   const existing = await listPartitions(database);
   for (const table of PARTITIONED) {
     const covered = existing.filter((partition) => partition.table === table);
-    const weeks = new Set([...ahead, ...(await findWeeksInDefault(database, table))]);
-    for (const from of [...weeks].toSorted((a, b) => a - b)) {
-      for (const gap of gapsIn({ from, to: from + WEEK_MS }, covered)) {
+    const periods = [...ahead, ...(await findPeriodsInDefault(database, table, width))];
+    const distinct = new Map(periods.map((period) => [period.from, period]));
+    for (const period of [...distinct.values()].toSorted((a, b) => a.from - b.from)) {
+      for (const gap of gapsIn(period, covered)) {
         for (const range of await excludeBusyRange(database, table, gap, now)) {
           created.push(...(await createPartitionsOfRange(database, table, range, signal)));
         }

@@ -1,21 +1,26 @@
+import type { PartitionWidth } from '@orders/runtime/config/settings.ts';
 import { firstUuidAt, timeOf } from '../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
-import { KEYS, PARTITIONED, type PartitionedTable, type Range, WEEK_MS } from './list-partitions.ts';
+import { KEYS, PARTITIONED, type PartitionedTable, periodOf, type Range } from './list-partitions.ts';
 
 /** Ids with a later time were not created by this service. */
 const LATEST = Date.UTC(9999, 0);
 
-/** The weeks that have rows in a default partition; costs one index lookup per week. */
-export async function findWeeksInDefault(connection: Connection, table: PartitionedTable): Promise<number[]> {
-  const weeks: number[] = [];
+/** The periods that have rows in a default partition; costs one index lookup per period. */
+export async function findPeriodsInDefault(
+  connection: Connection,
+  table: PartitionedTable,
+  width: PartitionWidth,
+): Promise<Range[]> {
+  const periods: Range[] = [];
   for (let from = 0; from < LATEST; ) {
     const id = await findIdInDefault(connection, table, { from, to: LATEST });
     if (id === undefined) break;
-    const week = Math.floor(timeOf(id) / WEEK_MS) * WEEK_MS;
-    weeks.push(week);
-    from = week + WEEK_MS;
+    const period = periodOf(timeOf(id), width);
+    periods.push(period);
+    from = period.to;
   }
-  return weeks;
+  return periods;
 }
 
 /** The id at position `offset` of a range in a default partition; undefined if the range has fewer rows. */

@@ -1,8 +1,19 @@
+import type { PartitionWidth } from '@orders/runtime/config/settings.ts';
 import { timeOf } from '../receipts/uuids.ts';
 import { type Connection, run } from '../run.ts';
 
-/** Length of a partition in milliseconds. Weeks begin on Thursdays, as Unix time did. */
-export const WEEK_MS = 7 * 24 * 3_600_000;
+export const DAY_MS = 24 * 3_600_000;
+
+/** The day, week or month in UTC that contains a time in Unix milliseconds. Weeks begin on Thursdays, as Unix time did. */
+export function periodOf(time: number, width: PartitionWidth): Range {
+  if (width === 'month') {
+    const [year, month] = [new Date(time).getUTCFullYear(), new Date(time).getUTCMonth()];
+    return { from: Date.UTC(year, month), to: Date.UTC(year, month + 1) };
+  }
+  const length = width === 'day' ? DAY_MS : 7 * DAY_MS;
+  const from = Math.floor(time / length) * length;
+  return { from, to: from + length };
+}
 
 export const PARTITIONED = ['receipts', 'receipt_payloads'] as const;
 export type PartitionedTable = (typeof PARTITIONED)[number];

@@ -8,6 +8,8 @@ create table audit_events (
   actor      text not null,
   action     text not null,
   subject    text not null,
+  -- The order that it is about, so that nobody has to parse the subject.
+  order_id   bigint generated always as (case when subject ~ '^order:\d{1,18}$' then substr(subject, 7)::bigint end) stored,
   details    jsonb
 );
 -- Unique, because a role that may only insert can choose an id.

@@ -108,7 +108,7 @@ begin
   select decided.account_id, decided.type, o.receipt_id, o.source_order_id, decided.order_id,
          jsonb_strip_nulls(jsonb_build_object('reason', decided.reason))
   from (
-    select n.account_id, n.event_id, substr(n.subject, length('order:') + 1)::bigint as order_id, n.details ->> 'reason' as reason,
+    select n.account_id, n.event_id, n.order_id, n.details ->> 'reason' as reason,
            case n.action
              when 'order_rejected' then 'order.rejected'
              when 'order_reopened' then 'order.reopened'
@@ -122,7 +122,7 @@ begin
     where n.account_id = any(array(
         select account_id from event_logs where account_id = any(array(select account_id from new_audit_events)) and is_enabled
       ))
-      and n.subject like 'order:%'
+      and n.order_id is not null
       -- Nobody was told of a confirmation that was taken back.
       and not (n.action = 'order_review_undone' and n.details ->> 'was' = 'confirmed')
     offset 0

@@ -3,6 +3,11 @@ import { LOG_LEVELS } from '../observability/log-level.ts';
 import { CLUSTER_SCHEME, parseClusterAddress } from './cluster-address.ts';
 import { duration, wholeNumber } from './environment.ts';
 
+/** How long a partition of receipts and bodies is. */
+export type PartitionWidth = 'day' | 'week' | 'month';
+
+export const partitionWidth: Joi.Schema = Joi.valid('day', 'week', 'month').default('week');
+
 /** Settings of the CLI's commands for senders. */
 export interface SenderEnvironment {
   /** The service's base URL, with a path prefix if it has one and without a trailing slash. */

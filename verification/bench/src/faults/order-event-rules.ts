@@ -3,7 +3,7 @@
  * `dispatchable_orders`. `is_due` tells whether the event must have been read.
  */
 const EXPECTED = `
-  select a.account_id, substr(a.subject, length('order:') + 1)::bigint as order_id, d.type, a.at < s.decided_before as is_due
+  select a.account_id, a.order_id, d.type, a.at < s.decided_before as is_due
   from audit_events a
   join feed_accounts using (account_id)
   join (values
@@ -12,7 +12,7 @@ const EXPECTED = `
     ('order_cancelled', 'order.cancelled'), ('order_cancel_requested', 'order.cancel_requested')
   ) as d(action, type) using (action)
   cross join feed_state s
-  where a.subject like 'order:%' and not (a.action = 'order_review_undone' and a.details ->> 'was' = 'confirmed')
+  where a.order_id is not null and not (a.action = 'order_review_undone' and a.details ->> 'was' = 'confirmed')
   union all
   select o.account_id, o.order_id, 'order.confirmed', seen.order_id is not null and o.review_state = 'confirmed' and o.reviewed_at < s.decided_before
   from orders o
@@ -67,5 +67,5 @@ export const ORDER_EVENT_RULES = {
     join orders o on o.account_id = newest.account_id and o.order_id = newest.order_id
     cross join feed_state s
     where o.review_state <> newest.state
-      and not exists (select from audit_events a where a.subject = 'order:' || o.order_id and a.at >= s.decided_before)`,
+      and not exists (select from audit_events a where a.order_id = o.order_id and a.at >= s.decided_before)`,
 };
