@@ -1,4 +1,5 @@
 import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
+import { toAsciiDigits } from '@orders/domain/normalize/text.ts';
 import type { Severity } from '@orders/domain/severity.ts';
 
 /** The other conditions of a filter that the search index (`order_words`) helps with; null matches all. */
@@ -9,8 +10,6 @@ export interface Facets {
   severity: Severity | null;
 }
 
-/** Between the words of an order's ids and texts, as `order_words` splits them. */
-const SEPARATOR = /[-_/#,.:;@+()[\]{}"|،؛]/;
 /** A phone number, possibly in groups. */
 const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;
@@ -26,7 +25,8 @@ const MIN_DIALLED_DIGITS = 9;
 export function queryForSearchTerms(accountId: number, folded: string): string | null {
   const queries: string[] = [];
   let at = 0;
-  for (const { 0: run, index } of folded.matchAll(PHONE)) {
+  // A digit of any script is one character, so indexes are the same in both strings.
+  for (const { 0: run, index } of toAsciiDigits(folded).matchAll(PHONE)) {
     const end = index + run.length;
     queries.push(...queriesIn(accountId, folded.slice(at, index)));
     queries.push(either([all(queriesIn(accountId, folded.slice(index, end))), phoneEnding(accountId, run)]));
@@ -60,22 +60,23 @@ function queriesIn(accountId: number, text: string): string[] {
   return words.flatMap(({ word, parts }) => (parts.length > 0 ? [queryForWord(accountId, word, parts)] : []));
 }
 
-/** Splits a word as `order_words` does, without articles as `fold_words` does. */
+/** Splits a word as `id_words` does, without articles as `fold_words` does. */
 function partsOf(word: string): string[] {
-  const parts = word.split(SEPARATOR).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
+  const parts = word.split(/[-_/#]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
   return parts.filter((part) => part !== '');
 }
 
 /** @param parts of the word. */
 function queryForWord(accountId: number, word: string, parts: readonly string[]): string {
   const beginning = (text: string) => `${lexeme(`${accountId}:${text}`)}:*`;
-  // Half of all orders may have a part that begins like the end of an e-mail address, and the index reads all of them for a prefix.
-  const last = parts.at(-1) ?? '';
-  const ending = word.includes('@') ? lexeme(`${accountId}:${last}`) : beginning(last);
+  const digits = toAsciiDigits(word);
   return either([
     beginning(word),
-    last === word ? '' : all([...parts.slice(0, -1).map((part) => lexeme(`${accountId}:${part}`)), ending]),
-    /^[+\d().-]+$/.test(word) ? phoneEnding(accountId, word) : '',
+    parts[0] === word
+      ? ''
+      : all(parts.map((part, index) => (index < parts.length - 1 ? lexeme(`${accountId}:${part}`) : beginning(part)))),
+    digits === word ? '' : beginning(digits),
+    /^[+\d().-]+$/.test(digits) ? phoneEnding(accountId, digits) : '',
   ]);
 }
 

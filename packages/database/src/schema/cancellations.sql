@@ -158,8 +158,7 @@ begin
   returning reviewed_by into actor;
   if found then
     insert into order_words (account_id, order_id, words)
-    select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, customer_email,
-                                             customer_id, address, area, items, channel, emirate_code, warnings)
+    select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings)
     from orders where account_id = for_account and order_id = of_order
     on conflict (account_id, order_id) do update set words = excluded.words;
     insert into audit_events (account_id, at, actor, action, subject, details)
