@@ -7,7 +7,7 @@ import { openSeed } from '../cli/seed.ts';
 import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
 import { createPerson, signIn, type TestPerson } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { makeReviewOlder } from '../harness/review-list.ts';
+import { dispatch } from '../harness/review-list.ts';
 import { afterKeys, numbered, rowOf, watchDecisions } from '../harness/review-page.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await send(numbered('S-1', { channel_note: 'from the shop', total: '1300.00' }));
   const { order_id } = await send(numbered('S-2'));
   await owner.post(`${base}/orders/review`, { order_ids: [order_id], to: 'confirmed' });
-  await makeReviewOlder(knex, [order_id], 60);
+  await dispatch(knex, order_id);
   await intake.api.cancel(account, { source_order_id: 'S-2', reason: 'Ordered twice' });
   const seed = openSeed(stack.database.url);
   ids.dead = await seed.dead(account.id, 'dead');
