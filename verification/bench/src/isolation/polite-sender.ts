@@ -48,7 +48,11 @@ interface Call extends LoadRequest {
 }
 
 /** The request with this number: every fifth one is to another route, the rest are orders. */
-function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastReceipt: string | undefined): Call {
+function callOf(
+  number: number,
+  { url, key, prefix, portal }: PoliteLoad,
+  { lastReceipt, isReconciling }: { lastReceipt: string | undefined; isReconciling: boolean },
+): Call {
   const id = `${prefix}-${number}`;
   const call = (name: string, body?: string, path = name): Call => ({
     name,
@@ -65,13 +69,17 @@ function callOf(number: number, { url, key, prefix, portal }: PoliteLoad, lastRe
     ...(portal ? [() => ({ name: 'portal', url: portal.listUrl, headers: { Cookie: portal.cookie } })] : []),
   ];
   const other = number % 5 === 4 && lastReceipt ? others[Math.floor(number / 5) % others.length] : undefined;
-  return other?.() ?? call('orders', makeOrder(id, number));
+  const chosen = other?.();
+  return chosen && !(isReconciling && chosen.name === 'reconcile') ? chosen : call('orders', makeOrder(id, number));
 }
 
 /** A receipt of this run or an earlier one. */
 let lastReceipt: string | undefined;
 
-/** Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. */
+/**
+ * Sends at a constant rate, regardless of the replies, until `signal` is aborted; then waits for the remaining replies. Only a reconcile waits
+ * for the one before: an account may have few of them at once, and a machine that is slow enough would make this one exceed that.
+ */
 export async function sendPolitely(
   load: PoliteLoad,
   signal: AbortSignal,
@@ -81,19 +89,22 @@ export async function sendPolitely(
   const receiptIds: string[] = [];
   const names: string[] = [];
   let answered = 0;
+  let isReconciling = false;
   const connections = Array.from({ length: CONNECTIONS }, () => repeatingCancellations(openConnection(load.url)));
   const { latencies } = await runLoad(
     connections,
     { kind: 'open', perSecond: load.perSecond },
     signal,
     (number) => {
-      const call = callOf(number, load, lastReceipt);
+      const call = callOf(number, load, { lastReceipt, isReconciling });
       names[number] = call.name;
+      isReconciling ||= call.name === 'reconcile';
       return call;
     },
     (reply, number) => {
       const name = names[number] as string;
       const outcome = `${name} ${outcomeOf(reply)}`;
+      if (name === 'reconcile') isReconciling = false;
       if (reply.status === 0 || reply.status >= 300) rejected[outcome] = (rejected[outcome] ?? 0) + 1;
       else if (name.startsWith('orders')) receiptIds.push(...receiptIdsIn(reply.text));
       lastReceipt = receiptIds.at(-1) ?? lastReceipt;
