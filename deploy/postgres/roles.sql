@@ -122,8 +122,7 @@ begin
   grant select, delete, update (due_at) on undispatched_orders to orders_worker;
   grant insert on dispatch_log to orders_worker;
   grant select, update (last_position) on dispatch_counter to orders_worker;
-  grant update (position) on cancellation_requests to orders_worker;
-  grant select (position) on cancellation_requests to orders_worker;
+  grant select (position), update (position) on cancellation_requests to orders_worker;
   grant usage on sequence order_ids to orders_worker;
   grant select, insert, delete on changed_deliveries to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;

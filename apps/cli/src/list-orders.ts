@@ -3,7 +3,7 @@ import { type Connection, run } from '@orders/database/run.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 
 /** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
-const CHUNK = { count: 500, length: 4_194_304 };
+export const CHUNK = { count: 500, length: 4_194_304 };
 
 const LENGTH = 'octet_length(items::text) + octet_length(warnings::text)';
 

@@ -43,8 +43,8 @@ with publisher as materialized (
   select counted.position_before + l.place, l.account_id, l.order_id, l.is_cancellation from listed l cross join counted
   order by l.place
 )
-select count(*)::int as count, coalesce(count(*) filter (where is_cancellation) = $1::int
-                                        or count(*) filter (where not is_cancellation) = $1::int, false) as "hasMore"
+select count(*)::int as count,
+       count(*) filter (where is_cancellation) = $1::int or count(*) filter (where not is_cancellation) = $1::int as "hasMore"
 from listed`,
 };
 

@@ -7,9 +7,9 @@ const IS_DUE = 'due_at <= now()';
 
 const PUBLISH = {
   name: 'publish-events',
-  // Each account gets at most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the statement ends in time. A
-  // round begins with the account after $3, so that the accounts which the round before did not reach come first. A statement whose snapshot
-  // is older than another publisher's commit finds the rows deleted, so none is published twice. Waits for no row: an account has to wait
+  // Each account gets at most $1 events a round, so that one with many does not delay the others, and all accounts $2, so that the
+  // statement ends in time. A round begins with the account after $3, so that the accounts which the round before did not reach come first.
+  // A statement whose snapshot is older than another publisher's commit finds the rows deleted, so none is published twice. Waits for no row: an account has to wait
   // while others lock its counter, and at an event that they lock, as no later one may get a lower sequence.
   text: `
 with publisher as materialized (
@@ -106,12 +106,12 @@ export function createPublisher(
   let divisor = 1;
 
   async function publishRound(): Promise<boolean> {
+    const dispatched = await dispatchOrders(database);
     const limits = {
       perAccount: Math.ceil(LIMITS.perAccount / divisor),
       total: Math.ceil(LIMITS.total / divisor),
     };
     try {
-      const dispatched = await dispatchOrders(database);
       const { count, hasMore, lastAccountId } = await publishEvents(database, limits, after);
       metrics.publishedEvents.inc(count);
       after = lastAccountId ?? after;

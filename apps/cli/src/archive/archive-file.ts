@@ -41,9 +41,23 @@ export async function writeArchive(path: string, lines: AsyncIterable<string>): 
 }
 
 async function compress(path: string, lines: AsyncIterable<string>): Promise<Digest> {
+  const { text, digest } = digested(lines);
+  await finished(text, createGzip(), createWriteStream(path, { mode: 0o600, flush: true }));
+  return digest();
+}
+
+/** @throws if it does not exist or is damaged. */
+async function digestOf(path: string): Promise<Digest> {
+  const { text, digest } = digested(readArchive(path));
+  for await (const _ of text);
+  return digest();
+}
+
+/** The text of lines, and its digest once all of it was read. */
+function digested(lines: AsyncIterable<string>): { text: AsyncIterable<string>; digest: () => Digest } {
   const hash = createHash('sha256');
   let orders = 0;
-  async function* counted() {
+  async function* read() {
     for await (const line of lines) {
       const text = `${line}\n`;
       hash.update(text);
@@ -51,19 +65,7 @@ async function compress(path: string, lines: AsyncIterable<string>): Promise<Dig
       yield text;
     }
   }
-  await finished(counted, createGzip(), createWriteStream(path, { mode: 0o600, flush: true }));
-  return { orders, sha256: hash.digest('hex') };
-}
-
-/** @throws if it does not exist or is damaged. */
-async function digestOf(path: string): Promise<Digest> {
-  const hash = createHash('sha256');
-  let orders = 0;
-  for await (const line of readArchive(path)) {
-    hash.update(`${line}\n`);
-    orders += 1;
-  }
-  return { orders, sha256: hash.digest('hex') };
+  return { text: read(), digest: () => ({ orders, sha256: hash.digest('hex') }) };
 }
 
 /** The lines of an archive. @throws if it does not exist or is damaged. */

@@ -3,6 +3,8 @@ import type { Database } from '@orders/database/connect.ts';
 import { withLockRetries } from '@orders/database/partitions/with-lock-retries.ts';
 import { type Connection, execute, run } from '@orders/database/run.ts';
 import { recordAction } from '../audit.ts';
+import { Failure } from '../errors.ts';
+import { CHUNK } from '../list-orders.ts';
 import { type Digest, writeArchive } from './archive-file.ts';
 
 /** A month of orders that is over: the orders with ids from `firstId` to before `endId`, in a partition of their own. */
@@ -70,6 +72,8 @@ export async function storeMonth(
   await keepUnchanged(database, month);
   try {
     const stored = await writeArchive(join(directory, name), linesOf(database, month, onProgress));
+    const [count] = await run<{ orders: number }>(database, `select count(*) as orders from ${partitionOf(month)}`);
+    if (count?.orders !== stored.orders) throw new Failure(`${name} does not have all orders of its month.`);
     await execute(
       database,
       'update order_ranges set archived_at = clock_timestamp(), archive_name = $2, archive_orders = $3, archive_sha256 = $4 where first_id = $1',
@@ -96,9 +100,6 @@ export function allowChanges(database: Database, month: Month): Promise<unknown>
   const drop = `drop trigger if exists being_archived on ${partitionOf(month)}`;
   return withLockRetries(database, (transaction) => execute(transaction, drop));
 }
-
-/** Max orders per query, and max characters of their items and warnings, unless a single order has more. */
-const CHUNK = { count: 500, length: 4_194_304 };
 
 const LENGTH = 'octet_length(o.items::text) + octet_length(o.warnings::text)';
 

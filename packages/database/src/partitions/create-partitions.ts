@@ -92,7 +92,8 @@ const RECENT_MS = 60_000;
 
 /**
  * Creates missing partitions of orders, and those of receipts and bodies for this period, the periods of the next four weeks, and each period
- * that has rows in the default partition. These rows are moved to the new partitions. A period with many rows gets several partitions, so that each transaction is short.
+ * that has rows in the default partition. These rows are moved to the new partitions. A period with many rows gets several partitions, so
+ * that each transaction is short.
  *
  * @param now Unix milliseconds.
  * @param options `width` of new partitions: existing ones of another width stay. `signal` stops it between two chunks.
