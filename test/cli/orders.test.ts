@@ -165,3 +165,20 @@ test.each([
 ])('list %s %s is a usage error', async (...options) => {
   await cli.refused(2, 'orders', 'list', ...options);
 });
+
+test('update-severity computes the stored severities again, also in the search', async () => {
+  const ready = (await seed.written(kitchen, { ...ORDER, source_order_id: 'ready' })).orderId as number;
+  const bare = Number(await newOrder());
+  const stored = async () =>
+    Object.fromEntries(
+      (await cli.knex('orders').whereIn('order_id', [ready, bare])).map((order) => [order.order_id, order.severity]),
+    );
+  expect(await stored()).toEqual({ [ready]: 'none', [bare]: 'blocks' });
+  await cli.knex('orders').whereIn('order_id', [ready, bare]).update({ severity: 'check' });
+  const { changed, orders } = await cli.json('orders', 'update-severity');
+  expect([changed, orders]).toEqual([2, Number((await cli.knex('orders').count().first())?.count)]);
+  expect(await stored()).toEqual({ [ready]: 'none', [bare]: 'blocks' });
+  const { words } = await cli.knex('order_words').where({ order_id: bare }).first();
+  expect(words).toContain(`'${kitchen}=rest,none,blocks'`);
+  expect(await cli.json('orders', 'update-severity')).toMatchObject({ changed: 0 });
+});

@@ -25,9 +25,9 @@ export async function insertLongest(knex: Knex, accountId: number, receiptId: st
     `with longest as materialized (
        select (select jsonb_agg(${EMPTY_ITEM}) from generate_series(1, ${ITEMS})) as items, ${warnings("'/items/'")} as warnings
      )
-     insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, address,
+     insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, address,
                          delivery_instructions, received_at)
-     select :accountId, gen_random_uuid(), repeat('ع', 255), 'rest', :receiptId, items, warnings, 'AED', repeat('ع', 1000),
+     select :accountId, gen_random_uuid(), repeat('ع', 255), 'rest', :receiptId, items, warnings, 'blocks', 'AED', repeat('ع', 1000),
             repeat('ع', 2000), now() - interval '1 hour'
      from longest, generate_series(1, ${ORDERS})
      returning order_id`,

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { Order } from '@orders/domain/order.ts';
+import { type Severity, severityOf } from '@orders/domain/severity.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import { until } from '@orders/test-services/until.ts';
 import { dispatchOrders } from '@orders/worker/dispatch-orders.ts';
@@ -36,9 +38,18 @@ export const NO_FILTER = {
   channel: null,
   emirate: null,
   severity: null,
+  source: null,
   writtenAfter: null,
   writtenBefore: null,
 };
+
+function severityOfColumns(columns: Record<string, unknown>): Severity {
+  const text = (name: string) => (columns[name] ?? null) as string | null;
+  const customer = { name: null, phone: text('customer_phone'), email: null, id: null };
+  const items = JSON.parse(text('items') ?? '[]');
+  const order = { customer, address: text('address'), emirate_code: text('emirate_code'), items } as Order;
+  return severityOf(order, JSON.parse(text('warnings') ?? '[]'));
+}
 
 /** Inserts an order with its key, with simple defaults. */
 export async function insertOrder(
@@ -55,6 +66,7 @@ export async function insertOrder(
     receipt_id: randomUUID(),
     items: '[]',
     warnings: '[]',
+    severity: severityOfColumns(columns),
     currency: 'AED',
     received_at: new Date(),
     ...columns,
@@ -96,9 +108,9 @@ export async function insertOrders(
 ): Promise<number[]> {
   const { rows } = await knex.raw<{ rows: { order_id: number }[] }>(
     `with inserted as (
-       insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+       insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, severity, currency,
                            received_at, written_at)
-       select :accountId, gen_random_uuid(), 'x', 'rest', :customer_name, gen_random_uuid(), '[]', '[]', 'AED', :written_at, :written_at
+       select :accountId, gen_random_uuid(), 'x', 'rest', :customer_name, gen_random_uuid(), '[]', '[]', 'blocks', 'AED', :written_at, :written_at
        from generate_series(1, :count::int)
        returning account_id, source_order_id, order_id
      )

@@ -121,9 +121,9 @@ export async function insertBulk(
 ): Promise<void> {
   await database.knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, address,
-                         emirate, emirate_code, items, total, currency, warnings, received_at, written_at)
+                         emirate, emirate_code, items, total, currency, warnings, severity, received_at, written_at)
      select ?, ? || n, ? || '-' || lpad(n::text, 4, '0'), 'rest', gen_random_uuid(), 'Fatima', '+971501234567', 'Villa 12',
-            'Dubai', 'AE-DU', '[{"name":"Karak","sku":null,"quantity":2}]', n, 'AED', '[]',
+            'Dubai', 'AE-DU', '[{"name":"Karak","sku":null,"quantity":2}]', n, 'AED', '[]', 'none',
             now() - interval '1 hour', now() - interval '1 hour'
      from generate_series(1, ?) as n order by n`,
     [account.id, prefix, prefix, count],

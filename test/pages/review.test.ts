@@ -376,8 +376,8 @@ const overflowOf = (place: Locator) => place.evaluate((element) => element.scrol
 async function insertOrders({ account }: ReviewedShop, count: number): Promise<void> {
   await knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, items, total,
-                         currency, warnings, received_at, written_at)
-     select ?, 'bulk-' || n, 'BULK-' || lpad(n::text, 4, '0'), 'rest', gen_random_uuid(), 'Fatima', '[]', n, 'AED', '[]',
+                         currency, warnings, severity, received_at, written_at)
+     select ?, 'bulk-' || n, 'BULK-' || lpad(n::text, 4, '0'), 'rest', gen_random_uuid(), 'Fatima', '[]', n, 'AED', '[]', 'blocks',
             now() - interval '1 hour', now() - interval '1 hour'
      from generate_series(1, ?) as n order by n`,
     [account.id, count],

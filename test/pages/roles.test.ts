@@ -80,7 +80,7 @@ const LIST = [
   'Filters',
   'Keyboard shortcuts',
   'Saved views',
-  'Search by order number, customer, phone or source order id',
+  'Search by order, customer, phone, e-mail, address or item',
   'Sort order: Newest first',
 ];
 const COPIES = ['Copy', 'Copy the address', 'Copy the order as text', 'Copy the order number', 'Copy the phone number'];

@@ -178,9 +178,9 @@ describe('requests to cancel orders that were dispatched', () => {
     const orderId = await request('R-0');
     await knex.raw(
       `with written as (
-         insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, review_state,
+         insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, review_state,
                              received_at)
-         select :account, 'many-' || n, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now()
+         select :account, 'many-' || n, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'blocks', 'AED', 'confirmed', now()
          from generate_series(1, 1000) as n returning order_id
        )
        insert into cancellation_requests (account_id, order_id, requested_by)

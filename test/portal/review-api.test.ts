@@ -65,7 +65,6 @@ describe('the list', () => {
           ],
         },
         review: { state: 'needs_review', by: null, at: null, reason: null, undo_until: null },
-        source: null,
         raw: { text: payload },
         notes: [],
         similar: [],
@@ -99,10 +98,10 @@ describe('the list', () => {
     // Also at the limits of one request's scan.
     const places = [500, 501, 502, 2000, 2001, 2002, 5500, 5501, 5502, 12_000, 12_001, 12_002];
     const { rows } = await knex.raw(
-      `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, currency,
+      `insert into orders (account_id, source_order_id, order_number, channel, customer_name, receipt_id, items, warnings, severity, currency,
                            review_state, received_at)
        select ?, 'x' || i, 'x', case when 13001 - i = any(?::int[]) then 'webhook' else 'rest' end,
-              case when 13001 - i = any(?::int[]) then 'Rare' end, gen_random_uuid(), '[]', '[]', 'AED', 'confirmed', now()
+              case when 13001 - i = any(?::int[]) then 'Rare' end, gen_random_uuid(), '[]', '[]', 'blocks', 'AED', 'confirmed', now()
        from generate_series(1, 13000) as i order by i
        returning order_id, channel`,
       [shop.account.id, places, places],
@@ -198,6 +197,12 @@ describe('filters and search', () => {
     ids.aisha = await insert(shop, {
       ...dubai,
       source_order_id: 'SHOP-2026-001042',
+      source_number: 7,
+      customer_email: 'Aisha.M@Example.com',
+      customer_id: 'CUST-88',
+      address: 'Villa 12-A, Al-Barsha South (near the mosque)',
+      area: 'البرشاء ١',
+      items: '[{"name":"Chicken Shawarma","quantity":31,"sku":"SW-9/L"},{"name":"كرك","quantity":1,"sku":null}]',
       customer_name: 'Aisha Al-Mansoori',
       customer_phone: '+971501234567',
       written_at: '2026-01-01T00:00:00Z',
@@ -239,6 +244,10 @@ describe('filters and search', () => {
     ['severity=check', ['john']],
     ['severity=corrected', []],
     ['severity=none', ['aisha', 'mohammed']],
+    ['source=7', ['aisha']],
+    ['source=8', []],
+    ['source=7&severity=none', ['aisha']],
+    ['source=7&severity=check', []],
     ['channel=webhook&emirate=AE-DU&severity=check', ['john']],
     ['channel=rest&severity=check&emirate=AE-DU', []],
     ['written_after=2026-03-01T00:00:00Z', ['fatima', 'john', 'bare']],
@@ -256,6 +265,22 @@ describe('filters and search', () => {
     ['al-mansoori', ['aisha']],
     ['mansoori aisha', ['aisha']],
     ['aisha john', []],
+    ['aisha.m@example', ['aisha']],
+    ['example.com', ['aisha']],
+    ['cust-88', ['aisha']],
+    ['al barsha', ['aisha']],
+    ['al-barsha south', ['aisha']],
+    ['برشاء 1', ['aisha']],
+    ['mosque villa', ['aisha']],
+    ['12-a', ['aisha']],
+    ['12-b', []],
+    // Not villa A and id 88.
+    ['a-88', []],
+    ['2026-001042', ['aisha']],
+    ['shawarma كرك', ['aisha']],
+    ['sw-9', ['aisha']],
+    // A quantity is no word.
+    ['31', []],
     ['ais', ['aisha']],
     ['isha', []],
     ['محمد', ['mohammed']],
@@ -302,6 +327,9 @@ describe('filters and search', () => {
       ['q=SHOP-2026-001042', ['aisha']],
       ['q=4567&channel=webhook&emirate=AE-DU&severity=check', ['john']],
       ['severity=check', ['john']],
+      ['source=7', ['aisha']],
+      ['source=7&q=barsha&severity=none', ['aisha']],
+      ['source=7&channel=webhook', []],
       ['severity=none&sort=oldest', ['aisha', 'mohammed']],
       ['channel=webhook', ['mohammed', 'john']],
       ['q=9f1b&severity=blocks', ['fatima']],
@@ -315,8 +343,8 @@ describe('filters and search', () => {
 
   test('the search index finds the same orders as a scan of the list', async () => {
     await knex.raw(
-      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
-       select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 2500) as i`,
+      `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, received_at)
+       select ?, 'many' || i, 'many', 'rest', gen_random_uuid(), '[]', '[]', 'blocks', 'AED', now() from generate_series(1, 2500) as i`,
       [shop.account.id],
     );
     await searchForEach();

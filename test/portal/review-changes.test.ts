@@ -98,8 +98,8 @@ describe('review', () => {
   test('confirms a thousand orders at once', async () => {
     const ids = await knex
       .raw(
-        `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
-         select ?, 'bulk' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now() from generate_series(1, 1000) as i
+        `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, received_at)
+         select ?, 'bulk' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'blocks', 'AED', now() from generate_series(1, 1000) as i
          returning order_id`,
         [shop.account.id],
       )

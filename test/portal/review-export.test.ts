@@ -92,7 +92,7 @@ describe('as CSV', () => {
     expect(text).toMatch(/^\uFEFForder_id,order_number,source_order_id,.*\r\n.*"محمد ""Mo"", the first".*\r\n/s);
     expect(text.endsWith('\r\n')).toBe(true);
     const texts = ofTextFields(() => '');
-    const common = { channel: 'rest', currency: 'AED', received_at: received_at.toISOString(), ...texts };
+    const common = { channel: 'rest', source: '', currency: 'AED', received_at: received_at.toISOString(), ...texts };
     const nothing = { reviewed_by: '', reviewed_at: '', customer_name: '', customer_phone: '', customer_email: '' };
     const noFields = {
       customer_id: '',
@@ -198,9 +198,9 @@ test('as JSON, orders have their items and notes', async () => {
 test('1,000 orders are one file', async () => {
   const { account, exportOrders } = await openAccount();
   const { rows } = await knex.raw(
-    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
+    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, received_at)
      select ?, i, i, 'rest', gen_random_uuid(), jsonb_build_array(jsonb_build_object('name', repeat('n', i), 'quantity', 1, 'sku', null)),
-            '[]', 'AED', now()
+            '[]', 'blocks', 'AED', now()
      from generate_series(1, 1001) as i returning order_id`,
     [account.id],
   );
@@ -218,8 +218,8 @@ test('1,000 orders are one file', async () => {
 test('an export of long orders is refused in plain words when its file would be too large', async () => {
   const { account, exportOrders } = await openAccount();
   const { rows } = await knex.raw(
-    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at)
-     select ?, i, i, 'rest', gen_random_uuid(), longest.items, '[]', 'AED', now()
+    `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, received_at)
+     select ?, i, i, 'rest', gen_random_uuid(), longest.items, '[]', 'blocks', 'AED', now()
      from generate_series(1, 60) as i,
           (select jsonb_agg(jsonb_build_object('name', repeat('n', 200), 'quantity', 1, 'sku', null)) as items
            from generate_series(1, 1500)) as longest

@@ -228,9 +228,9 @@ describe('with many orders', () => {
     for (const id of [ACCOUNT, BUSY]) await insertOrders(db.knex, id, ORDERS);
     await db.knex.raw(
       `with confirmed as (
-         insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, currency, received_at,
+         insert into orders (account_id, source_order_id, order_number, channel, receipt_id, items, warnings, severity, currency, received_at,
                              review_state, reviewed_at)
-         select case when i between ?::int and ?::int + 1 then ?::int else ?::int end, 'confirmed ' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'AED', now(),
+         select case when i between ?::int and ?::int + 1 then ?::int else ?::int end, 'confirmed ' || i, 'x', 'rest', gen_random_uuid(), '[]', '[]', 'blocks', 'AED', now(),
                 'confirmed', now()
          from generate_series(1, ?::int) as i
          returning account_id, order_id

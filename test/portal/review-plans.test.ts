@@ -31,9 +31,9 @@ const ALL: ReviewFilter = {
 const fill = (orders: number) =>
   db.knex.raw(
     `insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, items, warnings,
-                         currency, received_at, written_at)
+                         severity, currency, received_at, written_at)
      select case when i % 2 = 0 then ${ACCOUNT} else 8 end, 'SHOP-' || i, 'SHOP-' || i, 'rest', gen_random_uuid(),
-            case when i % 10000 = 2 then 'Rare' else 'Common' end, '+9715' || (10000000 + i), '[]', '[]', 'AED',
+            case when i % 10000 = 2 then 'Rare' else 'Common' end, '+9715' || (10000000 + i), '[]', '[]', 'blocks', 'AED',
             now() - (? - i) * interval '1 second', now() - (? - i) * interval '1 second'
      from generate_series(1, ?::int) as i`,
     [orders, orders, orders],

@@ -45,7 +45,7 @@ const PAYLOADS = [{ phone: '0501234567' }, { phone: '04 765 4321 ext. 12' }, { p
 );
 
 describe('severity', () => {
-  test('is the same in SQL as in the domain, in lists and as a filter', async () => {
+  test('is listed and searched for as the domain computes it', async () => {
     const expected = new Map<number, string>();
     for (const payload of PAYLOADS) {
       const { order, warnings } = normalizeOrder(payload);

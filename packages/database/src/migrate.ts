@@ -99,11 +99,16 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
 async function runMigration(connection: Knex, { up }: Migration): Promise<void> {
   if (typeof up === 'string') {
     await connection.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    await connection.raw(up);
+    await connection.raw(withoutBindings(up));
     return;
   }
   // Without a lock timeout: statements that run outside a transaction do not block writers while they wait.
-  for (const statement of up) await connection.raw(statement);
+  for (const statement of up) await connection.raw(withoutBindings(statement));
+}
+
+/** knex would replace question marks, as in JSON paths, by parameters. */
+export function withoutBindings(sql: string): string {
+  return sql.replaceAll('?', '\\?');
 }
 
 // Timeouts that would end the lock's idle transaction during migrations; transaction_timeout exists since Postgres 17.

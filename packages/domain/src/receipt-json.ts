@@ -5,7 +5,7 @@ import type { Warning } from './normalize/warnings.ts';
 import type { Channel, ReceiptState, ReviewState } from './receipt-states.ts';
 
 /** The source of a receipt, and what its platform calls the order. */
-export interface SourceOfReceipt {
+export interface SourceOfOrder {
   name: string;
   /** The id without the prefix of the source; null if its mapping found none. */
   platform_id: string | null;
@@ -32,7 +32,7 @@ export interface Receipt {
   /** The present state of its order; null if it is neither written nor a duplicate. */
   order_state: ReviewState | null;
   /** Null if it was not a delivery to a source. */
-  source: SourceOfReceipt | null;
+  source: SourceOfOrder | null;
 }
 
 type DetailMembers = 'warnings' | 'changes' | 'order_state';
@@ -62,7 +62,7 @@ export function listedReceiptJson(receipt: ListedReceipt) {
   return { ...beforeWarnings(receipt), warning_count, ...afterWarnings(receipt), change_count, source };
 }
 
-function sourceJson(source: SourceOfReceipt | null): SourceOfReceipt | null {
+export function sourceJson(source: SourceOfOrder | null): SourceOfOrder | null {
   return source && { name: source.name, platform_id: source.platform_id };
 }
 

@@ -9,6 +9,11 @@ import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
 import { requireAccount } from '../require.ts';
+import { plural } from '../table.ts';
+import { updateSeverities } from '../update-severity.ts';
+
+/** Orders between two progress lines, which take some seconds. */
+const REPORT_INTERVAL = 50_000;
 
 const ORDER_ID = argument('<order-id>', 'a whole number', orderId);
 
@@ -75,6 +80,22 @@ export const orders: Group = {
       'only one that needs review can be rejected',
       option('--reason <text>', 'why', name('A reason')),
     ),
+    'update-severity': {
+      about: 'compute again whether stored orders can be delivered',
+      help: `\
+After an upgrade whose notes say that the rules of warnings or blockers changed. It can be interrupted and repeated.`,
+      async run({ withDatabase, report }) {
+        let reported = 0;
+        const done = await withDatabase((database) =>
+          updateSeverities(database, (orders) => {
+            if (orders < reported + REPORT_INTERVAL) return;
+            reported = orders;
+            report(`${plural(orders, 'order')}.`);
+          }),
+        );
+        return [done, `${plural(done.changed, 'order')} of ${done.orders} got another severity.`];
+      },
+    },
     reopen: reviewCommand(
       'needs_review',
       'put a rejected or cancelled order back into review',

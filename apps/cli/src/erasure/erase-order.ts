@@ -7,6 +7,7 @@ import type { CustomerSearch } from '@orders/domain/customer-search.ts';
 import type { Order } from '@orders/domain/order.ts';
 import type { ReviewState } from '@orders/domain/receipt-states.ts';
 import { redactOrder } from '@orders/domain/redact-order.ts';
+import { severityOf } from '@orders/domain/severity.ts';
 import { KEPT_DETAILS } from '../audit/audit-chain.ts';
 import { eraseReceipts } from './erase-receipts.ts';
 import { type CustomerOrder, isRedacted, type StoredOrder } from './find-customer.ts';
@@ -130,6 +131,7 @@ async function storeRedacted(connection: Connection, key: number[], redacted: Or
     customer_id: customer.id,
     items: JSON.stringify(items),
     warnings: '[]',
+    severity: severityOf(redacted, []),
     review_reason: null,
   };
   const assignments = Object.keys(columns).map((name, index) => `${name} = $${index + 3}`);

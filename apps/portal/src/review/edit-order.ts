@@ -7,6 +7,7 @@ import { fieldAt, type OrderEdits } from '@orders/domain/apply-edits.ts';
 import { editOrder, type OrderChange } from '@orders/domain/edit-order.ts';
 import type { NormalizedOrder } from '@orders/domain/order.ts';
 import { type FieldError, Problem } from '@orders/domain/problems.ts';
+import { severityOf } from '@orders/domain/severity.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 
 /** An edit by a reviewer. */
@@ -133,8 +134,8 @@ async function storeEdited(
     connection,
     `update orders
      set order_number = $3, customer_name = $4, customer_phone = $5, customer_email = $6, customer_id = $7, address = $8,
-         emirate = $9, emirate_code = $10, area = $11, items = $12, total = $13, currency = $14, warnings = $15,
-         ${TEXT_FIELD_NAMES.map((name, index) => `${name} = $${16 + index}`).join(', ')}
+         emirate = $9, emirate_code = $10, area = $11, items = $12, total = $13, currency = $14, warnings = $15, severity = $16,
+         ${TEXT_FIELD_NAMES.map((name, index) => `${name} = $${17 + index}`).join(', ')}
      where account_id = $1 and order_id = $2`,
     [
       account_id,
@@ -152,6 +153,7 @@ async function storeEdited(
       order.total,
       order.currency,
       JSON.stringify(warnings),
+      severityOf(order, warnings),
       ...TEXT_FIELD_NAMES.map((name) => order[name]),
     ],
   );

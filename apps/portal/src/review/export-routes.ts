@@ -71,6 +71,7 @@ const COLUMNS: Record<string, (order: ExportedOrder) => Cell> = {
   order_number: (order) => order.order_number,
   source_order_id: (order) => order.source_order_id,
   channel: (order) => order.channel,
+  source: (order) => order.source?.name ?? null,
   review_state: (order) => order.review_state,
   reviewed_by: (order) => order.reviewed_by,
   reviewed_at: (order) => order.reviewed_at?.toISOString() ?? null,

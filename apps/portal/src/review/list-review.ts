@@ -4,7 +4,6 @@ import {
   type ListedOrder,
   type ListedRow,
   orderRow,
-  SEVERITY,
   toListed,
 } from '@orders/database/orders/order-rows.ts';
 import { SLACK_MS } from '@orders/database/orders/update-search-terms.ts';
@@ -87,10 +86,10 @@ const scan = (state: ReviewState, first: AgeOrder): Statement => ({
   name: `scan-${first}-orders-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
-  select * from orders where ${inState(state)} order by order_id ${DIRECTION[first]} limit $10::int
+  select * from orders where ${inState(state)} order by order_id ${DIRECTION[first]} limit $11::int
 ) as o
 where ${MATCHES}
-order by order_id ${DIRECTION[first]} limit $11::int`,
+order by order_id ${DIRECTION[first]} limit $12::int`,
 });
 
 /** The first order after a scan. */
@@ -120,7 +119,7 @@ left join lateral (
     select order_id from found where order_id < $2::bigint and order_id >= $3::bigint order by order_id ${DIRECTION[first]}
   ) as newest
   cross join lateral (${orderRow('$1::int', 'newest.order_id')}) as o
-  where o.review_state = 'needs_review' and ${WRITTEN} and ($8::text is null or ${SEVERITY} = $8::text)
+  where o.review_state = 'needs_review' and ${WRITTEN}
   order by newest.order_id ${DIRECTION[first]} limit $7::int
 ) as o on true
 order by o.order_id ${DIRECTION[first]}`,
@@ -209,8 +208,8 @@ async function findBySearchTerms(
   first: AgeOrder,
   { below, floor, limit }: Span & { limit: number },
 ): Promise<ListedRow[] | null> {
-  const { accountId, severity, writtenAfter, writtenBefore } = filter;
-  const values = [accountId, below, floor, writtenAfter, writtenBefore, indexQuery, limit, severity];
+  const { accountId, writtenAfter, writtenBefore } = filter;
+  const values = [accountId, below, floor, writtenAfter, writtenBefore, indexQuery, limit];
   const rows = await run<ListedRow & { matches: number }>(database, find(first), values);
   if ((rows[0]?.matches ?? 0) >= MAX_MATCHES) return null;
   return rows.filter(({ order_id }) => order_id !== null);

@@ -4,7 +4,6 @@ import {
   type ListedOrder,
   type ListedRow,
   orderRow,
-  SEVERITY,
   toListed,
 } from '@orders/database/orders/order-rows.ts';
 import { run, type Statement } from '@orders/database/run.ts';
@@ -42,7 +41,7 @@ const KEYS: Record<Sort, { key: string; type: string; form: RegExp }> = {
   oldest: { key: 'o.order_id', type: 'bigint', form: /^\d{1,16}$/ },
   total: { key: "coalesce(-o.total, 'Infinity')", type: 'numeric', form: /^(?:-?\d{1,30}(?:\.\d{1,20})?|Infinity)$/ },
   emirate: { key: `coalesce(o.emirate_code, '~') collate "C"`, type: 'text', form: /^(?:AE-[A-Z]{2}|~)$/ },
-  severity: { key: `array_position('{${SEVERITIES.join()}}', ${SEVERITY})`, type: 'integer', form: /^\d$/ },
+  severity: { key: `array_position('{${SEVERITIES.join()}}', severity)`, type: 'integer', form: /^\d$/ },
 };
 
 /** Whether a cursor's sort key is valid for this sort order. */
@@ -59,13 +58,13 @@ const top = (state: ReviewState, sort: Sort, similar: boolean): Statement => ({
   text: `
 with keyed as materialized (
   select o.order_id, ${KEYS[sort].key} as key from (
-    select * from orders where ${inState(state)} order by order_id desc limit $10::int
+    select * from orders where ${inState(state)} order by order_id desc limit $11::int
   ) as o
   where ${MATCHES}${similar ? IS_SIMILAR : ''}
 ), top as materialized (
   select order_id, key from keyed
-  where $12::bigint is null or (key, -order_id) > ($13::text::${KEYS[sort].type}, -$12::bigint)
-  order by key, order_id desc limit $11::int
+  where $13::bigint is null or (key, -order_id) > ($14::text::${KEYS[sort].type}, -$13::bigint)
+  order by key, order_id desc limit $12::int
 )
 select ${LISTED_COLUMNS}, top.key::text as key
 from top cross join lateral (${orderRow('$1::int', 'top.order_id')}) as o
@@ -119,8 +118,8 @@ export async function listSorted(
 const ids = (state: ReviewState, similar: boolean): Statement => ({
   name: `matching-ids-${state}${similar ? '-similar' : ''}`,
   text: `
-select o.order_id, ${SEVERITY} = 'blocks' as blocked from (
-  select * from orders where ${inState(state)} order by order_id desc limit $10::int
+select o.order_id, severity = 'blocks' as blocked from (
+  select * from orders where ${inState(state)} order by order_id desc limit $11::int
 ) as o
 where ${MATCHES}${similar ? IS_SIMILAR : ''}
 order by o.order_id desc`,

@@ -1,9 +1,7 @@
 import { findAccount } from '@orders/database/accounts/accounts.ts';
 import type { ListedOrder as ListedColumns } from '@orders/database/orders/order-rows.ts';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
-import { findSourceOfReceipt } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
-import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
 import type { PortalDeps } from '../deps.ts';
 import { type ChangedDelivery, type ChangedDeliveryState, findChangedDeliveries } from './find-changed-deliveries.ts';
 import type { ListMarks } from './find-notes.ts';
@@ -29,8 +27,6 @@ export interface OrderDetail {
   review: OrderReview;
   /** When the customer's data was erased. */
   erased_at: Date | null;
-  /** The source that it came to; null if it came to none. */
-  source: SourceOfReceipt | null;
   /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
   /** Newest first. */
@@ -58,7 +54,7 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history, notes, noteCounts, similar, resent, account, cancellation, source] = await Promise.all([
+  const [body, history, notes, noteCounts, similar, resent, account, cancellation] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
     findNotes(database, accountId, orderId),
@@ -67,7 +63,6 @@ export async function readOrderDetail(
     findChangedDeliveries(database, accountId, [orderId]),
     findAccount(database, accountId),
     findCancellationRequest(database, accountId, orderId),
-    findSourceOfReceipt(database, accountId, found.order.receipt_id),
   ]);
   const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
@@ -80,7 +75,6 @@ export async function readOrderDetail(
   return {
     ...found,
     order: { ...found.order, ...marks },
-    source,
     raw: body && { text: body.toString('utf8') },
     history,
     notes,

@@ -8,12 +8,16 @@ import {
   toJson,
 } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
+import { sourceOf } from '@orders/database/sources/sources.ts';
+import { type SourceOfOrder, sourceJson } from '@orders/domain/receipt-json.ts';
 import type { Note } from './find-notes.ts';
 import { SHOWN_ITEMS } from './find-reviewed-order.ts';
 
 /** The normalized fields of an order, without its payload and warnings. */
 export type ExportedOrder = Omit<OrderJson, 'warnings'> &
   Decided & {
+    /** Null if it came to no source. */
+    source: SourceOfOrder | null;
     /** Oldest first, the newest 100. */
     notes: Note[];
   };
@@ -26,7 +30,7 @@ const ORDERS = `
 with found as materialized (
   select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
          o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${SHOWN_ITEMS}, o.total, o.currency,
-         ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at
+         ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${sourceOf('o')} as source
   from unnest($2::bigint[]) with ordinality as wanted(order_id, ordinal)
   cross join lateral (${orderRow('$1::int', 'wanted.order_id')}) as o
 ), measured as (
@@ -67,13 +71,14 @@ export async function* readExported(
   }
 }
 
-type ExportedRow = OrderRow & Decided & { ordinal: number };
+type ExportedRow = OrderRow & Decided & { source: SourceOfOrder | null; ordinal: number };
 
 function toExported(row: ExportedRow, notes: (Note & { order_id: number })[]): ExportedOrder {
   const { warnings: _, ...order } = toJson(row);
   return {
     ...order,
     ...decidedColumns(row),
+    source: sourceJson(row.source),
     notes: notes.map(({ order_id: _order, ...note }) => note),
   };
 }

@@ -11,6 +11,8 @@ export interface FilterQuery {
   channel?: Channel;
   emirate?: string;
   severity?: Severity;
+  /** The number of a source. */
+  source?: number;
   /** Only likely duplicates. */
   similar?: 'yes';
   written_after?: Date;
@@ -36,6 +38,10 @@ export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
   channel: Joi.valid('rest', 'webhook'),
   emirate: Joi.valid(...EMIRATE_CODES, 'none'),
   severity: Joi.valid(...SEVERITIES),
+  source: Joi.number()
+    .integer()
+    .positive()
+    .max(2 ** 31 - 1),
   similar: Joi.valid('yes'),
   written_after: time,
   written_before: time,
@@ -49,6 +55,7 @@ export function toFilter(accountId: number, query: FilterQuery): ReviewFilter {
     channel: query.channel ?? null,
     emirate: query.emirate ?? null,
     severity: query.severity ?? null,
+    source: query.source ?? null,
     writtenAfter: query.written_after ?? null,
     writtenBefore: query.written_before ?? null,
   };

@@ -1,4 +1,3 @@
-import { SEVERITY } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 
@@ -30,10 +29,7 @@ const SUMS = {
   name: 'sum-waiting-orders',
   text: `
 select severity, currency, count(*) as count, sum(total) as total
-from (
-  select ${SEVERITY} as severity, o.currency, o.total
-  from (select * from orders where ${IN_LIST} order by order_id desc limit $2::int) as o
-) as rated
+from (select severity, currency, total from orders where ${IN_LIST} order by order_id desc limit $2::int) as newest
 group by grouping sets ((severity), (currency))
 order by total desc nulls last, currency`,
 };

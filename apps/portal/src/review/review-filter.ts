@@ -1,5 +1,4 @@
 import type { Database } from '@orders/database/connect.ts';
-import { SEVERITY } from '@orders/database/orders/order-rows.ts';
 import { SEARCH_TERMS } from '@orders/database/orders/update-search-terms.ts';
 import { run } from '@orders/database/run.ts';
 import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
@@ -10,12 +9,14 @@ import { queryForFacets, queryForSearchTerms } from './search-query.ts';
 export interface ReviewFilter {
   accountId: number;
   state: ReviewState;
-  /** As typed: each term is a prefix of a word in a number or name of the order, or a phone number or its end. */
+  /** As typed: each term is a prefix of a word of the order, or a phone number or its end. */
   searchTerms: string | null;
   channel: Channel | null;
   /** A code of ISO 3166-2, or `none` for orders without one. */
   emirate: string | null;
   severity: Severity | null;
+  /** The number of the source that sent the order. */
+  source: number | null;
   /** When the order was written: from `writtenAfter`, inclusive, to `writtenBefore`, exclusive. */
   writtenAfter: Date | null;
   writtenBefore: Date | null;
@@ -31,10 +32,11 @@ export const inState = (state: ReviewState) =>
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
-/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes about five microseconds. */
+/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes XX microseconds. */
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
-  and ($8::text is null or ${SEVERITY} = $8::text) and ($9::tsquery is null or ${SEARCH_TERMS} @@ $9::tsquery)`;
+  and ($8::text is null or severity = $8::text) and ($9::int is null or source_number = $9::int)
+  and ($10::tsquery is null or ${SEARCH_TERMS} @@ $10::tsquery)`;
 
 export interface PreparedFilter {
   filter: ReviewFilter;
@@ -55,8 +57,8 @@ export async function prepareFilter(database: Database, filter: ReviewFilter): P
   return { filter, searchQuery, indexQuery: state === 'needs_review' ? indexQuery : null };
 }
 
-/** The parameters $1 to $9 of `inState` and `MATCHES`. */
+/** The parameters $1 to $10 of `inState` and `MATCHES`. */
 export function parametersOf({ filter, searchQuery }: PreparedFilter, below: number, floor: number): unknown[] {
-  const { accountId, writtenAfter, writtenBefore, channel, emirate, severity } = filter;
-  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, severity, searchQuery];
+  const { accountId, writtenAfter, writtenBefore, channel, emirate, severity, source } = filter;
+  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, severity, source, searchQuery];
 }

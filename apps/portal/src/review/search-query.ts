@@ -1,6 +1,5 @@
 import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
-import { toAsciiDigits } from '@orders/domain/normalize/text.ts';
-import type { Severity } from '@orders/domain/severity.ts';
+import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 
 /** The other conditions of a filter that the search index (`order_words`) helps with; null matches all. */
 export interface Facets {
@@ -8,10 +7,11 @@ export interface Facets {
   /** A code, or `none`. */
   emirate: string | null;
   severity: Severity | null;
+  source: number | null;
 }
 
 /** A phone number, possibly in groups. */
-const PHONE = /(?<!\S)[+(]?\d[\d\s().+-]{5,}\d(?!\S)/g;
+const PHONE = /(?<!\S)\+?\d[\d\s.+-]{5,}\d(?!\S)/g;
 const MIN_PHONE_DIGITS = 4;
 /** In a number with at least this many digits, leading zeros are a dialling prefix, which is not stored. */
 const MIN_DIALLED_DIGITS = 9;
@@ -25,8 +25,7 @@ const MIN_DIALLED_DIGITS = 9;
 export function queryForSearchTerms(accountId: number, folded: string): string | null {
   const queries: string[] = [];
   let at = 0;
-  // A digit of any script is one character, so indexes are the same in both strings.
-  for (const { 0: run, index } of toAsciiDigits(folded).matchAll(PHONE)) {
+  for (const { 0: run, index } of folded.matchAll(PHONE)) {
     const end = index + run.length;
     queries.push(...queriesIn(accountId, folded.slice(at, index)));
     queries.push(either([all(queriesIn(accountId, folded.slice(index, end))), phoneEnding(accountId, run)]));
@@ -36,47 +35,34 @@ export function queryForSearchTerms(accountId: number, folded: string): string |
   return queries.length === 0 ? null : all(queries);
 }
 
-/** Whether orders of this severity have warnings; null if some have and some have not. */
-const WARNED: Record<Severity, 'yes' | 'no' | null> = { blocks: null, check: 'yes', corrected: 'yes', none: 'no' };
-
-/**
- * The `tsquery` for the other conditions, or null when there are none. The index contains only whether an order has warnings, so it also
- * matches orders of other severities.
- */
-export function queryForFacets(accountId: number, { channel, emirate, severity }: Facets): string | null {
-  const warned = severity && WARNED[severity];
-  if (channel === null && emirate === null && warned === null) return null;
+/** The `tsquery` for the other conditions, or null when there are none. */
+export function queryForFacets(accountId: number, { channel, emirate, severity, source }: Facets): string | null {
+  const ofSource = source === null ? [] : [lexeme(`${accountId}=${source}`)];
+  if (channel === null && emirate === null && severity === null) return ofSource[0] ?? null;
   const channels = channel === null ? ['rest', 'webhook'] : [channel];
   const emirates = emirate === null ? [...EMIRATE_CODES, 'none'] : [emirate];
-  const warnings = warned === null ? ['no', 'yes'] : [warned];
-  const words = channels.flatMap((name) =>
-    emirates.flatMap((code) => warnings.map((sign) => `${name},${code},${sign}`)),
-  );
-  return either(words.map((word) => lexeme(`${accountId}=${word}`)));
+  const severities = severity === null ? SEVERITIES : [severity];
+  const words = channels.flatMap((name) => emirates.flatMap((code) => severities.map((it) => `${name},${code},${it}`)));
+  return all([...ofSource, either(words.map((word) => lexeme(`${accountId}=${word}`)))]);
 }
 
 function queriesIn(accountId: number, text: string): string[] {
-  const words = text.split(/\s+/).map((word) => ({ word, parts: partsOf(word) }));
-  return words.flatMap(({ word, parts }) => (parts.length > 0 ? [queryForWord(accountId, word, parts)] : []));
+  const words = text.split(/\s+/).filter((word) => /[^-_/#@:]/.test(word));
+  return words.map((word) => queryForWord(accountId, word));
 }
 
-/** Splits a word as `id_words` does, without articles as `fold_words` does. */
-function partsOf(word: string): string[] {
-  const parts = word.split(/[-_/#]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
-  return parts.filter((part) => part !== '');
-}
-
-/** @param parts of the word. */
-function queryForWord(accountId: number, word: string, parts: readonly string[]): string {
+function queryForWord(accountId: number, word: string): string {
   const beginning = (text: string) => `${lexeme(`${accountId}:${text}`)}:*`;
-  const digits = toAsciiDigits(word);
+  // Split as `with_parts` does, without articles as `fold_words` does.
+  const split = word.split(/[-_/#@:]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
+  const parts = split.filter((part) => part !== '');
+  const last = parts.pop() ?? '';
+  // The parts of an id mean little each: A-12 is not an order with A in one field and 12 in another.
+  const isWhole = parts.length > 0 && /\d/.test(word);
   return either([
     beginning(word),
-    parts[0] === word
-      ? ''
-      : all(parts.map((part, index) => (index < parts.length - 1 ? lexeme(`${accountId}:${part}`) : beginning(part)))),
-    digits === word ? '' : beginning(digits),
-    /^[+\d().-]+$/.test(digits) ? phoneEnding(accountId, digits) : '',
+    isWhole || last === word ? '' : all([...parts.map((part) => lexeme(`${accountId}:${part}`)), beginning(last)]),
+    /^[+\d.-]+$/.test(word) ? phoneEnding(accountId, word) : '',
   ]);
 }
 

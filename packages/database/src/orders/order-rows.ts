@@ -1,54 +1,33 @@
 import { itemJson, warningJson } from '@orders/domain/json-members.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
+import { type SourceOfOrder, sourceJson } from '@orders/domain/receipt-json.ts';
 import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
-import {
-  type Blocker,
-  blockersOfDelivery,
-  CORRECTED_CODES,
-  REACHABLE_PHONE,
-  type Severity,
-  severityFrom,
-} from '@orders/domain/severity.ts';
+import { type Blocker, blockersOfDelivery, type Severity } from '@orders/domain/severity.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
-
-// The same rules as `blockersOf` and `severityOf` of the domain; a test compares them.
+import { sourceOf } from '../sources/sources.ts';
 
 /** SQL: whether an item has a name or an SKU, from `orders o`. */
 const HAS_ITEMS = `jsonb_path_exists(o.items,
   '$[*] ? ((@.name != null && @.name != "") || (@.sku != null && @.sku != ""))')`;
 
-/** SQL: whether a person should check a warning. */
-const HAS_CHECK = `jsonb_path_exists(o.warnings,
-  '$[*] ? (!(${CORRECTED_CODES.map((code) => `@.code == "${code}"`).join(' || ')}))')`;
-
-const IS_BLOCKED = `(o.customer_phone is null or o.customer_phone !~ '${REACHABLE_PHONE}' or coalesce(o.address, '') = ''
-  or coalesce(o.emirate_code, '') = '' or not ${HAS_ITEMS})`;
-
-/** SQL: the severity of `orders o`. */
-export const SEVERITY = `
-case when ${IS_BLOCKED} then 'blocks' when o.warnings = '[]' then 'none' when ${HAS_CHECK} then 'check' else 'corrected' end`;
-
-/** SQL: columns from which `severityColumns` derives severity and blockers. */
-const SEVERITY_COLUMNS = `
-  ${HAS_ITEMS} as has_items, case when o.warnings = '[]' then 'none' when ${HAS_CHECK} then 'check' else 'corrected' end as worst`;
-
 interface SeverityRow {
+  severity: Severity;
   customer_phone: string | null;
   address: string | null;
   emirate_code: string | null;
-  has_items: boolean;
-  worst: 'check' | 'corrected' | 'none';
+  /** Null if the order can be delivered. */
+  has_items: boolean | null;
 }
 
-function severityColumns(row: SeverityRow): { severity: Severity; blockers: Blocker[] } {
-  const blockers = blockersOfDelivery({
+function blockersOfRow(row: SeverityRow): Blocker[] {
+  if (row.severity !== 'blocks') return [];
+  return blockersOfDelivery({
     phone: row.customer_phone,
     address: row.address,
     emirateCode: row.emirate_code,
-    hasItems: row.has_items,
+    hasItems: row.has_items === true,
   });
-  return { severity: severityFrom(blockers, row.worst === 'none' ? null : row.worst), blockers };
 }
 
 /** An order in JSON, the same everywhere (contract, section 7). */
@@ -73,6 +52,8 @@ export type ListColumns = {
   severity: Severity;
   /** Why it cannot be delivered. */
   blockers: Blocker[];
+  /** Null if it came to no source. */
+  source: SourceOfOrder | null;
 } & Decided;
 
 /** Who confirmed or rejected an order, and when; null while it needs review. */
@@ -86,7 +67,7 @@ type Flat<T extends { customer: Order['customer'] }> = Omit<T, 'customer'> & {
 };
 
 export type OrderRow = Flat<OrderJson>;
-export type ListedRow = Omit<Flat<ListedOrder>, 'severity' | 'blockers'> & SeverityRow;
+export type ListedRow = Omit<Flat<ListedOrder>, 'blockers'> & SeverityRow;
 
 /** SQL: the columns of the texts that senders may leave out, from `orders o`. */
 export const TEXT_COLUMNS = TEXT_FIELD_NAMES.map((name) => `o.${name}`).join(', ');
@@ -96,7 +77,8 @@ export const LISTED_COLUMNS = `
   o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name, o.customer_phone,
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
   o.total, o.currency, ${TEXT_COLUMNS}, jsonb_array_length(o.warnings) as warning_count, o.review_state,
-  o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${SEVERITY_COLUMNS}`;
+  o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${sourceOf('o')} as source,
+  o.severity, case when o.severity = 'blocks' then ${HAS_ITEMS} end as has_items`;
 
 export function toListed(row: ListedRow): ListedOrder {
   return {
@@ -111,7 +93,9 @@ export function listColumns(row: ListedRow): ListColumns {
   return {
     item_count: row.item_count,
     warning_count: row.warning_count,
-    ...severityColumns(row),
+    severity: row.severity,
+    blockers: blockersOfRow(row),
+    source: sourceJson(row.source),
     ...decidedColumns(row),
   };
 }

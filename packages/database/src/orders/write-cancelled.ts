@@ -36,7 +36,7 @@ input as materialized (
   from input i
   join taken t on t.receipt_id = i.receipt_id
   where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-  returning i.*, r.order_id, r.channel, r.received_at, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at
+  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at
 ), created as (
   insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)
   select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason, platform_cancelled_at

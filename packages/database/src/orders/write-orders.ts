@@ -1,4 +1,5 @@
-import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
+import type { NormalizedOrder } from '@orders/domain/order.ts';
+import { severityOf } from '@orders/domain/severity.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { recordWritten } from '../events/record-written.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
@@ -29,26 +30,27 @@ export interface DuplicateReceipt {
 }
 
 /** The columns of an order that come from its payload, one value each, with their types. Items and warnings follow, as JSON. */
-const VALUES: readonly [column: string, type: string, valueFor: (order: Order) => string | null][] = [
-  ['order_number', 'text', (order) => order.order_number],
-  ['customer_name', 'text', ({ customer }) => customer.name],
-  ['customer_phone', 'text', ({ customer }) => customer.phone],
-  ['customer_email', 'text', ({ customer }) => customer.email],
-  ['customer_id', 'text', ({ customer }) => customer.id],
-  ['address', 'text', (order) => order.address],
-  ['emirate', 'text', (order) => order.emirate],
-  ['emirate_code', 'text', (order) => order.emirate_code],
-  ['area', 'text', (order) => order.area],
-  ['total', 'numeric', (order) => order.total],
-  ['currency', 'text', (order) => order.currency],
-  ...TEXT_FIELD_NAMES.map((name): (typeof VALUES)[number] => [name, 'text', (order) => order[name]]),
+const VALUES: readonly [column: string, type: string, valueFor: (normalized: NormalizedOrder) => string | null][] = [
+  ['order_number', 'text', ({ order }) => order.order_number],
+  ['customer_name', 'text', ({ order }) => order.customer.name],
+  ['customer_phone', 'text', ({ order }) => order.customer.phone],
+  ['customer_email', 'text', ({ order }) => order.customer.email],
+  ['customer_id', 'text', ({ order }) => order.customer.id],
+  ['address', 'text', ({ order }) => order.address],
+  ['emirate', 'text', ({ order }) => order.emirate],
+  ['emirate_code', 'text', ({ order }) => order.emirate_code],
+  ['area', 'text', ({ order }) => order.area],
+  ['total', 'numeric', ({ order }) => order.total],
+  ['currency', 'text', ({ order }) => order.currency],
+  ...TEXT_FIELD_NAMES.map((name): (typeof VALUES)[number] => [name, 'text', ({ order }) => order[name]]),
+  ['severity', 'text', ({ order, warnings }) => severityOf(order, warnings)],
 ];
 
 /** SQL: the fields of an order that come from its payload. */
-export const ORDER_FIELDS = `${VALUES.map(([column]) => column).join(', ')}, items, warnings`;
+const ORDER_FIELDS = `${VALUES.map(([column]) => column).join(', ')}, items, warnings`;
 
 /** SQL: the columns of a new order that come from its receipt and its payload. */
-export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, ${ORDER_FIELDS}`;
+export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, source_number, ${ORDER_FIELDS}`;
 
 /** SQL: moves `receipts r` to `written`, with the warnings of `i`. */
 export const setWritten = (orderId: string) => `
@@ -88,7 +90,7 @@ input as materialized (
   where i.earlier_order_id is null
     and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE}
-  returning i.*, r.order_id, r.channel, r.received_at
+  returning i.*, r.order_id, r.channel, r.received_at, r.source_number
 ), keyed as (
   insert into order_keys (account_id, source_order_id, order_id)
   select account_id, source_order_id, order_id
@@ -148,7 +150,7 @@ export function inputOf(unsorted: readonly WritableOrder[], lockWaitMs: number):
     orders.map(({ receiptId }) => receiptId),
     orders.map(({ accountId }) => accountId),
     orders.map(({ order }) => order.source_order_id),
-    ...VALUES.map(([, , valueFor]) => orders.map(({ order }) => valueFor(order))),
+    ...VALUES.map(([, , valueFor]) => orders.map(valueFor)),
     // One JSON string for all: for an array of JSON strings, the driver escapes each quote, which can take ten times their length.
     JSON.stringify(orders.map(({ order }) => order.items)),
     JSON.stringify(orders.map(({ warnings }) => warnings)),

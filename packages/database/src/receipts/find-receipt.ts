@@ -3,6 +3,7 @@ import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { Database } from '../connect.ts';
 import { orderOfKey } from '../orders/order-rows.ts';
 import { type Connection, run } from '../run.ts';
+import { sourceOf } from '../sources/sources.ts';
 import { ascending, idIn } from './uuids.ts';
 
 /** SQL: no worker has begun on `receipts r`, and its body was not replaced by an erasure. */
@@ -22,15 +23,6 @@ export interface ReceiptRow extends Receipt {
 /** A receipt in a list, with only the numbers of its warnings and changes. */
 export type ListedReceiptRow = ListedReceipt & { account_id: number };
 
-/** SQL: the source of `receipts r` with the platform's id of the order, as `SourceOfReceipt`; null without a source. */
-export const SOURCE = `
-  (select jsonb_build_object('name', x.name, 'platform_id', case
-       when r.source_order_id = r.receipt_id::text then null
-       when x.id_prefix = '' then r.source_order_id
-       when starts_with(r.source_order_id, x.id_prefix || ':') then substr(r.source_order_id, length(x.id_prefix) + 2)
-     end)
-   from sources x where x.account_id = r.account_id and x.source_number = r.source_number)`;
-
 const COMMON_COLUMNS = `
   r.receipt_id, r.account_id, r.state, r.order_id, r.channel, r.source_order_id, r.received_at, r.updated_at, r.attempts,
   case when r.state = 'failed' then r.next_attempt_at end as next_attempt_at,
@@ -40,12 +32,12 @@ const COMMON_COLUMNS = `
 /** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
 export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, case when r.state in ('written', 'duplicate') then (
     select review_state from orders where account_id = r.account_id and order_id = coalesce(r.order_id, o.order_id)
-  ) end as order_state, ${SOURCE} as source`;
+  ) end as order_state, ${sourceOf('r')} as source`;
 
 /** SQL: the columns of a `ListedReceiptRow`, from the same tables. */
 export const LISTED_RECEIPT_COLUMNS = `${COMMON_COLUMNS},
   coalesce(jsonb_array_length(r.warnings), 0) as warning_count, coalesce(jsonb_array_length(s.changes), 0) as change_count,
-  ${SOURCE} as source`;
+  ${sourceOf('r')} as source`;
 
 /**
  * SQL: joins `receipts r` to the order that it duplicates and to its changes. `offset 0` forces the planner to look up that one row.

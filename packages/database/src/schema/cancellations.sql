@@ -151,6 +151,7 @@ declare
 begin
   update orders
   set review_state = 'needs_review', reviewed_at = clock_timestamp(), review_reason = null,
+      severity = case when severity = 'blocks' then severity else 'check' end,
       warnings = case when warnings @> '[{"code": "ordered_again"}]' then warnings
                       else '[{"pointer": "", "code": "ordered_again", "detail": "The platform cancelled this order and then sent it again"}]' || warnings
                  end
@@ -158,7 +159,8 @@ begin
   returning reviewed_by into actor;
   if found then
     insert into order_words (account_id, order_id, words)
-    select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, channel, emirate_code, warnings)
+    select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id,
+                                             address, area, items, channel, emirate_code, severity, source_number)
     from orders where account_id = for_account and order_id = of_order
     on conflict (account_id, order_id) do update set words = excluded.words;
     insert into audit_events (account_id, at, actor, action, subject, details)

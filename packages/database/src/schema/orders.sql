@@ -42,6 +42,10 @@ create table orders (
   currency              text not null,
   delivery_instructions text,
   warnings              jsonb not null,
+  -- By `severityOf`, when the order was written or edited; `orders orders update-severity` applies changed rules.
+  severity              text not null check (severity in ('blocks', 'check', 'corrected', 'none')),
+  -- The source that sent it; null for an order of another way.
+  source_number         integer,
   review_state          text not null default 'needs_review'
                         check (review_state in ('needs_review', 'confirmed', 'rejected', 'cancelled')),
   reviewed_by           text,

@@ -1,38 +1,52 @@
 -- The words by which reviewers find orders. See docs/decisions/review.md.
 
--- How words are compared: in lower case, Arabic ones without the article, and letters that people write for each other as one.
+-- How words are compared: in lower case, with ASCII digits, Arabic ones without the article, and letters that people write for each other
+-- as one. Punctuation that no id contains separates words.
 create function fold_words(words text) returns text language sql immutable parallel safe
-return replace(' ' || translate(lower(words), E'أإآىة\t\n\u00a0ـ', 'ااايه   '), ' ال', ' ');
+return replace(
+  ' ' || translate(lower(words),
+    E'أإآىة٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹\t\n\r\u00a0,;()[]"،؛ـ',
+    E'ااايه01234567890123456789             '),
+  ' ال', ' ');
 
--- The words of an id: its parts, unless it is too long for anybody to search for one of them, as a UUID is. Of an id with the prefix of
--- a source also those of the platform's id behind the colon, which is what people search for.
+-- Words, and the parts of those that have some, such as an e-mail address or Al-Barsha.
+create function with_parts(words text) returns text language sql immutable parallel safe
+return words || case when words ~ '[-_/#@:]' then ' ' || translate(words, '-_/#@:', '      ') else '' end;
+
+-- The words of an id: the whole, what follows its first separator, and its parts, unless it is too long for anybody to search for one of
+-- them, as a UUID is.
 create function id_words(id text) returns text language sql immutable parallel safe
-return case when length(id) > 30 then id else translate(id, '-_/#', '    ') end
-  || case
-    when id !~ '^[a-z0-9-]{1,30}:' then ''
-    when length(id) - strpos(id, ':') > 30 then ' ' || substr(id, strpos(id, ':') + 1)
-    else ' ' || translate(substr(id, strpos(id, ':') + 1), '-_/#', '    ')
-  end;
+return case when length(id) > 30 then id
+       else with_parts(id) || ' ' || substr(id, strpos(translate(id, '_/#@:', '-----'), '-') + 1) end;
 
--- The words of an order, each after its account id: after a colon, a word of the name or the numbers; after a tilde, the digits of the
--- phone number from last to first, so that its end is a prefix; after an equals sign, what the filters search for.
+-- The words of an order, each after its account id: after a colon, a word of the numbers or of what people remember; after a tilde, the
+-- digits of the phone number from last to first, so that its end is a prefix; after an equals sign, what the filters search for.
 -- It only calls functions that cannot fail: an order without words would keep all later orders of its account from getting theirs.
+-- Long texts are cut, as no word may have more than 2046 bytes.
 create function order_words(
-  account_id integer, source_order_id text, order_number text, customer_name text, customer_phone text,
-  channel text, emirate_code text, warnings jsonb
+  account_id integer, source_order_id text, order_number text, customer_name text, customer_phone text, customer_email text,
+  customer_id text, address text, area text, items jsonb, channel text, emirate_code text, severity text, source_number integer
 ) returns tsvector language sql immutable parallel safe
 return array_to_tsvector(string_to_array(
-  account_id::text || '=' || channel || ',' || coalesce(emirate_code, 'none') || case when warnings = '[]' then ',no' else ',yes' end
+  account_id::text || '=' || channel || ',' || coalesce(emirate_code, 'none') || ',' || severity
+  || coalesce(' ' || account_id::text || '=' || source_number::text, '')
   || coalesce(' ' || account_id::text || '~' || reverse(translate(split_part(customer_phone, ' ext', 1), '+ -()./', '')), '')
   || replace(
     fold_words(
       id_words(source_order_id)
+      -- People search for the platform's id, without the prefix of the source.
+      || case when source_order_id ~ '^[a-z0-9-]{1,30}:' then ' ' || id_words(substr(source_order_id, strpos(source_order_id, ':') + 1)) else '' end
       || case when order_number = source_order_id then '' else ' ' || id_words(order_number) end
-      || coalesce(' ' || translate(customer_name, '-_/#', '    '), '')),
+      || coalesce(' ' || id_words(customer_id), '')
+      || with_parts(
+        coalesce(' ' || customer_name, '') || coalesce(' ' || customer_email, '')
+        || coalesce(' ' || left(address, 300), '') || coalesce(' ' || area, '')
+        -- The names and SKUs of the first items.
+        || ' ' || left(jsonb_path_query_array(items, '$[0 to 19].* ? (@.type() == "string")')::text, 400))),
     ' ', ' ' || account_id::text || ':'),
   ' '));
 
--- The words of orders that need review, filled in the background: of all of them up to the account's mark, and of some after it. Words of
+-- Words of orders that need review, filled in the background: of all of them up to the account's mark, and of some after it. Words of
 -- orders that were reviewed meanwhile may remain. No foreign key: it would lock the orders.
 create table order_words (
   account_id integer not null,

@@ -1,7 +1,5 @@
-import type { SourceOfReceipt } from '@orders/domain/receipt-json.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
-import { SOURCE } from '../receipts/find-receipt.ts';
 import { type Connection, run } from '../run.ts';
 
 /** A webhook of a platform, without its secret. */
@@ -60,19 +58,14 @@ export async function findSource(
   return source ?? null;
 }
 
-/** The source that a receipt came to, as shown with it; null if it came to none. */
-export async function findSourceOfReceipt(
-  connection: Connection,
-  accountId: number,
-  receiptId: string,
-): Promise<SourceOfReceipt | null> {
-  const [row] = await run<{ source: SourceOfReceipt | null }>(
-    connection,
-    `select ${SOURCE} as source from receipts r where r.receipt_id = $1 and r.account_id = $2`,
-    [receiptId, accountId],
-  );
-  return row?.source ?? null;
-}
+/** SQL: the source of a receipt or an order with the platform's id of the order, as `SourceOfOrder`; null without a source. */
+export const sourceOf = (row: 'r' | 'o') => `
+  (select jsonb_build_object('name', x.name, 'platform_id', case
+       when ${row}.source_order_id = ${row}.receipt_id::text then null
+       when x.id_prefix = '' then ${row}.source_order_id
+       when starts_with(${row}.source_order_id, x.id_prefix || ':') then substr(${row}.source_order_id, length(x.id_prefix) + 2)
+     end)
+   from sources x where x.account_id = ${row}.account_id and x.source_number = ${row}.source_number)`;
 
 /** The newest versions of a source's mapping, newest first. */
 export async function listMappings(

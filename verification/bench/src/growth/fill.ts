@@ -49,13 +49,13 @@ function statementsFor({ fromIso, rows, accounts, first, last }: ReceiptRange): 
      select ${batchOf('batch')}, ${accountOf('batch')}, bodies
      from (select ${batch} as batch, string_agg(${body}, '' order by i)::bytea as bodies from ${numbers} group by 1) as batches`,
     `insert into orders (account_id, order_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone,
-                         customer_email, address, emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings,
+                         customer_email, address, emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings, severity,
                          received_at, written_at)
      select ${accountOf(batch)}, i, ${sourceOrderId}, ${sourceOrderId}, 'rest', ${receiptId}, 'Aisha Al Mansoori',
             '+97150' || lpad((i % 10000000)::text, 7, '0'), md5(i::text) || '@example.com',
             'Apt ' || lpad((i % 3000)::text, 4, '0') || ', Marina Heights, Dubai Marina', 'Dubai', 'AE-DU', 'Dubai Marina',
             '[{"name": "Chicken Shawarma", "quantity": 2, "sku": "SH-1"}, {"name": "Karak", "quantity": 3, "sku": null}]', 149.50, 'AED',
-            'Leave it with the guard, code ' || md5('code' || i) || ', and call when you are on your way up.', '[]', ${at}, ${at}
+            'Leave it with the guard, code ' || md5('code' || i) || ', and call when you are on your way up.', '[]', 'none', ${at}, ${at}
      from ${numbers}`,
     `insert into order_keys (account_id, source_order_id, order_id) select ${accountOf(batch)}, ${sourceOrderId}, i from ${numbers}`,
   ];

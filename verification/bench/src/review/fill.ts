@@ -39,7 +39,7 @@ function statementFor(accountId: number, orders: number, first: number, last: nu
          else 1 + floor(6 * power(${inMillion('which')} / 1000000.0, 2))::int end`;
   return `
     insert into orders (account_id, source_order_id, order_number, channel, receipt_id, customer_name, customer_phone, customer_email,
-                        address, emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings, received_at, written_at)
+                        address, emirate, emirate_code, area, items, total, currency, delivery_instructions, warnings, severity, received_at, written_at)
     select ${accountId}, id, id, case when ${inMillion('channel')} < ${SHARE.webhook} then 'webhook' else 'rest' end, md5(id)::uuid,
            case when i % 333333 = 1 then 'Zebulon Quist'
                 when ${inMillion('name')} < ${SHARE.mediumName} then 'Oluwaseun ' || ${oneOf('last', NAMES.last)}
@@ -51,7 +51,8 @@ function statementFor(accountId: number, orders: number, first: number, last: nu
            'Leave it with the guard and call when you are on your way up, please.',
            case when ${inMillion('warned')} < ${SHARE.warned}
                 then '[{"pointer": "/emirate", "code": "inferred", "detail": "The emirate is missing; it was inferred from what is written here."}]'
-                else '[]' end::jsonb, ${at}, ${at}
+                else '[]' end::jsonb,
+           case when place = 0 then 'blocks' when ${inMillion('warned')} < ${SHARE.warned} then 'check' else 'none' end, ${at}, ${at}
     from (select i, 'SHOP-' || lpad(i::text, 9, '0') as id, ${emirate} as place
           from generate_series(${first}::bigint, ${last}::bigint) as i) as numbered`;
 }

@@ -4,6 +4,8 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { STATES } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
+import { useAccountId } from '../../../api/session.ts';
+import { useSources } from '../../../api/sources.ts';
 import { Button } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { Popover } from '../../../components/popover.tsx';
@@ -97,6 +99,7 @@ function FilterMenu({ filters, onChange }: { filters: Filters; onChange: ChangeF
 
 /** All changes of one visit are one step of the browser's history: the arrow keys choose each value on their way. */
 function Choices({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
+  const valuesOf = useFilterValues();
   const hasChanged = useRef(false);
   const change: ChangeFilters = (patch) => {
     onChange(patch, { replace: hasChanged.current });
@@ -105,22 +108,43 @@ function Choices({ filters, onChange }: { filters: Filters; onChange: ChangeFilt
   return (
     <div className="stack">
       {FILTER_NAMES.map((name) => (
-        <Choice key={name} name={name} value={filters[name]} onChange={change} />
+        <Choice key={name} name={name} values={valuesOf(name)} value={filters[name]} onChange={change} />
       ))}
     </div>
   );
 }
 
-function Choice({ name, value, onChange }: { name: FilterName; value: string; onChange: ChangeFilters }): ReactNode {
+const SOURCES_INTERVAL_MS = 60_000;
+
+/** The values of a filter with their texts. */
+function useFilterValues(): (name: FilterName) => Map<string, string> {
+  const { t } = useTranslation('review');
+  const { data: sources = [] } = useSources(useAccountId(), SOURCES_INTERVAL_MS);
+  return (name) =>
+    name === 'source'
+      ? new Map(sources.map(({ source_number, name: text }) => [String(source_number), text]))
+      : new Map(FILTER_VALUES[name].map((value) => [value, t(`${VALUE_TEXTS[name]}.${value}`)]));
+}
+
+function Choice(props: {
+  name: FilterName;
+  values: ReadonlyMap<string, string>;
+  value: string;
+  onChange: ChangeFilters;
+}): ReactNode {
+  const { name, values, value, onChange } = props;
   const { t } = useTranslation('review');
   const group = useId();
+  if (values.size === 0) return null;
   return (
     <fieldset className="pills">
       <legend>{t(`filter.${name}`)}</legend>
-      {['', ...FILTER_VALUES[name]].map((option) => (
+      {[['', t('filter.any')] as const, ...values].map(([option, text]) => (
         <label key={option}>
           <input type="radio" name={group} checked={option === value} onChange={() => onChange({ [name]: option })} />
-          <span>{t(option === '' ? 'filter.any' : `${VALUE_TEXTS[name]}.${option}`)}</span>
+          <span>
+            <bdi>{text}</bdi>
+          </span>
         </label>
       ))}
     </fieldset>
@@ -130,12 +154,13 @@ function Choice({ name, value, onChange }: { name: FilterName; value: string; on
 /** The chosen filters; each can be removed. */
 export function FilterChips({ filters, onChange }: { filters: Filters; onChange: ChangeFilters }): ReactNode {
   const { t } = useTranslation('review');
+  const valuesOf = useFilterValues();
   const chosen = FILTER_NAMES.filter((name) => filters[name] !== '');
   if (chosen.length === 0) return null;
   return (
     <ul className="plain filter-chips" aria-label={t('filter.chosen')}>
       {chosen.map((name) => {
-        const value = t(`${VALUE_TEXTS[name]}.${filters[name]}`);
+        const value = valuesOf(name).get(filters[name]) ?? `${t(`filter.${name}`)} ${filters[name]}`;
         const text = t('filter.is', { name: t(`filter.${name}`), value });
         return (
           <li key={name} className="chip">

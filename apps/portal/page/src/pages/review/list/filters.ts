@@ -10,6 +10,8 @@ export const FILTER_VALUES = {
   emirate: [...EMIRATE_CODES, 'none'],
   age: ['hour', 'today', 'yesterday', 'week', 'over-1h', 'over-4h', 'over-1d'],
   channel: ['rest', 'webhook'],
+  /** The numbers of the account's sources, which the server knows. */
+  source: [] as string[],
 } as const;
 export type FilterName = keyof typeof FILTER_VALUES;
 export const FILTER_NAMES = Object.keys(FILTER_VALUES) as FilterName[];
@@ -17,8 +19,8 @@ export const FILTER_NAMES = Object.keys(FILTER_VALUES) as FilterName[];
 /** The first is the default and has an empty value. */
 export const SORTS = ['', 'oldest', 'total', 'emirate', 'severity'] as const;
 
-/** The texts of a filter's values. */
-export const VALUE_TEXTS: Record<FilterName, string> = {
+/** The texts of a filter's values; those of sources are their names. */
+export const VALUE_TEXTS: Record<Exclude<FilterName, 'source'>, string> = {
   severity: 'filter.severities',
   similar: 'filter.similars',
   emirate: 'emirate',
@@ -36,7 +38,7 @@ export interface Filters extends Record<FilterName, string> {
   sort: string;
 }
 
-export const NO_FILTERS = { q: '', severity: '', similar: '', emirate: '', age: '', channel: '' };
+export const NO_FILTERS = { q: '', severity: '', similar: '', emirate: '', age: '', channel: '', source: '' };
 
 /** Reads the filters from the URL's query; unknown values are ignored. */
 export function readFilters(search: string): Filters {
@@ -50,6 +52,7 @@ export function readFilters(search: string): Filters {
     emirate: oneOf('emirate', FILTER_VALUES.emirate),
     age: oneOf('age', FILTER_VALUES.age),
     channel: oneOf('channel', FILTER_VALUES.channel),
+    source: /^[1-9]\d{0,8}$/.exec(params.get('source') ?? '')?.[0] ?? '',
     sort: oneOf('sort', SORTS),
   };
 }

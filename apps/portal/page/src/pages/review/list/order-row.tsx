@@ -99,14 +99,17 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
 });
 
 /** For orders that need review their age, for others who decided and when. */
-function WhoAndWhen({ order: { channel, received_at, reviewed_at, reviewed_by } }: { order: ListedOrder }): ReactNode {
+function WhoAndWhen({ order }: { order: ListedOrder }): ReactNode {
+  const { channel, source, received_at, reviewed_at, reviewed_by } = order;
   const { t } = useTranslation('review');
   const named = reviewed_by === null ? null : actorText(t, reviewed_by);
   const reviewer =
     reviewed_by === null ? null : <bdi title={named ?? reviewed_by}>{named ?? reviewed_by.split('@')[0]}</bdi>;
   return (
     <>
-      <span className="order-channel">{reviewed_at === null ? t(`common:channel.${channel}`) : (reviewer ?? '–')}</span>
+      <span className="order-channel" title={source?.name}>
+        {reviewed_at !== null ? (reviewer ?? '–') : source ? <bdi>{source.name}</bdi> : t(`common:channel.${channel}`)}
+      </span>
       <span className="order-age">
         {reviewer && <span className="order-by">{reviewer} · </span>}
         <Ago at={reviewed_at ?? received_at} />

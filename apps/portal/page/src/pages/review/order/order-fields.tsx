@@ -58,7 +58,7 @@ export function OrderFields({ detail, editing }: { detail: OrderDetail; editing:
       <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />
       <dl className="facts-minor">
         {rowsOf(MINOR_FIELDS)}
-        <Ids order={order} source={detail?.source ?? null} />
+        <Ids order={order} />
       </dl>
       <AddChips fields={hidden} editing={editing} />
       <WarningNotes warnings={elsewhere} named />
@@ -100,7 +100,8 @@ function AddChips({ fields, editing }: { fields: FieldEntry[]; editing: Editing 
   );
 }
 
-function Ids({ order, source }: { order: ListedOrder; source: OrderDetail['source'] }): ReactNode {
+function Ids({ order }: { order: ListedOrder }): ReactNode {
+  const { source } = order;
   const { t } = useTranslation('review');
   const accountId = useAccountId();
   return (

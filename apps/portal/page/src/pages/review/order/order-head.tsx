@@ -14,12 +14,11 @@ export function OrderHead(props: {
   number: string;
   order: ListedOrder | undefined;
   fullOrder: Order | undefined;
-  sourceName: string | null;
   isWide: boolean;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode {
-  const { number, order, fullOrder, sourceName, isWide, onClose, children } = props;
+  const { number, order, fullOrder, isWide, onClose, children } = props;
   const { t } = useTranslation('review');
   return (
     <header className="row order-head">
@@ -41,7 +40,7 @@ export function OrderHead(props: {
           <span className="badge">
             <Dotted>
               {t(`common:channel.${order.channel}`)}
-              {sourceName !== null && <bdi>{sourceName}</bdi>}
+              {order.source && <bdi>{order.source.name}</bdi>}
             </Dotted>
           </span>{' '}
           <Ago at={order.received_at} />

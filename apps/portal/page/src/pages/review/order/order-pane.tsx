@@ -114,14 +114,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
       aria-busy={!detail.data && !detail.isError}
     >
       <div ref={content} className="order-content">
-        <OrderHead
-          number={number}
-          order={order}
-          fullOrder={detail.data?.order}
-          sourceName={detail.data?.source?.name ?? null}
-          isWide={isWide}
-          onClose={onClose}
-        >
+        <OrderHead number={number} order={order} fullOrder={detail.data?.order} isWide={isWide} onClose={onClose}>
           {isWide && actions}
         </OrderHead>
         <OrderViewers names={viewers} />
