@@ -76,7 +76,7 @@ interface Span {
 }
 
 /** Orders per short and long scan; fewer if the filter has a search, as the terms of each order must then be computed. */
-const SCAN_LENGTHS = { plain: [2000, 10_000], search: [500, 5000] } as const;
+const SCAN_LENGTHS = { plain: [2000, 10_000], search: [200, 1000] } as const;
 /** Max matches of the search index; more cannot be fetched and sorted in the time of a page. */
 const MAX_MATCHES = 5000;
 

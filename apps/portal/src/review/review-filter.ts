@@ -32,7 +32,7 @@ export const inState = (state: ReviewState) =>
 export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
-/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes XX microseconds. */
+/** Conditions on `orders o`, cheap ones first: computing the search terms of an order takes some 50 to 100 microseconds. */
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
   and ($8::text is null or severity = $8::text) and ($9::int is null or source_number = $9::int)
@@ -46,7 +46,7 @@ export interface PreparedFilter {
   indexQuery: string | null;
 }
 
-const FOLD = { name: 'fold-search-terms', text: 'select fold_words($1::text) as folded' };
+const FOLD = { name: 'fold-search-terms', text: 'select without_articles(fold_letters($1::text)) as folded' };
 
 export async function prepareFilter(database: Database, filter: ReviewFilter): Promise<PreparedFilter> {
   const { accountId, state, searchTerms } = filter;

@@ -19,7 +19,7 @@ const MIN_DIALLED_DIGITS = 9;
 /**
  * The `tsquery` for search terms: each is a prefix of a word of the order, or the end of its phone number.
  *
- * @param folded result of `fold_words`.
+ * @param folded result of `without_articles(fold_letters())`.
  * @returns null when it contains no word.
  */
 export function queryForSearchTerms(accountId: number, folded: string): string | null {
@@ -53,7 +53,7 @@ function queriesIn(accountId: number, text: string): string[] {
 
 function queryForWord(accountId: number, word: string): string {
   const beginning = (text: string) => `${lexeme(`${accountId}:${text}`)}:*`;
-  // Split as `with_parts` does, without articles as `fold_words` does.
+  // Split as `parts_of` does; `without_articles` knew only the first part.
   const split = word.split(/[-_/#@:]/).map((part, index) => (index === 0 ? part : part.replace(/^ال/, '')));
   const parts = split.filter((part) => part !== '');
   const last = parts.pop() ?? '';

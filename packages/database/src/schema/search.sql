@@ -1,23 +1,31 @@
 -- The words by which reviewers find orders. See docs/decisions/review.md.
 
--- How words are compared: in lower case, with ASCII digits, Arabic ones without the article, and letters that people write for each other
--- as one. Punctuation that no id contains separates words.
-create function fold_words(words text) returns text language sql immutable parallel safe
-return replace(
-  ' ' || translate(lower(words),
-    E'أإآىة٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹\t\n\r\u00a0,;()[]"،؛ـ',
-    E'ااايه01234567890123456789             '),
-  ' ال', ' ');
+-- Letters that people write for each other become one, digits become ASCII, and punctuation that no id contains becomes a space. As few
+-- calls as possible: translate() compares each letter with all of its list, and most texts are ASCII.
+create function fold_arabic(words text) returns text language sql immutable parallel safe
+return replace(replace(replace(replace(replace(replace(replace(replace(replace(
+  case when words ~ '[٠-٩۰-۹]' then translate(words, '٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹', '01234567890123456789') else words end,
+  'أ', 'ا'), 'إ', 'ا'), 'آ', 'ا'), 'ى', 'ي'), 'ة', 'ه'), 'ـ', ''), E'\u00a0', ' '), '،', ' '), '؛', ' ');
 
--- Words, and the parts of those that have some, such as an e-mail address or Al-Barsha.
-create function with_parts(words text) returns text language sql immutable parallel safe
-return words || case when words ~ '[-_/#@:]' then ' ' || translate(words, '-_/#@:', '      ') else '' end;
+create function fold_letters(words text) returns text language plpgsql immutable parallel safe as $$
+begin
+  words := regexp_replace(lower(words), '[\t\n\r,;()[\]"]', ' ', 'g');
+  return case when octet_length(words) = length(words) then words else fold_arabic(words) end;
+end
+$$;
 
--- The words of an id: the whole, what follows its first separator, and its parts, unless it is too long for anybody to search for one of
--- them, as a UUID is.
+create function without_articles(words text) returns text language sql immutable parallel safe
+return replace(' ' || words, ' ال', ' ');
+
+-- The parts of words such as an e-mail address, Al-Barsha or an id.
+create function parts_of(words text) returns text language sql immutable parallel safe
+return replace(replace(replace(replace(replace(replace(words, '-', ' '), '_', ' '), '/', ' '), '#', ' '), '@', ' '), ':', ' ');
+
+-- The words of an id: the whole, its parts, and what follows its first separator, unless it is too long for anybody to search for a part,
+-- as a UUID is.
 create function id_words(id text) returns text language sql immutable parallel safe
-return case when length(id) > 30 then id
-       else with_parts(id) || ' ' || substr(id, strpos(translate(id, '_/#@:', '-----'), '-') + 1) end;
+return case when length(id) > 30 or not id ~ '[-_/#@:]' then id
+       else id || ' ' || parts_of(id) || ' ' || substr(id, strpos(parts_of(id), ' ') + 1) end;
 
 -- The words of an order, each after its account id: after a colon, a word of the numbers or of what people remember; after a tilde, the
 -- digits of the phone number from last to first, so that its end is a prefix; after an equals sign, what the filters search for.
@@ -26,25 +34,29 @@ return case when length(id) > 30 then id
 create function order_words(
   account_id integer, source_order_id text, order_number text, customer_name text, customer_phone text, customer_email text,
   customer_id text, address text, area text, items jsonb, channel text, emirate_code text, severity text, source_number integer
-) returns tsvector language sql immutable parallel safe
-return array_to_tsvector(string_to_array(
-  account_id::text || '=' || channel || ',' || coalesce(emirate_code, 'none') || ',' || severity
-  || coalesce(' ' || account_id::text || '=' || source_number::text, '')
-  || coalesce(' ' || account_id::text || '~' || reverse(translate(split_part(customer_phone, ' ext', 1), '+ -()./', '')), '')
-  || replace(
-    fold_words(
-      id_words(source_order_id)
-      -- People search for the platform's id, without the prefix of the source.
-      || case when source_order_id ~ '^[a-z0-9-]{1,30}:' then ' ' || id_words(substr(source_order_id, strpos(source_order_id, ':') + 1)) else '' end
-      || case when order_number = source_order_id then '' else ' ' || id_words(order_number) end
-      || coalesce(' ' || id_words(customer_id), '')
-      || with_parts(
-        coalesce(' ' || customer_name, '') || coalesce(' ' || customer_email, '')
-        || coalesce(' ' || left(address, 300), '') || coalesce(' ' || area, '')
-        -- The names and SKUs of the first items.
-        || ' ' || left(jsonb_path_query_array(items, '$[0 to 19].* ? (@.type() == "string")')::text, 400))),
-    ' ', ' ' || account_id::text || ':'),
-  ' '));
+) returns tsvector language plpgsql immutable parallel safe as $$
+declare
+  words text := fold_letters(concat_ws(' ', customer_name, customer_email, left(address, 300), area,
+    -- The names and SKUs of the first items.
+    left(jsonb_path_query_array(items, '$[0 to 19].* ? (@.type() == "string")')::text, 400)));
+  -- People search for the platform's id, without the prefix of the source.
+  platform_id text := substring(source_order_id, '^[a-z0-9-]{1,30}:(.*)$');
+  id text;
+begin
+  if words ~ '[-_/#@:]' then words := words || ' ' || parts_of(words); end if;
+  foreach id in array array[source_order_id, platform_id, nullif(order_number, source_order_id), customer_id] loop
+    continue when id is null;
+    id := fold_letters(id);
+    words := words || ' ' || id_words(id);
+  end loop;
+  return array_to_tsvector(string_to_array(
+    concat(account_id, '=', channel, ',', coalesce(emirate_code, 'none'), ',', severity,
+      ' ' || account_id || '=' || source_number,
+      ' ' || account_id || '~' || reverse(translate(split_part(customer_phone, ' ext', 1), '+ -()./', '')))
+    || replace(without_articles(words), ' ', ' ' || account_id || ':'),
+    ' '));
+end
+$$;
 
 -- Words of orders that need review, filled in the background: of all of them up to the account's mark, and of some after it. Words of
 -- orders that were reviewed meanwhile may remain. No foreign key: it would lock the orders.
