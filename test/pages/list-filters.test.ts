@@ -4,10 +4,11 @@ import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
 import { becomes, currentRow, numbered, rowOf, useReviewList } from '../harness/review-page.ts';
+import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 
 const describe = describeWith('chromium');
 
-const { stack, open, review } = useReviewList();
+const { stack, api, open, review } = useReviewList();
 
 async function listed(page: Page): Promise<string[]> {
   return page.locator('.order-row .order-number').allTextContents();
@@ -40,6 +41,29 @@ describe('the filter by readiness', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Remove the filter Readiness: To check' }).click();
     await shows(page, 'R-CORRECTED', 'R-CHECK', 'R-EMPTY', 'R-READY');
+  });
+});
+
+describe('the filter by shop', () => {
+  test('lists the orders of one source under its name, also those that are found by an item', async () => {
+    const shop = await open(numbered('P-1'), numbered('P-2'));
+    const source = await createTestSource(stack, shop.account, 'shopify');
+    const body = JSON.stringify({ id: 77, name: '#1077', line_items: [{ name: 'Brass lamp', quantity: 1 }] });
+    const { body: accepted } = await deliver(api, source, body, shopifyHeaders(body));
+    await api.final(shop.account, accepted.receipt_id);
+    const page = await review(shop);
+    await shows(page, '#1077', 'P-2', 'P-1');
+    await rowOf(page, '#1077').getByText('my shopify').waitFor();
+    await page.getByRole('button', { name: 'Filters' }).click();
+    await page.getByRole('group', { name: 'Shop' }).getByRole('radio', { name: 'my shopify' }).check();
+    await shows(page, '#1077');
+    await expectAccessible(page);
+    await page.keyboard.press('Escape');
+    expect(new URL(page.url()).search).toBe(`?source=${source.source_number}`);
+    await page.getByRole('button', { name: 'Remove the filter Shop: my shopify' }).click();
+    await shows(page, '#1077', 'P-2', 'P-1');
+    await page.getByRole('searchbox').fill('lamp');
+    await shows(page, '#1077');
   });
 });
 
