@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from '@jest/globals';
+import { NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { startConsumer } from '@orders/queue/start-consumer.ts';
@@ -91,7 +92,7 @@ describeQueues('the queue on %s', (kind) => {
     const queueOutage = createOutageLog(logger, 'queue', 'test');
     const sweepOnce = () =>
       sweep(
-        { database, producer, processWakeUps, queueOutage, leaseMs: 10_000, metrics, logger },
+        { database, bound: NO_LOWER_BOUND, producer, processWakeUps, queueOutage, leaseMs: 10_000, metrics, logger },
         new AbortController().signal,
       );
     const overdue = (accountId: number, name: string) =>

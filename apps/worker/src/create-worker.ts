@@ -1,5 +1,6 @@
 import { closeDatabase, openDatabase, poolState } from '@orders/database/connect.ts';
 import { createFailureLog, type FailureLog } from '@orders/database/failure-log.ts';
+import { rememberLowerBound } from '@orders/database/lower-bound.ts';
 import { checkSchema, untilSchema } from '@orders/database/schema-state.ts';
 import { openProducer } from '@orders/queue/open-producer.ts';
 import { untilQueue } from '@orders/queue/queue-state.ts';
@@ -22,7 +23,7 @@ import { createMetrics } from './metrics.ts';
 import { processBatch } from './process-batch.ts';
 import { createPublisher, PUBLISH_INTERVAL_MS } from './publish-events.ts';
 import { createRecordFailure } from './record-failure.ts';
-import { sweep } from './sweep.ts';
+import { SWEEPS_PER_FULL, sweep } from './sweep.ts';
 import type { BatchTrace } from './trace-batch.ts';
 import { logFields } from './trace-batch.ts';
 import { createWriteBatch } from './write-batch.ts';
@@ -61,7 +62,8 @@ export function createWorker(config: WorkerConfig, { logger }: { logger: Logger 
   const publishFailures = createFailureLog(database, logger, 'publishing events', 'events wait for the next round');
   const chainFailures = createFailureLog(database, logger, 'chaining audit events', 'they wait for the next round');
   const queueOutage = createOutageLog(logger, 'queue', 'workers take overdue receipts from Postgres');
-  const sweepDeps = { database, producer, processWakeUps, queueOutage, leaseMs, metrics, logger };
+  const bound = rememberLowerBound(SWEEPS_PER_FULL);
+  const sweepDeps = { database, bound, producer, processWakeUps, queueOutage, leaseMs, metrics, logger };
   const publish = createPublisher(database, metrics);
   const maintenance = createMaintenance(config, { metrics, logger });
   let consumers: Consumer[] = [];

@@ -1,5 +1,9 @@
 import type { Database } from '@orders/database/connect.ts';
+import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
+
+/** A transaction that ends within this time after it added a row to a queue is found by the next round. */
+export const LATE_SECONDS = 2;
 
 const DISPATCH = {
   name: 'dispatch-orders',
@@ -11,7 +15,7 @@ with publisher as materialized (
 ), due as materialized (
   select u.* from publisher cross join lateral (
     select account_id, order_id, due_at from undispatched_orders
-    where due_at <= clock_timestamp() order by due_at, order_id limit $1::int
+    where due_at <= clock_timestamp() and due_at >= coalesce($2::timestamptz, '-infinity') order by due_at, order_id limit $1::int
     for update skip locked
   ) as u
 ), taken as (
@@ -44,7 +48,9 @@ with publisher as materialized (
   order by l.place
 )
 select count(*)::int as count,
-       count(*) filter (where is_cancellation) = $1::int or count(*) filter (where not is_cancellation) = $1::int as "hasMore"
+       count(*) filter (where is_cancellation) = $1::int or count(*) filter (where not is_cancellation) = $1::int as "hasMore",
+       case when exists (select from publisher) and count(*) filter (where not is_cancellation) < $1::int
+            then (now() - interval '${LATE_SECONDS} seconds')::text end as "emptyBefore"
 from listed`,
 };
 
@@ -54,11 +60,16 @@ const MAX_DISPATCHED = 1000;
 /**
  * Gives positions in `dispatch_log` to confirmed orders whose undo time is over, and to requests to cancel dispatched orders. Does nothing
  * while another process publishes.
+ *
+ * @param bound of `undispatched_orders`.
  */
 export async function dispatchOrders(
   database: Database,
   limit = MAX_DISPATCHED,
+  bound: LowerBound = NO_LOWER_BOUND,
 ): Promise<{ count: number; hasMore: boolean }> {
-  const [row] = await run<{ count: number; hasMore: boolean }>(database, DISPATCH, [limit]);
-  return row as { count: number; hasMore: boolean };
+  type Row = { count: number; hasMore: boolean; emptyBefore: string | null };
+  const [{ emptyBefore, ...round }] = (await run<Row>(database, DISPATCH, [limit, bound.next()])) as [Row];
+  bound.move(emptyBefore);
+  return round;
 }

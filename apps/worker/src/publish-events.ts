@@ -1,9 +1,10 @@
 import type { Database } from '@orders/database/connect.ts';
+import { type LowerBound, NO_LOWER_BOUND, rememberLowerBound } from '@orders/database/lower-bound.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
-import { dispatchOrders } from './dispatch-orders.ts';
+import { dispatchOrders, LATE_SECONDS } from './dispatch-orders.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-const IS_DUE = 'due_at <= now()';
+const IS_DUE = "due_at <= now() and due_at >= coalesce($4::timestamptz, '-infinity')";
 
 const PUBLISH = {
   name: 'publish-events',
@@ -60,7 +61,11 @@ with publisher as materialized (
   ) as r on true
 )
 select coalesce(sum(count), 0)::int as count, coalesce(max(count) = $1::int or sum(count) = $2::int, false) as "hasMore",
-       (select account_id from due order by account_id <= $3::int desc, account_id desc limit 1) as "lastAccountId"
+       (select account_id from due order by account_id <= $3::int desc, account_id desc limit 1) as "lastAccountId",
+       (select least(now() - interval '${LATE_SECONDS} seconds', min(due_at))::text from publisher left join (
+          select due_at from first_left union all select due_at from due where account_id not in (select account_id from counters)
+        ) as left_over on true
+        having count(*) > 0) as "emptyBefore"
 from counted`,
 };
 
@@ -80,18 +85,25 @@ export interface PublishedRound {
  *
  * @param limits max events of each account, and of all.
  * @param after the account after which the round begins.
+ * @param bound of `unpublished_events`.
  */
 export async function publishEvents(
   database: Database,
   limits: { perAccount: number; total: number },
   after: number,
+  bound: LowerBound = NO_LOWER_BOUND,
 ): Promise<PublishedRound> {
-  const [row] = await run<PublishedRound>(database, PUBLISH, [limits.perAccount, limits.total, after]);
-  return row as PublishedRound;
+  type Row = PublishedRound & { emptyBefore: string | null };
+  const parameters = [limits.perAccount, limits.total, after, bound.next()];
+  const [{ emptyBefore, ...round }] = (await run<Row>(database, PUBLISH, parameters)) as [Row];
+  if (!round.hasMore) bound.move(emptyBefore);
+  return round;
 }
 
 /** Interval between rounds in milliseconds; the largest part of the time until an event can be read. */
 export const PUBLISH_INTERVAL_MS = 200;
+/** One in so many rounds looks for rows that appeared late. */
+const ROUNDS_PER_FULL = 25;
 /** Max events of one round: of each account, so that none delays the others, and of all, so that a round ends in time. */
 const LIMITS = { perAccount: 500, total: 2000 };
 /** After a round that failed, the limits are divided: its events may be so large that the statement takes too long. */
@@ -104,15 +116,17 @@ export function createPublisher(
 ): (stopping: AbortSignal) => Promise<void> {
   let after = 0;
   let divisor = 1;
+  const undispatched = rememberLowerBound(ROUNDS_PER_FULL);
+  const unpublished = rememberLowerBound(ROUNDS_PER_FULL);
 
   async function publishRound(): Promise<boolean> {
-    const dispatched = await dispatchOrders(database);
+    const dispatched = await dispatchOrders(database, undefined, undispatched);
     const limits = {
       perAccount: Math.ceil(LIMITS.perAccount / divisor),
       total: Math.ceil(LIMITS.total / divisor),
     };
     try {
-      const { count, hasMore, lastAccountId } = await publishEvents(database, limits, after);
+      const { count, hasMore, lastAccountId } = await publishEvents(database, limits, after, unpublished);
       metrics.publishedEvents.inc(count);
       after = lastAccountId ?? after;
       divisor = Math.max(divisor / 2, 1);

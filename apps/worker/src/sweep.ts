@@ -1,4 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
+import type { LowerBound } from '@orders/database/lower-bound.ts';
 import { isReachable } from '@orders/database/schema-state.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { LANES, type WakeUp } from '@orders/queue/wake-up.ts';
@@ -9,6 +10,8 @@ import { countReceipts, MAX_RECEIPTS } from './coalesce-wake-ups.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { settleBatch, sweepOutbox } from './receipts/outbox.ts';
 
+/** One in so many sweeps looks for rows that appeared late. */
+export const SWEEPS_PER_FULL = 10;
 /** Max outbox rows that are taken at once. */
 const MAX_ROWS = 100;
 /** With this many jobs waiting, most overdue receipts have a job, which another consumer is about to take. */
@@ -16,6 +19,8 @@ const LONG_QUEUE = 100;
 
 interface SweepDeps {
   database: Database;
+  /** Of what is due in the outbox. */
+  bound: LowerBound;
   producer: Pick<Producer, 'depth'>;
   processWakeUps: (wakeUps: WakeUp[]) => Promise<void>;
   queueOutage: OutageLog;
@@ -32,10 +37,10 @@ interface SweepDeps {
  * @throws when Postgres is unavailable.
  */
 export async function sweep(deps: SweepDeps, stopping: AbortSignal): Promise<void> {
-  const { database, leaseMs, metrics, logger } = deps;
+  const { database, bound, leaseMs, metrics, logger } = deps;
   const onlyOneRound = await isQueueLong(deps);
   for (let rows = MAX_ROWS; rows === MAX_ROWS && !stopping.aborted; ) {
-    const overdue = await sweepOutbox(database, MAX_ROWS, leaseMs);
+    const overdue = await sweepOutbox(database, MAX_ROWS, leaseMs, bound);
     const receipts = countReceipts(overdue);
     if (receipts > 0) logger.info('overdue receipts taken from the outbox', { batches: overdue.length, receipts });
     metrics.swept.inc(receipts);

@@ -1,4 +1,5 @@
 import { closeDatabase, openDatabase } from '@orders/database/connect.ts';
+import { rememberLowerBound } from '@orders/database/lower-bound.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { cachedRead } from '@orders/runtime/concurrency/cached-read.ts';
 import { metricsOf, type Registry } from '@orders/runtime/observability/metrics.ts';
@@ -7,6 +8,8 @@ import { type Archiving, type DatabaseUse, readArchiving, readDatabaseUse } from
 import { type Load, readLoad } from './read-load.ts';
 import { readStalls, type Stalls } from './read-stalls.ts';
 
+/** One in so many reads of a queue begins at its beginning. */
+const READS_PER_FULL = 4;
 /** Min time between queries, regardless of how often the metrics are scraped. */
 const REFRESH_MS = 5000;
 /** Rare because Postgres calls stat on every file of the database to sum up its size. */
@@ -98,14 +101,16 @@ export function exposeLoad(registry: Registry, config: LoadConfig, producer: Pro
       });
   }
 
-  const getStalls = cached(() => readStalls(database));
+  const stallsBound = rememberLowerBound(READS_PER_FULL);
+  const loadBounds = { due: rememberLowerBound(READS_PER_FULL), batches: rememberLowerBound(READS_PER_FULL) };
+  const getStalls = cached(() => readStalls(database, stallsBound));
   const getLanes = cached(() => producer.lanes());
   const jobCount = (state: 'waiting' | 'active') => async () =>
     (await getLanes())?.reduce((sum, lane) => sum + lane[state], 0) ?? null;
 
   expose(
     LOAD,
-    cached(() => readLoad(database)),
+    cached(() => readLoad(database, loadBounds)),
   );
   expose(STALLS, getStalls);
   expose(

@@ -1,4 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
+import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
 
 /** What delays dispatching and vacuum, and what waits for a person, in seconds; 0 if nothing does. */
@@ -22,7 +23,13 @@ export interface Stalls {
   failingEndpoints: number;
 }
 
+/** A row is in a queue this long after it was due, if it is committed late. */
+const LATE_SECONDS = 5;
+
 const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
+
+/** Rows of the queues that a read can pass over: see `LowerBound`. */
+const IS_LEFT = "due_at >= coalesce($1::timestamptz, '-infinity')";
 
 const READ = {
   name: 'read-stalls',
@@ -37,7 +44,9 @@ select case when sees_all then (
   select ${AGE('min(xact_start)')} from pg_stat_activity
   where backend_xid is null and backend_xmin is not null and backend_type = 'client backend' and pid <> pg_backend_pid()
 ) end as "oldestReadingSeconds", (
-  select ${AGE('min(due_at)')} from (select due_at from undispatched_orders order by due_at limit 1) as oldest
+  select ${AGE('min(due_at)')} from (
+    select due_at from undispatched_orders where ${IS_LEFT} order by due_at limit 1
+  ) as oldest
 ) as "dispatchDelaySeconds", (
   select ${AGE('min(requested_at)')} from (
     select requested_at from cancellation_requests where closed_at is null order by requested_at limit 1
@@ -45,7 +54,7 @@ select case when sees_all then (
 ) as "oldestCancellationRequestSeconds", (
   select ${AGE('min(oldest.due_at)')} from event_logs l
   cross join lateral (
-    select due_at from unpublished_events where account_id = l.account_id order by due_at limit 1
+    select due_at from unpublished_events where account_id = l.account_id and ${IS_LEFT} order by due_at limit 1
   ) as oldest
 ) as "oldestUnpublishedEventSeconds", (
   select ${AGE('min(next.happened_at)')} from endpoints e
@@ -57,7 +66,14 @@ select case when sees_all then (
   select ${AGE('min(queued_at)')} from (
     select queued_at from unchained_audit_events order by event_id limit 1
   ) as oldest
-) as "oldestUnchainedAuditEventSeconds", counted.*
+) as "oldestUnchainedAuditEventSeconds", (
+  select least(min(due_at), now() - interval '${LATE_SECONDS} seconds')::text from (
+    (select due_at from undispatched_orders where ${IS_LEFT} order by due_at limit 1)
+    union all select due_at from event_logs l cross join lateral (
+      select due_at from unpublished_events where account_id = l.account_id and ${IS_LEFT} order by due_at limit 1
+    ) as oldest
+  ) as left_over
+) as "firstDue", counted.*
 from (select pg_has_role('pg_read_all_stats', 'usage') as sees_all) as role
 cross join (
   select count(*)::int as "enabledEndpoints", count(failing_since)::int as "failingEndpoints" from endpoints where disabled is null
@@ -65,7 +81,9 @@ cross join (
 };
 
 /** Its cost grows with the numbers of event logs and endpoints, and not with the stored data. @throws {pg.DatabaseError} or the connection's error. */
-export async function readStalls(database: Database): Promise<Stalls> {
-  const [stalls] = await run<Stalls>(database, READ, []);
-  return stalls as Stalls;
+export async function readStalls(database: Database, bound: LowerBound = NO_LOWER_BOUND): Promise<Stalls> {
+  type Row = Stalls & { firstDue: string };
+  const [{ firstDue, ...stalls }] = (await run<Row>(database, READ, [bound.next()])) as [Row];
+  bound.move(firstDue);
+  return stalls;
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
+import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
 
@@ -11,20 +12,28 @@ export interface Batch {
 /** Overdue rows among which those to take are chosen; oldest first. */
 const CHOSEN_AMONG = 2000;
 
+/** A row that is locked, or committed later than this after it was due, is found by a full scan. */
+const LATE_SECONDS = 5;
+
 const SWEEP = {
   name: 'sweep-outbox',
   text: `
 with due as materialized (
   select row_id, due_at, row_number() over (partition by account_ids[1] order by due_at) as turn
-  from (select ctid as row_id, account_ids, due_at from outbox where due_at <= now() order by due_at limit ${CHOSEN_AMONG}) as oldest
+  from (select ctid as row_id, account_ids, due_at from outbox
+        where due_at <= now() and due_at >= coalesce($3::timestamptz, '-infinity') order by due_at limit ${CHOSEN_AMONG}) as oldest
 ), taken as materialized (
   select ctid as row_id from outbox
   where ctid = any(array(select row_id from due order by turn, due_at limit $1::int))
   for update skip locked
+), swept as (
+  update outbox set due_at = now() + $2::int * interval '1 ms'
+  where ctid = any(array(select row_id from taken))
+  returning batch_id, receipt_ids
 )
-update outbox set due_at = now() + $2::int * interval '1 ms'
-where ctid = any(array(select row_id from taken))
-returning batch_id as "batchId", receipt_ids as "receiptIds"`,
+select batch_id as "batchId", receipt_ids as "receiptIds", null as "emptyBefore" from swept
+union all
+select null, null, (now() - interval '${LATE_SECONDS} seconds')::text`,
 };
 
 /**
@@ -33,8 +42,16 @@ returning batch_id as "batchId", receipt_ids as "receiptIds"`,
  *
  * @returns them in the order in which they were received.
  */
-export async function sweepOutbox(database: Database, limit: number, leaseMs: number): Promise<Batch[]> {
-  const batches = await run<Batch>(database, SWEEP, [limit, leaseMs]);
+export async function sweepOutbox(
+  database: Database,
+  limit: number,
+  leaseMs: number,
+  bound: LowerBound = NO_LOWER_BOUND,
+): Promise<Batch[]> {
+  type Row = Partial<Batch> & { emptyBefore: string | null };
+  const rows = await run<Row>(database, SWEEP, [limit, leaseMs, bound.next()]);
+  const batches = rows.flatMap(({ batchId, receiptIds }) => (batchId && receiptIds ? [{ batchId, receiptIds }] : []));
+  if (batches.length < limit) bound.move(rows.find(({ emptyBefore }) => emptyBefore !== null)?.emptyBefore ?? null);
   return batches.sort((a, b) => (a.batchId < b.batchId ? -1 : 1));
 }
 
