@@ -79,7 +79,7 @@ begin
   grant select (due_at) on undispatched_orders to orders_intake;
   grant select (account_id, source_order_id, order_id) on order_keys to orders_intake;
   -- It cancels orders by these functions alone.
-  grant execute on function cancel_orders(integer, integer, integer, text[], text[]),
+  grant execute on function cancel_orders(integer, bigint, integer, text[], text[]),
     cancel_order_of_source(integer, integer, text, timestamptz) to orders_intake;
   grant select (requested_at, closed_at) on cancellation_requests to orders_intake;
   -- It serves the events of an account. Database functions record them.

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { APP_ROLES, grantAppRoles } from '@orders/cli/grant-roles.ts';
 import type { Database } from '@orders/database/connect.ts';
+import { migrate } from '@orders/database/migrate.ts';
+import { migrateQueue } from '@orders/queue/bullmq.ts';
 import { dropDatabase } from '@orders/test-services/databases.ts';
 import { connectionOf, openKnex } from '@orders/test-services/open-knex.ts';
 import type { Knex } from 'knex';
@@ -51,7 +53,8 @@ function throughPooler(directUrl: string): string {
   return url.href;
 }
 
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** @param installation the number of a database that is made anew, not copied. */
+export async function createTestDatabase({ installation }: { installation?: number } = {}): Promise<TestDatabase> {
   const template = new URL(process.env.TEST_DATABASE_URL as string);
   const name = `test_${randomBytes(6).toString('hex')}`;
   const maintenance = new URL(template);
@@ -61,12 +64,18 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   // Postgres cannot copy a template while another session copies it.
   await client.query('select pg_advisory_lock(1)');
   // Copying the files takes half as long as copying by the write-ahead log.
-  await client.query(`create database ${name} template "${template.pathname.slice(1)}" strategy file_copy`);
+  const copied = installation === undefined ? `template "${template.pathname.slice(1)}" strategy file_copy` : '';
+  await client.query(`create database ${name} ${copied}`);
   await client.end();
   const direct = new URL(template);
   direct.pathname = `/${name}`;
   const url = throughPooler(direct.href);
   const knex = openKnex({ url, applicationName: 'orders test' });
+  if (installation !== undefined) {
+    await migrate(connectionOf(knex), { installation });
+    await migrateQueue(direct.href);
+    if (process.env.TEST_ROLES === 'on') await grantAppRoles(connectionOf(knex));
+  }
   return closeAtEnd({
     url,
     directUrl: direct.href,

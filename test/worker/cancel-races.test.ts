@@ -18,7 +18,7 @@ const BY = 'reviewer@shop.example';
 /** Without a sweep that could write an order before the test lets it. */
 const ONE_BY_ONE = { WORKER_CONCURRENCY: '1', SWEEP_INTERVAL: '10m' };
 /** The arguments of the function by which intake cancels. */
-const CANCEL_ORDERS = 'cancel_orders(integer, integer, integer, text[], text[])';
+const CANCEL_ORDERS = 'cancel_orders(integer, bigint, integer, text[], text[])';
 /** One intake decides an account's cancellations one request at a time. */
 let otherIntake: RunningIntake;
 let holds: Hold[] = [];

@@ -9,6 +9,7 @@ import {
 } from '@orders/runtime/config/environment.ts';
 import {
   databaseEnvironment,
+  installationNumber,
   type PartitionWidth,
   partitionWidth,
   processEnvironment,
@@ -17,7 +18,6 @@ import {
   secretsEnvironment,
   senderEnvironment,
 } from '@orders/runtime/config/settings.ts';
-
 /** The commands' settings, from the environment or, in development, from the files that `npm start` writes to `.local`. */
 export interface CliConfig {
   DATABASE_URL: string;
@@ -30,6 +30,8 @@ export interface CliConfig {
   INTAKE_URL?: string;
   /** Hosts of endpoints for which http and private addresses are allowed. */
   CALLBACK_ALLOW: string[];
+  /** Of an empty database that `migrate` prepares; 0 to 8,999. */
+  INSTALLATION_NUMBER?: number;
   /** Of the partitions of receipts and bodies that `migrate` creates. */
   PARTITION_WIDTH: PartitionWidth;
   /** The age of orders that `archive` stores and drops, in milliseconds; without it, orders are kept. */
@@ -56,6 +58,7 @@ const SCHEMA = {
   PORTAL_URL: webOrigin.optional(),
   INTAKE_URL: senderEnvironment.ORDERS_URL,
   CALLBACK_ALLOW: callbackHosts,
+  INSTALLATION_NUMBER: installationNumber,
   PARTITION_WIDTH: partitionWidth,
   ORDER_RETENTION: optionalDuration('36500d'),
   INTAKE_DB_PASSWORD: randomSecret,

@@ -35,6 +35,8 @@ Environment:
   PORTAL_URL    the portal's address for browsers, for users invite
   INTAKE_URL    intake's address for senders, for sources
   CALLBACK_ALLOW  hosts at which endpoints may be private and use http, for endpoints
+  INSTALLATION_NUMBER
+                   0 to 8999, for migrate of an empty database: which of several installations it is
   PARTITION_WIDTH  day, week or month, for migrate: how long a partition of receipts is
   ORDER_RETENTION  the age of the orders that archive stores and drops, such as 730d
   ORDERS_URL    the service, for send, cancel and events follow

@@ -36,6 +36,8 @@ export async function planMigrations(connection: Connection): Promise<MigrationP
 interface MigrateOptions {
   /** Names of migrations that ran with different SQL and were verified by hand; their checksums are replaced. */
   acceptDrift?: readonly string[];
+  /** The number of the installation, 0 to 8,999; it counts for an empty database alone. */
+  installation?: number;
   /** Of the partitions that it creates. */
   partitionWidth?: PartitionWidth;
 }
@@ -51,7 +53,7 @@ interface MigrateOptions {
 export async function runMigrations(
   database: Database,
   migrations: readonly Migration[],
-  { acceptDrift = [], partitionWidth = 'week' }: MigrateOptions = {},
+  { acceptDrift = [], installation = 0, partitionWidth = 'week' }: MigrateOptions = {},
 ): Promise<string[]> {
   return inTransaction(database, async (guard) => {
     await acquireMigrationLock(guard);
@@ -61,7 +63,11 @@ export async function runMigrations(
     const pooled = knex({ client: 'pg', connectionPool: database.pool, log: SILENT });
     await prepareChecksums(pooled);
     for (const migration of migrations) if (drift.includes(migration.name)) await recordChecksum(pooled, migration);
-    const config = { tableName: RAN, migrationSource: sourceOf(migrations), disableMigrationsListValidation: true };
+    const config = {
+      tableName: RAN,
+      migrationSource: sourceOf(migrations, installation),
+      disableMigrationsListValidation: true,
+    };
     // knex's lock outlives a killed process, ours does not. We hold ours, so a stale one of knex can be cleared.
     await pooled.migrate.forceFreeMigrationsLock(config);
     const ran: string[] = [];
@@ -79,14 +85,14 @@ export async function runMigrations(
 /** knex would write to the console what it also throws. */
 const SILENT: Knex.Logger = { warn() {}, error() {}, deprecate() {}, debug() {} };
 
-function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migration> {
+function sourceOf(migrations: readonly Migration[], installation: number): Knex.MigrationSource<Migration> {
   return {
     getMigrations: async () => [...migrations],
     getMigrationName: ({ name }) => name,
     getMigration: async (migration) => ({
       config: { transaction: typeof migration.up === 'string' },
       up: async (connection) => {
-        await runMigration(connection, migration);
+        await runMigration(connection, migration, installation);
         await recordChecksum(connection, migration);
       },
       down: async () => {
@@ -96,8 +102,9 @@ function sourceOf(migrations: readonly Migration[]): Knex.MigrationSource<Migrat
   };
 }
 
-async function runMigration(connection: Knex, { up }: Migration): Promise<void> {
+async function runMigration(connection: Knex, { up }: Migration, installation: number): Promise<void> {
   if (typeof up === 'string') {
+    await connection.raw("select set_config('orders.installation', ?, true)", [String(installation)]);
     await connection.raw(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await connection.raw(withoutBindings(up));
     return;

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { migrate as migrateSchema, planMigrations } from '@orders/database/migrate.ts';
 import { type MigrationPlan, SchemaDriftError } from '@orders/database/migration-record.ts';
-import type { Connection } from '@orders/database/run.ts';
+import { type Connection, run } from '@orders/database/run.ts';
 import { type CommandSpec, option } from '../command.ts';
 import type { CliConfig } from '../config.ts';
 import { Failure, UsageError } from '../errors.ts';
@@ -32,7 +32,7 @@ export const migrate: CommandSpec = {
       return [planned, describePlan(planned)];
     }
     const settings = await config();
-    const migrations = await withDatabase((database) => runMigrations(database, acceptDrift, settings.PARTITION_WIDTH));
+    const migrations = await withDatabase((database) => runMigrations(database, acceptDrift, settings));
     const queue = await prepareQueue(settings.QUEUE_URL);
     // Last, as the roles may need privileges on the queue's tables.
     const roles = await withDatabase((database) => prepareRoles(database, settings));
@@ -44,7 +44,7 @@ export const migrate: CommandSpec = {
 async function runMigrations(
   database: Database,
   acceptDrift: readonly string[],
-  partitionWidth: CliConfig['PARTITION_WIDTH'],
+  { INSTALLATION_NUMBER, PARTITION_WIDTH }: CliConfig,
 ): Promise<string[]> {
   if (acceptDrift.length > 0) {
     const { drift } = await planMigrations(database);
@@ -54,7 +54,13 @@ async function runMigrations(
       );
   }
   try {
-    return await migrateSchema(database, { acceptDrift, partitionWidth });
+    const options = { acceptDrift, partitionWidth: PARTITION_WIDTH };
+    const ran = await migrateSchema(database, {
+      ...options,
+      ...(INSTALLATION_NUMBER && { installation: INSTALLATION_NUMBER }),
+    });
+    await requireInstallation(database, INSTALLATION_NUMBER);
+    return ran;
   } catch (error) {
     if (!(error instanceof SchemaDriftError)) throw error;
     const names = error.migrations.join(', ');
@@ -64,6 +70,14 @@ async function runMigrations(
         `(docs/operating/upgrade.md, "Schema drift"), then: orders migrate ${accept}`,
     );
   }
+}
+
+async function requireInstallation(database: Connection, number: number | undefined): Promise<void> {
+  const [stored] = await run<{ number: number }>(database, 'select number from installation');
+  if (number !== undefined && number !== stored?.number)
+    throw new Failure(
+      `This is the database of installation ${stored?.number}, which stays: set INSTALLATION_NUMBER to it, or leave it out.`,
+    );
 }
 
 /** The plan in plain text. */

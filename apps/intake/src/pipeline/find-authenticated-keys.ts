@@ -57,7 +57,7 @@ const TOUCH = {
   name: 'touch-key',
   text: `
 update api_keys set last_used_at = now()
-where account_id = $1::int and key_id = $2::int and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
+where account_id = $1::int and key_id = $2::bigint and (last_used_at is null or last_used_at < now() - interval '1 minute')`,
 };
 
 /** Records the use of a key, to the minute. */

@@ -31,7 +31,7 @@ const RECORD = {
   name: 'record-rejected',
   text: `
 insert into rejected_deliveries (account_id, channel, code, diagnosis, request_id, key_id, body_bytes, errors, more, source_number)
-select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $8::jsonb[], $9::int[], $10::int[])`,
+select * from unnest($1::int[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::int[], $8::jsonb[], $9::int[], $10::int[])`,
 };
 
 /** Adds rejections to the logs of their accounts. */

@@ -26,7 +26,7 @@ export class OrdersBusy extends Error {
 
 const CANCEL = {
   name: 'cancel-orders',
-  text: 'select * from cancel_orders($1::int, $2::int, $3::int, $4::text[], $5::text[])',
+  text: 'select * from cancel_orders($1::int, $2::bigint, $3::int, $4::text[], $5::text[])',
 };
 
 const CANCEL_OF_SOURCE = {

@@ -22,7 +22,7 @@ from unnest($1::int[], $2::bigint[]) as wanted(account_id, order_id)
 join orders o using (account_id, order_id)
 union all
 select 'key:' || k.key_id, k.name, k.last_four
-from unnest($3::int[], $4::int[]) as wanted(account_id, key_id)
+from unnest($3::int[], $4::bigint[]) as wanted(account_id, key_id)
 join api_keys k using (account_id, key_id)
 union all
 select 'source:' || s.source_number, s.name, null

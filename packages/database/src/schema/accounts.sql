@@ -20,7 +20,7 @@ create table accounts (
 
 create table api_keys (
   account_id       integer not null references accounts,
-  key_id           integer generated always as identity,
+  key_id           bigint generated always as identity,
   name             text not null,
   -- SHA-256 of 43 random characters.
   key_hash         bytea not null,
@@ -43,7 +43,7 @@ create index api_keys_by_hash on api_keys (key_hash);
 -- Signing is enabled for an account while it has a secret that has not expired.
 create table signing_secrets (
   account_id   integer not null references accounts,
-  secret_id    integer generated always as identity,
+  secret_id    bigint generated always as identity,
   -- The secret, encrypted.
   sealed       bytea not null,
   created_at   timestamptz not null default now(),

@@ -34,7 +34,7 @@ $$;
 -- reason or null for each of them. Returns the outcome of each order that exists, by the position of its id. The cancellations of all
 -- others are held.
 -- Raises lock_not_available after half a second, and serialization_failure if it must be called again.
-create function cancel_orders(for_account integer, by_key integer, by_source integer, ids text[], reasons text[])
+create function cancel_orders(for_account integer, by_key bigint, by_source integer, ids text[], reasons text[])
 returns table (ordinal bigint, outcome text, "orderId" bigint)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
 declare
@@ -117,7 +117,7 @@ begin
   end if;
 end
 $$;
-revoke all on function cancel_orders(integer, integer, integer, text[], text[]) from public;
+revoke all on function cancel_orders(integer, bigint, integer, text[], text[]) from public;
 
 -- cancel_orders for one delivery of a source.
 create function cancel_order_of_source(for_account integer, by_source integer, id text, modified_at timestamptz)

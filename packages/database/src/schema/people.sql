@@ -30,7 +30,7 @@ create index memberships_by_account on memberships (account_id, user_id);
 
 -- One-time links for future users, and for users who join another account or set a new password.
 create table invitations (
-  invitation_id integer generated always as identity primary key,
+  invitation_id bigint generated always as identity primary key,
   -- SHA-256 of a random number.
   token_hash    bytea not null unique,
   email         text not null check (email = lower(email)),
@@ -50,7 +50,7 @@ create table invitations (
 
 -- Changes to operators that wait for the approval of another operator. The audit trail records the decisions.
 create table operator_changes (
-  change_id      integer generated always as identity primary key,
+  change_id      bigint generated always as identity primary key,
   kind           text not null check (kind in ('invite', 'reset_password', 'remove', 'end_sessions', 'reset_second_factor')),
   email          text not null check (email = lower(email)),
   -- Null for an address without a user.

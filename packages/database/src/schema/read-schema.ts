@@ -23,6 +23,7 @@ const SUBJECTS = [
   'erasure',
   'activity',
   'compression',
+  'installation',
 ] as const;
 
 /** The SQL that creates the whole schema in an empty database. */

@@ -9,7 +9,7 @@ create table rejected_deliveries (
   diagnosis     text,
   request_id    text not null,
   -- A rejected delivery has a key or a source.
-  key_id        integer,
+  key_id        bigint,
   source_number integer,
   body_bytes    integer,
   -- [{pointer, code}] of a validation_failed.

@@ -6,6 +6,9 @@ import { duration, wholeNumber } from './environment.ts';
 /** How long a partition of receipts and bodies is. */
 export type PartitionWidth = 'day' | 'week' | 'month';
 
+/** Which of several installations a database belongs to: ids of 8,999 ranges of 10^12 are below 2^53. */
+export const installationNumber = Joi.number().integer().min(0).max(8999);
+
 export const partitionWidth: Joi.Schema = Joi.valid('day', 'week', 'month').default('week');
 
 /** Settings of the CLI's commands for senders. */

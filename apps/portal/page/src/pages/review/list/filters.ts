@@ -52,7 +52,7 @@ export function readFilters(search: string): Filters {
     emirate: oneOf('emirate', FILTER_VALUES.emirate),
     age: oneOf('age', FILTER_VALUES.age),
     channel: oneOf('channel', FILTER_VALUES.channel),
-    source: /^[1-9]\d{0,8}$/.exec(params.get('source') ?? '')?.[0] ?? '',
+    source: /^[1-9]\d{0,9}$/.exec(params.get('source') ?? '')?.[0] ?? '',
     sort: oneOf('sort', SORTS),
   };
 }
