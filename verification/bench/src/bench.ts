@@ -21,6 +21,9 @@ export interface Options {
   cycles: number;
   keys: number;
   receipts: number;
+  months: number;
+  monthOrders: number;
+  waiting: number;
   image?: string;
   json?: string;
   chart?: string;

@@ -10,6 +10,7 @@ import { makeOrder } from '../load/make-order.ts';
 import { percentile } from '../measure/statistics.ts';
 import { type Running, withOurs } from '../start-contestant.ts';
 import { addKeys, age, countExpired, countOldPartitions, hotShare, pagesRead } from './age.ts';
+import { describeYear, passYear } from './year.ts';
 
 /** The maintenance of one cycle under load. Times are seconds from the start of the worker. */
 interface Cycle {
@@ -28,18 +29,25 @@ const TIMEOUT_SECONDS = 120;
 /** Simulates TTLs of idempotency keys and weeks of receipts with rows of old times, while orders with keys arrive. */
 export const aging: Bench = {
   name: 'aging',
-  description: 'Simulates TTLs of idempotency keys and weeks of receipts under load, and measures maintenance.',
+  description:
+    'Lets a year of orders pass, archives and erases, and then TTLs of idempotency keys and weeks of receipts under load, and measures maintenance.',
   options: [
     SECONDS,
     ['--cycles <number>', 'number of cycles of one TTL and two weeks', 3],
     ['--keys <number>', 'idempotency keys added in each cycle, half of them expired', 100_000],
     ['--receipts <number>', 'receipts in each dropped week', 20_000],
+    ['--months <number>', 'months of orders', 12],
+    ['--month-orders <number>', 'orders of each month', 80_000],
+    ['--waiting <number>', 'orders of one account that need review', 100_000],
   ],
   run: (services, options) =>
     withOurs(
       services,
       (running) =>
         withKnex({ url: running.databaseUrl, applicationName: 'orders bench' }, async (knex) => {
+          printProgress(`${options.months} months pass …`);
+          const year = await passYear(running, knex, options);
+          printProgress(`    ${describeYear(year)}`);
           const cycles: Cycle[] = [];
           while (cycles.length < options.cycles) {
             printProgress(`Cycle ${cycles.length + 1} of ${options.cycles}: one TTL and two weeks pass …`);
@@ -47,12 +55,15 @@ export const aging: Bench = {
             printProgress(`    ${describeCycle(cycles.at(-1) as Cycle)}`);
           }
           const share = await hotShare(knex);
-          const lines = cycles.map((cycle, index) => `cycle ${index + 1}: ${describeCycle(cycle)}`);
+          const lines = [
+            describeYear(year),
+            ...cycles.map((cycle, index) => `cycle ${index + 1}: ${describeCycle(cycle)}`),
+          ];
           lines.push(`${(share * 100).toFixed(1)} % of the updates of receipts stayed on their page (HOT)`);
           const hasFailed = cycles.some(
             ({ load, drain }) => Object.keys(load.refused).length > 0 || drain.exitCode !== 0,
           );
-          return { text: lines.join('\n'), results: { cycles, hotShare: share }, hasFailed };
+          return { text: lines.join('\n'), results: { year, cycles, hotShare: share }, hasFailed };
         }),
       { workers: 0 },
     ),

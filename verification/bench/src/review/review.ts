@@ -111,7 +111,7 @@ const NOTHING: Omit<ReviewFilter, 'accountId'> = {
   channel: null,
   emirate: null,
   severity: null,
-      source: null,
+  source: null,
   writtenAfter: null,
   writtenBefore: null,
 };
