@@ -274,6 +274,9 @@ export type Warning = {
    * Stable. One of
    *
    * - `not_text`: Neither a string nor a number; left empty.
+   * - `means_nothing`: A text such as None, False or n/a, which stands for nothing; left empty.
+   * - `pair_as_text`: A pair of an id and a name instead of a text; the name was read.
+   * - `json_as_text`: JSON in a string; read as what it contains.
    * - `number_as_text`: A number instead of a string; kept as a decimal string.
    * - `inexact_number`: A number too large for JSON to carry exactly; its last digits may be wrong: send it as a string.
    * - `out_of_range`: The number is out of range; left empty.
@@ -285,7 +288,7 @@ export type Warning = {
    * - `phone_unreadable`: Not a possible phone number; kept as sent.
    * - `phone_not_valid`: A phone number of a possible length that no numbering plan has; kept.
    * - `phone_in_parts`: Parts instead of one string; joined and read as one string.
-   * - `phone_extension`: The phone number has an extension; it is kept behind the number.
+   * - `phone_extension`: The phone number has an extension or a code; it is kept behind the number.
    * - `phone_second_number`: More than one phone number; the first is kept.
    * - `phone_with_text`: There is more than a phone number; only the number is kept.
    * - `phone_without_plus`: A country code without + or 00 before it; read as if it had one.
@@ -298,13 +301,16 @@ export type Warning = {
    * - `emirate_corrected`: The name of the emirate is misspelled; read as the only one with a similar name.
    * - `emirate_from_place`: A place instead of an emirate; its emirate was filled in; the place went to the area, if that was empty.
    * - `emirate_extracted`: More than the name of an emirate; the rest went to the area, if that was empty.
-   * - `inferred`: The emirate is missing; it was inferred from what is written here.
+   * - `emirate_contradicted`: The area or the address names another emirate; the emirate is kept.
+   * - `inferred`: The emirate is missing or unknown; it was inferred from what is written here.
    * - `too_many_items`: More than 1,000 items; the first 1,000 are kept, the others in the raw payload only.
+   * - `items_in_object`: An object instead of a list of items; its values were read as the items.
    * - `items_not_a_list`: Not a list of items; read as a single item.
    * - `item_as_text`: A string instead of an item object; kept as the name of the item.
    * - `not_an_item`: Neither an item object nor a string; ignored.
    * - `quantity_from_text`: A string instead of a whole number; read as the number it spells.
    * - `quantity_unreadable`: The quantity is not a whole number above zero; left empty.
+   * - `total_in_object`: An object instead of an amount; its amount and its currency were read.
    * - `total_unreadable`: Not an amount of money; left empty.
    * - `total_negative`: A negative amount; left empty.
    * - `total_ambiguous`: The separator in the amount can be read in two ways; please check the amount.
@@ -342,6 +348,9 @@ export type FieldError = {
    * - `control_character`: reason must not contain control characters other than tabs and line breaks.
    * - `lone_surrogate`: reason contains half of a surrogate pair, which is no character.
    * - `not_text`: Neither a string nor a number.
+   * - `means_nothing`: A text such as None, False or n/a, which stands for nothing.
+   * - `pair_as_text`: A pair of an id and a name instead of a text.
+   * - `json_as_text`: JSON in a string.
    * - `number_as_text`: A number instead of a string.
    * - `inexact_number`: A number too large for JSON to carry exactly.
    * - `out_of_range`: The number is out of range.
@@ -353,7 +362,7 @@ export type FieldError = {
    * - `phone_unreadable`: Not a possible phone number.
    * - `phone_not_valid`: A phone number of a possible length that no numbering plan has.
    * - `phone_in_parts`: Parts instead of one string.
-   * - `phone_extension`: The phone number has an extension.
+   * - `phone_extension`: The phone number has an extension or a code.
    * - `phone_second_number`: More than one phone number.
    * - `phone_with_text`: There is more than a phone number.
    * - `phone_without_plus`: A country code without + or 00 before it.
@@ -366,13 +375,16 @@ export type FieldError = {
    * - `emirate_corrected`: The name of the emirate is misspelled.
    * - `emirate_from_place`: A place instead of an emirate.
    * - `emirate_extracted`: More than the name of an emirate.
-   * - `inferred`: The emirate is missing.
+   * - `emirate_contradicted`: The area or the address names another emirate.
+   * - `inferred`: The emirate is missing or unknown.
    * - `too_many_items`: More than 1,000 items.
+   * - `items_in_object`: An object instead of a list of items.
    * - `items_not_a_list`: Not a list of items.
    * - `item_as_text`: A string instead of an item object.
    * - `not_an_item`: Neither an item object nor a string.
    * - `quantity_from_text`: A string instead of a whole number.
    * - `quantity_unreadable`: The quantity is not a whole number above zero.
+   * - `total_in_object`: An object instead of an amount.
    * - `total_unreadable`: Not an amount of money.
    * - `total_negative`: A negative amount.
    * - `total_ambiguous`: The separator in the amount can be read in two ways.

@@ -36,6 +36,8 @@ function subjectsOf({ pointer, code }: Warning, all: readonly Warning[]): string
   switch (code) {
     case 'inferred':
       return ['/emirate'];
+    case 'emirate_contradicted':
+      return ['/emirate', '/area', '/address'];
     case 'currency_conflict':
       return ['/currency', '/total'];
     case 'customer_as_text':

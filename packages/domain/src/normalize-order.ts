@@ -6,7 +6,14 @@ import { isJsonObject, type JsonObject } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
 import type { Emirate } from './normalize/place/emirates.ts';
-import { emiratesOf, isAbroad, type Mention, type Part, readPart } from './normalize/place/find-mentions.ts';
+import {
+  emiratesOf,
+  isAbroad,
+  isLandmark,
+  type Mention,
+  type Part,
+  readPart,
+} from './normalize/place/find-mentions.ts';
 import { correctEmirate, isEmirateMissing, readEmirate, splitParts } from './normalize/place/read-emirate.ts';
 import { readText } from './normalize/text.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
@@ -19,20 +26,21 @@ const PLACE_MEMBERS: ReadonlySet<string> = new Set(
   'emirate city town province state region governorate provincecode statecode'.split(' '),
 );
 
+/** Where an order goes by its area or its address, and which of them says so. */
+interface Location {
+  emirate: Emirate;
+  pointer: '/area' | '/address';
+}
+
 /**
- * Infers a missing emirate from the area or the end of the address, with the warning `inferred`. Undefined unless all emirates and places
- * mentioned there agree and none is abroad.
+ * The emirate that the area or the end of the address names. Undefined unless all emirates and places mentioned there agree and none is
+ * abroad.
  *
  * @param area as stored.
  * @param address as stored.
  * @param addressAsSent of an object, members such as `city` are read too.
  */
-function inferEmirate(
-  area: string | null,
-  address: string | null,
-  addressAsSent: unknown,
-  warnings: WarningList,
-): Emirate | undefined {
+function locate(area: string | null, address: string | null, addressAsSent: unknown): Location | undefined {
   const areaParts = toParts(area);
   const addressParts = toParts(address);
   const parts = [...areaParts, ...addressParts];
@@ -47,12 +55,19 @@ function inferEmirate(
   const isInArea = areaParts.some(locatesOrder);
   const isInAddress = locatesOrder(addressParts.findLast((part) => !isUninformative(part)));
   if (!isInArea && !isInAddress && emirateOfMembers(addressAsSent) !== emirate) return undefined;
-  warnings.add(isInArea ? '/area' : '/address', 'inferred');
-  return emirate;
+  return { emirate, pointer: isInArea ? '/area' : '/address' };
 }
 
+/** What people add to an address that is no part of it: a P.O. box, a Makani number, a link to a map, when to call. */
+const ADDED = [
+  /\s*\bp\W{0,2}o\W{0,2}box\b/gi,
+  /\b(?:https?:\/\/|www\.)\S{1,300}/gi,
+  /(?:\bmakani|مكاني|مكانى)(?: (?:no|number|رقم))?[.:#\s]{0,3}[\d\s-]{5,15}/gi,
+  /\b(?:please |pls |kindly )?(?:call|phone|whatsapp|tel|mob|mobile)\b[.:]?\s?(?=\+?\d|me\b|us\b|before|when|on\b)[^,،\n]{0,100}/gi,
+];
+
 function toParts(text: string | null): Part[] {
-  return splitParts((text ?? '').replace(/\s*\bp\W{0,2}o\W{0,2}box\b/gi, ',')).map(readPart);
+  return text === null ? [] : splitParts(ADDED.reduce((rest, added) => rest.replace(added, ','), text)).map(readPart);
 }
 
 /** A misspelled name can contradict an inference, but not support one. */
@@ -61,10 +76,12 @@ function misspelledIn(part: Part): Emirate[] {
   return emirate ? [emirate] : [];
 }
 
-/** Numbers, P.O. boxes, phones, the country, and two-letter abbreviations, which are too ambiguous. */
+/** Numbers, P.O. boxes, phones, the country, landmarks, and two-letter abbreviations, which are too ambiguous. */
 function isUninformative(part: Part): boolean {
   return (
-    isTooShort(part) || part.words.every(({ key, place }) => /^(?:ص|ب|صب)?\d*$/.test(key) || place?.kind === 'country')
+    isTooShort(part) ||
+    isLandmark(part) ||
+    part.words.every(({ key, place }) => /^(?:ص|ب|صب)?\d*$/.test(key) || place?.kind === 'country')
   );
 }
 
@@ -117,10 +134,16 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const order_number = readOrderNumber(payload, source_order_id, warnings);
   const customer = readCustomer(payload.customer, warnings);
   const address = readAddress(payload.address, warnings);
-  const { rest, ...reading } = readEmirate(payload.emirate, warnings);
-  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? rest;
-  const inferred = isEmirateMissing(reading) ? inferEmirate(area, address, payload.address, warnings) : undefined;
-  const emirate = inferred ? { emirate: inferred.name, emirate_code: inferred.code } : reading;
+  const reading = readEmirate(payload.emirate, warnings);
+  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? reading.rest;
+  const located = locate(area, address, payload.address);
+  const inferred = reading.isOpen || isEmirateMissing(reading) ? located : undefined;
+  if (inferred) warnings.add(inferred.pointer, 'inferred');
+  else if (located && reading.emirate_code !== null && located.emirate.code !== reading.emirate_code)
+    warnings.add('/emirate', 'emirate_contradicted');
+  const emirate = inferred
+    ? { emirate: inferred.emirate.name, emirate_code: inferred.emirate.code }
+    : { emirate: reading.emirate, emirate_code: reading.emirate_code };
   const items = readItems(payload.items, warnings);
   const money = readMoney(payload.total, payload.currency, warnings);
   const texts = ofTextFields((name) => readText(payload[name], `/${name}`, TEXT_FIELDS[name].maxLength, warnings));

@@ -37,7 +37,18 @@ describe('warnings', () => {
     ['of the new value take their place', { total: 'free' }, { '/total': '-5' }, ['/total total_negative']],
     ['stay where the new value is as bad', { total: 'free' }, { '/total': 'gratis' }, ['/total total_unreadable']],
     ['of other fields stay, once', { emirate: 'Atlantis' }, { '/area': 'X' }, ['/emirate emirate_unknown']],
-    ['of what was inferred go with the emirate', { address: 'Deira, Dubai' }, { '/emirate': 'Ajman' }, []],
+    [
+      'of what was inferred go with the emirate',
+      { address: 'Deira, Dubai' },
+      { '/emirate': 'Ajman' },
+      ['/emirate emirate_contradicted'],
+    ],
+    [
+      'of an emirate that the address contradicts go with the address',
+      { emirate: 'Ajman', address: 'Deira, Dubai' },
+      { '/address': 'Al Jurf' },
+      [],
+    ],
     ['come where the edit has something inferred', {}, { '/address': 'Deira, Dubai' }, ['/address inferred']],
     [
       'of a currency that the total contradicts go with the total',

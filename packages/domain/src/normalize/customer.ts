@@ -1,10 +1,10 @@
 import type { Customer } from '../order.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
 import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
 import { cleanText, cutText, readText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
-import type { WarningList } from './warnings.ts';
+import { WarningList } from './warnings.ts';
 
 const POINTER = '/customer';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'phone', 'email', 'id']);
@@ -13,8 +13,19 @@ const EMPTY: Readonly<Customer> = { name: null, phone: null, email: null, id: nu
 /** Reads the customer: an object, a list of one object, or a string that becomes the name and is searched for a phone. */
 export function readCustomer(value: unknown, warnings: WarningList): Customer {
   if (value === undefined || value === null) return { ...EMPTY };
+  // A list of one as some programs encode it.
+  if (isJsonObject(value) && isJsonObject(value[0]) && Object.keys(value).length === 1)
+    return readCustomer([value[0]], warnings);
   if (isJsonObject(value)) return readMembers(value, POINTER, warnings);
-  if (typeof value === 'string') return readFreeText(value, warnings);
+  if (typeof value === 'string') {
+    const parsed = parseJsonText(value);
+    if (!parsed) return readFreeText(value, warnings);
+    warnings.add(POINTER, 'json_as_text');
+    const inner = new WarningList();
+    const customer = readCustomer(parsed, inner);
+    warnings.addAllAt(POINTER, inner);
+    return customer;
+  }
   if (Array.isArray(value) && value.length === 1 && isJsonObject(value[0])) {
     warnings.add(POINTER, 'customer_in_list');
     return readMembers(value[0], `${POINTER}/0`, warnings);

@@ -1,9 +1,9 @@
 import type { Item } from '../order.ts';
-import { isJsonObject, type JsonObject } from './json-object.ts';
+import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
 import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readText, removeInvisible, toAsciiDigits } from './text.ts';
 import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
-import type { WarningList } from './warnings.ts';
+import { WarningList } from './warnings.ts';
 
 /** Warnings do not repeat longer values. */
 const MAX_SHOWN = 20;
@@ -52,13 +52,50 @@ const POINTER = '/items';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
 
 /**
- * Reads the items: a list of objects and strings, or a single one. The first 1,000 entries are read; errors inside an entry never drop it.
+ * Reads the items: a list of objects and strings, such a list in another shape or in a string, or a single one. The first 1,000 entries are read; errors inside an entry never drop it.
  */
 export function readItems(value: unknown, warnings: WarningList): Item[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return readList(value, warnings);
-  if (isJsonObject(value)) warnings.add(POINTER, 'items_not_a_list');
+  if (isJsonObject(value)) return readObject(value, warnings);
+  const parsed = typeof value === 'string' ? parseJsonText(value) : undefined;
+  if (parsed === undefined) return readItem(value, POINTER, warnings);
+  warnings.add(POINTER, 'json_as_text');
+  return readInside((inner) => readItems(parsed, inner), warnings);
+}
+
+/** A list in another shape: objects by number or id, or a list for each member; else a single item. */
+function readObject(value: JsonObject, warnings: WarningList): Item[] {
+  const values = Object.values(value);
+  const isOfItems = values.length > 0 && values.every(isJsonObject);
+  const rows = isOfItems ? values : rowsOf(value);
+  if (rows) {
+    warnings.add(POINTER, 'items_in_object');
+    return readInside((inner) => readList(rows, inner), warnings);
+  }
+  warnings.add(POINTER, 'items_not_a_list');
   return readItem(value, POINTER, warnings);
+}
+
+/** Warnings of what has no place of its own in the payload are about the items. */
+function readInside(read: (inner: WarningList) => Item[], warnings: WarningList): Item[] {
+  const inner = new WarningList();
+  const items = read(inner);
+  warnings.addAllAt(POINTER, inner);
+  return items;
+}
+
+/** The items of `{"name": ["Soup", "Bread"], "quantity": [2, 1]}`. */
+function rowsOf(columns: JsonObject): JsonObject[] | undefined {
+  const { name } = columns;
+  const isTable =
+    Array.isArray(name) &&
+    Object.values(columns).every((column) => Array.isArray(column) && column.length === name.length);
+  if (!isTable) return undefined;
+  const entries = Object.entries(columns) as [string, unknown[]][];
+  return name
+    .slice(0, MAX_ITEMS + 1)
+    .map((_, index) => Object.fromEntries(entries.map(([member, column]) => [member, column[index]])));
 }
 
 /** Entries after the limit are counted but not read: a small body can hold 100,000. */

@@ -62,6 +62,9 @@ export function toAsciiDigits(text: string): string {
 const FORBIDDEN = /[[\p{Cc}\p{Cs}\p{Bidi_Control}\p{Noncharacter_Code_Point}]--[\n\t]]/v;
 const EVERY_FORBIDDEN = new RegExp(FORBIDDEN, 'gv');
 
+/** The word joiner, with which Shopify marks a neighbourhood, and the byte order mark: they say nothing to a reader. */
+const MARKS = /[\u2060\ufeff]/g;
+
 const VISIBLE = /[^\s\p{Default_Ignorable_Code_Point}]/u;
 
 const GRAPHEMES = new Intl.Segmenter('und', { granularity: 'grapheme' });
@@ -78,16 +81,21 @@ export function readText(value: unknown, pointer: string, limit: number, warning
 /** The same without a length limit. */
 export function readUnlimitedText(value: unknown, pointer: string, warnings: WarningList): string | null {
   if (value === undefined || value === null) return null;
-  const text = typeof value === 'string' ? value : toText(value, pointer, warnings);
-  return cleanText(text, pointer, warnings) || null;
+  const text = cleanText(typeof value === 'string' ? value : toText(value, pointer, warnings), pointer, warnings);
+  if (!NOTHING.test(text)) return text || null;
+  warnings.add(pointer, 'means_nothing');
+  return null;
 }
+
+/** What programs write for an absent value. */
+const NOTHING = /^(?:false|none|null|nil|undefined|n\/a|nan|\(null\)|<null>)$/i;
 
 /**
  * Removes forbidden characters, with a warning, and trims. Carriage returns become newlines. Text without visible characters, for example
  * a zero-width space, becomes empty.
  */
 export function cleanText(text: string, pointer: string, warnings: WarningList): string {
-  const trimmed = text.trim();
+  const trimmed = text.replace(MARKS, '').trim();
   if (!FORBIDDEN.test(trimmed) && (VISIBLE.test(trimmed) || trimmed === '')) return trimmed;
   warnings.add(pointer, 'characters_removed');
   return removeForbidden(trimmed);
@@ -95,7 +103,7 @@ export function cleanText(text: string, pointer: string, warnings: WarningList):
 
 /** Removes forbidden characters and trims; empty if nothing visible is left. */
 export function removeForbidden(text: string): string {
-  const cleaned = text.replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
+  const cleaned = text.replace(MARKS, '').replace(/\r\n?/g, '\n').replace(EVERY_FORBIDDEN, '');
   return VISIBLE.test(cleaned) ? cleaned.trim() : '';
 }
 
@@ -108,14 +116,14 @@ export function removeInvisible(text: string): string {
 export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string | null {
   if (text.length <= limit) return text;
   let end = 0;
-  for (let count = 0; count < limit && end < text.length; count++) end += isPair(text, end) ? 2 : 1;
+  for (let count = 0; count < limit && end < text.length; count++) end += isSurrogatePair(text, end) ? 2 : 1;
   if (end === text.length) return text;
   warnings.add(pointer, 'too_long', `Longer than ${limit} characters`);
   const kept = text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
   return VISIBLE.test(kept) ? kept : null;
 }
 
-function isPair(text: string, index: number): boolean {
+function isSurrogatePair(text: string, index: number): boolean {
   return (text.codePointAt(index) ?? 0) > 0xffff;
 }
 
@@ -127,9 +135,18 @@ function wholeCharactersUpTo(end: number, text: string): number {
   return character?.index || end;
 }
 
+/** An id and a name, as Odoo sends what it refers to. */
+function isPair(value: unknown): value is [number, string] {
+  return Array.isArray(value) && value.length === 2 && typeof value[0] === 'number' && typeof value[1] === 'string';
+}
+
 function toText(value: unknown, pointer: string, warnings: WarningList): string {
+  if (isPair(value)) {
+    warnings.add(pointer, 'pair_as_text');
+    return value[1];
+  }
   if (typeof value !== 'number') {
-    warnings.add(pointer, 'not_text');
+    warnings.add(pointer, value === false ? 'means_nothing' : 'not_text');
     return '';
   }
   const text = toDecimalText(value);

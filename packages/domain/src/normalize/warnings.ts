@@ -6,6 +6,9 @@ export type Warning = { pointer: string; code: WarningCode; detail: string };
  */
 export const WARNINGS = {
   not_text: ['Neither a string nor a number', 'left empty'],
+  means_nothing: ['A text such as None, False or n/a, which stands for nothing', 'left empty'],
+  pair_as_text: ['A pair of an id and a name instead of a text', 'the name was read'],
+  json_as_text: ['JSON in a string', 'read as what it contains'],
   number_as_text: ['A number instead of a string', 'kept as a decimal string'],
   inexact_number: ['A number too large for JSON to carry exactly', 'its last digits may be wrong: send it as a string'],
   out_of_range: ['The number is out of range', 'left empty'],
@@ -17,7 +20,7 @@ export const WARNINGS = {
   phone_unreadable: ['Not a possible phone number', 'kept as sent'],
   phone_not_valid: ['A phone number of a possible length that no numbering plan has', 'kept'],
   phone_in_parts: ['Parts instead of one string', 'joined and read as one string'],
-  phone_extension: ['The phone number has an extension', 'it is kept behind the number'],
+  phone_extension: ['The phone number has an extension or a code', 'it is kept behind the number'],
   phone_second_number: ['More than one phone number', 'the first is kept'],
   phone_with_text: ['There is more than a phone number', 'only the number is kept'],
   phone_without_plus: ['A country code without + or 00 before it', 'read as if it had one'],
@@ -33,13 +36,16 @@ export const WARNINGS = {
     'its emirate was filled in; the place went to the area, if that was empty',
   ],
   emirate_extracted: ['More than the name of an emirate', 'the rest went to the area, if that was empty'],
-  inferred: ['The emirate is missing', 'it was inferred from what is written here'],
+  emirate_contradicted: ['The area or the address names another emirate', 'the emirate is kept'],
+  inferred: ['The emirate is missing or unknown', 'it was inferred from what is written here'],
   too_many_items: ['More than 1,000 items', 'the first 1,000 are kept, the others in the raw payload only'],
+  items_in_object: ['An object instead of a list of items', 'its values were read as the items'],
   items_not_a_list: ['Not a list of items', 'read as a single item'],
   item_as_text: ['A string instead of an item object', 'kept as the name of the item'],
   not_an_item: ['Neither an item object nor a string', 'ignored'],
   quantity_from_text: ['A string instead of a whole number', 'read as the number it spells'],
   quantity_unreadable: ['The quantity is not a whole number above zero', 'left empty'],
+  total_in_object: ['An object instead of an amount', 'its amount and its currency were read'],
   total_unreadable: ['Not an amount of money', 'left empty'],
   total_negative: ['A negative amount', 'left empty'],
   total_ambiguous: ['The separator in the amount can be read in two ways', 'please check the amount'],
@@ -68,6 +74,11 @@ export class WarningList {
   add(pointer: string, code: WarningCode, problem: string = WARNINGS[code][0]): void {
     if (this.#warnings.length >= MAX_WARNINGS && code !== ALWAYS_LISTED) this.#omitted++;
     else this.#warnings.push({ pointer, code, detail: `${problem}; ${WARNINGS[code][1]}.` });
+  }
+
+  /** Adds the warnings of what was read from inside the value at `pointer`, where a sender finds no place of its own for them. */
+  addAllAt(pointer: string, inner: WarningList): void {
+    for (const { code } of inner.toArray()) this.add(pointer, code);
   }
 
   /** All warnings, or the first 1,000 and one that counts the others. */

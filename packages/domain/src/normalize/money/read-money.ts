@@ -1,4 +1,5 @@
 import Big from 'big.js';
+import { isJsonObject, type JsonObject } from '../json-object.ts';
 import { LIMITS } from '../limits.ts';
 import { cleanText, readText, toDecimalText } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
@@ -64,8 +65,10 @@ export function readMoney(
   currency: unknown,
   warnings: WarningList,
 ): { total: string | null; currency: string } {
-  const amount = readTotal(total, warnings);
-  const named = readCurrency(currency, warnings);
+  const inObject = isJsonObject(total) ? partsOfTotal(total) : undefined;
+  if (inObject) warnings.add(TOTAL, 'total_in_object');
+  const amount = readTotal(inObject ? inObject.amount : total, warnings);
+  const named = readCurrency(currency ?? inObject?.currency, warnings);
   const beside = amount?.currency;
   const stored = named ?? beside?.named ?? DEFAULT_CURRENCY;
   if (!beside || beside.codes.includes(stored)) return writeMoney(amount, stored, warnings);
@@ -75,6 +78,15 @@ export function readMoney(
   }
   warnings.add(CURRENCY, 'currency_conflict');
   return writeMoney(amount, stored, warnings);
+}
+
+/** The members of `{"amount": "49.00", "currency": "AED"}`; undefined if there is no amount. */
+function partsOfTotal(total: JsonObject): { amount: unknown; currency: unknown } | undefined {
+  const first = (...names: string[]) =>
+    names.map((name) => total[name]).find((value) => value !== undefined && value !== null);
+  const amount = first('amount', 'value', 'total');
+  const isAmount = typeof amount === 'string' || typeof amount === 'number';
+  return isAmount ? { amount, currency: first('currency', 'currency_code', 'currencyCode') } : undefined;
 }
 
 function writeMoney(amount: Amount | null, currency: string, warnings: WarningList) {

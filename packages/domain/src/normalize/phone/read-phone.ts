@@ -5,7 +5,7 @@ import { findClearNumber, findNumbers } from './find-numbers.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
 
 /**
- * Reads a phone number as E.164, followed by " ext. N" if it has an extension. Numbers without country code are Emirati. The first of
+ * Reads a phone number as E.164, followed by " ext. N" if it has an extension or a code to enter. Numbers without country code are Emirati. The first of
  * several numbers is read. Text without a possible number is kept as sent, with a warning, because the driver may need it.
  */
 export function readPhone(value: unknown, pointer: string, warnings: WarningList): string | null {
@@ -40,7 +40,8 @@ function toOneText(value: unknown, pointer: string, warnings: WarningList): unkn
 /** Reads one number, several, one within text, or one from a spreadsheet; undefined if it is none of these. */
 function readKnownForm(text: string, pointer: string, warnings: WarningList): string | null | undefined {
   const whole = readNumber(text);
-  if (whole?.isValid) return writeWithWarnings(whole, pointer, warnings);
+  const clear = whole?.isValid ? whole : readWithCode(text);
+  if (clear) return writeWithWarnings(clear, pointer, warnings);
   const scientific = readScientific(text);
   if (scientific) return readSpreadsheetNumber(text, scientific, pointer, warnings);
   const { numbers, isAllNumbers } = findNumbers(text);
@@ -49,6 +50,17 @@ function readKnownForm(text: string, pointer: string, warnings: WarningList): st
   if (second) warnings.add(pointer, 'phone_second_number');
   if (!isAllNumbers) warnings.add(pointer, 'phone_with_text');
   return writeWithWarnings(first, pointer, warnings);
+}
+
+/** What stands between a number and the code that its caller must enter: a pause, or a word for it. */
+const CODE =
+  /^(.{7,60}?)\s*(?:(?:,,+|;|_|#)(?!0)|[,،(\-–—/]?\s*(?:\bext(?:ension)?|\bx|\bcode|\bpin(?: code)?|\baccess code|رمز(?: الدخول)?|كود|الرمز|تحويلة|داخلي)\.?\s*[:=#-]?)\s*(\d{2,8})\s*[#)]?$/i;
+
+/** A masked number with the code that leads to the customer: without it, the driver reaches nobody. */
+function readWithCode(text: string): NumberReading | undefined {
+  const [, before = '', extension] = CODE.exec(toAsciiDigits(text)) ?? [];
+  const number = extension === undefined ? undefined : readNumber(before);
+  return number?.isValid && number.extension === undefined ? { ...number, extension } : undefined;
 }
 
 function readSpreadsheetNumber(

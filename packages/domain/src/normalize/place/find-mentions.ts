@@ -36,6 +36,11 @@ const ELSEWHERE_WORDS = keysOf(
   ].join(' '),
 );
 
+/** Of these, the ones that begin a landmark beside the address. */
+const LANDMARK_WORDS = keysOf(
+  'near nr nearby opp opposite behind beside besides adj adjacent next facing قرب بقرب بجانب جانب مقابل خلف امام',
+);
+
 /** Words before a place name in names of other things, as usual in Arabic. "Noor Al Ain" is a shop; "Abu Dubai" may be Abu Dhabi. */
 const NAMED_AFTER_PREFIXES = keysOf(
   'noor nour ras wadi bab abu abou umm souk souq bank side شارع طريق بنك مصرف فندق برج بناية مستشفى مدرسة جامعة مطار سوق نادي مطعم جسر دوار حديقة',
@@ -142,6 +147,11 @@ export function isAbroad(part: Part): boolean {
 /** The emirates of the mentioned places that are locations. */
 export function emiratesOf(mentions: readonly Mention[]): Emirate[] {
   return mentions.flatMap(({ place, isLocation }) => (isLocation && place.emirate) || []);
+}
+
+/** Whether a part only says what is nearby: "near Ajman Bank", "behind the mosque". */
+export function isLandmark({ words: [first] }: Part): boolean {
+  return first !== undefined && LANDMARK_WORDS.has(first.key);
 }
 
 export function isNeutral(word: Word): boolean {

@@ -51,7 +51,13 @@ export function splitParts(text: string): string[] {
 const POINTER = '/emirate';
 
 /** The emirate fields of an order; `rest` is other text that was given with it and fills an empty area. */
-export type EmirateReading = { emirate: string | null; emirate_code: string | null; rest: string | null };
+export type EmirateReading = {
+  emirate: string | null;
+  emirate_code: string | null;
+  rest: string | null;
+  /** Whether it is a text that names no place that we know, such as a code of a shop system. */
+  isOpen?: true;
+};
 
 /**
  * Reads the emirate from its name, code or abbreviation without a warning; from a place in it, a longer text or a misspelled name with one.
@@ -94,7 +100,8 @@ function readParts(text: string, warnings: WarningList): EmirateReading {
   const [emirate] = [...emiratesOf(mentions), ...corrected];
   if (!emirate) {
     const isShared = mentions.some(({ place, isLocation }) => place.kind === 'shared' && isLocation);
-    return keepAsSent(text, isShared ? 'emirate_ambiguous' : 'emirate_unknown', warnings);
+    if (isShared) return keepAsSent(text, 'emirate_ambiguous', warnings);
+    return { ...keepAsSent(text, 'emirate_unknown', warnings), isOpen: true };
   }
   const named = [...corrected, ...mentions.flatMap(({ place }) => place.emirate ?? [])];
   if (named.some((other) => other !== emirate)) return keepAsSent(text, 'emirate_ambiguous', warnings);
