@@ -28,6 +28,7 @@ const REJECTED: ReadonlySet<WarningCode> = new Set<WarningCode>([
   'total_ambiguous',
   'currency_unknown',
   'currency_ambiguous',
+  'value_unknown',
 ]);
 
 /** Errors for those warnings of an edit that are a reason to reject it. */

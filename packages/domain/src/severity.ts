@@ -60,6 +60,7 @@ const WARNING_SEVERITIES: Record<WarningCode, WarningSeverity> = {
   currency_unknown: 'check',
   currency_ambiguous: 'check',
   currency_conflict: 'check',
+  value_unknown: 'check',
   unknown_field: 'check',
   more_warnings: 'check',
 };
@@ -113,6 +114,8 @@ export function severityFrom(blockers: readonly Blocker[], worst: WarningSeverit
 }
 
 export function severityOf(order: Order, warnings: readonly { code: string }[]): Severity {
-  const isCheck = warnings.some(({ code }) => severityOfWarning(code) === 'check');
+  // Somebody should ask before an order leaves that is not paid, and not paid at the door.
+  const isUnpaid = order.payment_state === 'unpaid' || order.payment_state === 'refunded';
+  const isCheck = isUnpaid || warnings.some(({ code }) => severityOfWarning(code) === 'check');
   return severityFrom(blockersOf(order), isCheck ? 'check' : warnings.length > 0 ? 'corrected' : null);
 }

@@ -7,6 +7,8 @@ interface TextField {
   example: string;
   /** What senders call it, in English and Arabic: column headings and members, separated by commas. */
   names: string;
+  /** Its only values, each with what else is read as it: in small letters, without spaces and signs. */
+  values?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -15,6 +17,25 @@ interface TextField {
  * added" in CONTRIBUTING.md names what else a new one needs.
  */
 export const TEXT_FIELDS = {
+  payment_state: {
+    maxLength: 50,
+    description: 'How the order is paid: `paid`, `unpaid`, `cash_on_delivery` or `refunded`',
+    example: 'cash_on_delivery',
+    names: `payment state, payment status, paid status, financial status, حالة الدفع`,
+    values: {
+      paid: 'authorized captured complete completed partiallyrefunded prepaid settled success مدفوع مدفوعة',
+      unpaid: 'awaitingpayment due failed notpaid onhold partiallypaid partlypaid pending voided غيرمدفوع غيرمدفوعة',
+      cash_on_delivery: 'cash cod collect cashondeliverycod الدفععندالاستلام دفععندالاستلام عندالاستلام نقدا',
+      refunded: 'refund مسترد مستردة',
+    },
+  },
+  delivery_time: {
+    maxLength: 200,
+    description: 'When the customer wants the order, or that it is picked up, as the sender writes it',
+    example: 'tomorrow, 10:00 to 12:00',
+    names: `delivery time, delivery date, delivery slot, time slot, scheduled for, pickup time, pickup date, موعد التوصيل, وقت التوصيل,
+      تاريخ التوصيل`,
+  },
   delivery_instructions: {
     maxLength: 2_000,
     description: 'Free text for the driver',

@@ -1,6 +1,6 @@
 import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
-import type { FieldMapping, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { FieldMapping, JoinedPart, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { nearestName } from '@orders/domain/sources/nearest-name.ts';
 import { suggestField } from '@orders/domain/sources/suggest-field.ts';
 import { UsageError } from '../errors.ts';
@@ -13,7 +13,7 @@ type Column = readonly string[] | null | undefined;
 
 /** The fields of an order. An address may have parts of any name; customer and items may be plain strings. */
 const FIELD =
-  /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|delivery_instructions)$/;
+  /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|payment_state|delivery_time|delivery_instructions)$/;
 
 /** Which columns of a table may be left out. */
 export interface IgnoredColumns {
@@ -173,11 +173,12 @@ function headingOf(pointer: string): string {
   return more.length === 0 ? heading : pointer;
 }
 
-type Part = FieldMapping | readonly string[];
+type Part = FieldMapping | JoinedPart | readonly JoinedPart[];
 
 function isSatisfied(from: Part, has: (pointer: string) => boolean): boolean {
   if (typeof from === 'string') return has(from);
   if (isList(from)) return from.some((one) => isSatisfied(one, has));
+  if ('find' in from) return false;
   return 'constant' in from || from.join.every((part) => isSatisfied(part, has));
 }
 

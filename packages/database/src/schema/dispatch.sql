@@ -34,6 +34,7 @@ create view dispatchable_orders as
 select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
        o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, o.items, o.total, o.currency,
        o.delivery_instructions, o.warnings, o.reviewed_by as confirmed_by, o.reviewed_at as confirmed_at, o.received_at, o.written_at,
+       o.payment_state, o.delivery_time,
        (select requested_at from cancellation_requests r where r.account_id = o.account_id and r.order_id = o.order_id)
          as cancellation_requested_at
 from dispatch_log d

@@ -40,6 +40,8 @@ create table orders (
   items                 jsonb not null,
   total                 numeric,
   currency              text not null,
+  payment_state         text check (payment_state in ('paid', 'unpaid', 'cash_on_delivery', 'refunded')),
+  delivery_time         text,
   delivery_instructions text,
   warnings              jsonb not null,
   -- By `severityOf`, when the order was written or edited; `orders orders update-severity` applies changed rules.

@@ -54,6 +54,7 @@ export const WARNINGS = {
   currency_unknown: ['Not an ISO 4217 currency', 'kept as sent'],
   currency_ambiguous: ['The currency beside the amount may be one of several', 'left empty: name it in `currency`'],
   currency_conflict: ['Differs from the currency written in the total', 'this one is kept'],
+  value_unknown: ['None of the values that this field can have', 'left empty'],
   unknown_field: ['Not a field of this interface', 'kept in the raw payload only'],
   more_warnings: ['There are more problems than are listed', 'they were corrected too'],
 } as const satisfies Record<string, readonly [problem: string, remedy: string]>;

@@ -3,7 +3,17 @@ import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { toDecimalText } from '../normalize/text.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
-import type { ConstantValue, FieldMapping, ItemMapping, ItemsMapping, MappedValue, OrderMapping } from './mapping.ts';
+import type {
+  Conditions,
+  ConstantValue,
+  FieldMapping,
+  FoundValue,
+  ItemMapping,
+  ItemsMapping,
+  JoinedPart,
+  MappedValue,
+  OrderMapping,
+} from './mapping.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
 const [MAX_TEXT, MAX_ITEM_TEXT] = [4_100, 1_100];
@@ -64,17 +74,29 @@ function orderReader({ customer, items, ...fields }: OrderMapping): Reader<Mappe
   };
 }
 
-function itemsReader({ list, omit_if_zero, ...fields }: ItemsMapping): Reader<MappedPayload[] | undefined> {
+function itemsReader({
+  list,
+  omit_if_zero,
+  only,
+  except,
+  ...fields
+}: ItemsMapping): Reader<MappedPayload[] | undefined> {
   const pointers = (typeof list === 'string' ? [list] : list).map(pointerSegments);
   const read = itemReader(fields);
   const omitted = omit_if_zero === undefined ? null : pointerSegments(omit_if_zero);
+  const meets = only && conditionsReader(only);
+  const exceptions = Object.entries(except ?? {}).map(([pointer, values]) => conditionsReader({ [pointer]: values }));
+  const isWanted = (item: unknown) =>
+    !(omitted && isZero(valueAtSegments(item, omitted))) &&
+    (meets?.(item) ?? true) &&
+    !exceptions.some((isException) => isException(item));
   return (document) => {
     const found = pointers.map((segments) => valueAtSegments(document, segments)).find(Array.isArray);
     if (!found) return undefined;
     const items: MappedPayload[] = [];
     for (const item of found) {
       if (items.length === MAX_MAPPED_ITEMS) break;
-      if (!omitted || !isZero(valueAtSegments(item, omitted))) items.push(read(item));
+      if (isWanted(item)) items.push(read(item));
     }
     return items;
   };
@@ -110,6 +132,37 @@ function withoutConstants(from: FieldMapping): FieldMapping {
 function isConstant(from: MappedValue): from is ConstantValue {
   return typeof from === 'object' && 'constant' in from;
 }
+
+/** Max entries of a list that are searched, to bound the time. */
+const MAX_SEARCHED = 1_000;
+
+function finder({ find, where, value }: FoundValue, maxText: number): Reader<Present> {
+  const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
+  const meets = conditionsReader(where);
+  return (document) => {
+    const entries = valueAtSegments(document, list);
+    if (!Array.isArray(entries)) return undefined;
+    for (let index = 0; index < Math.min(entries.length, MAX_SEARCHED); index += 1)
+      if (meets(entries[index])) return presentValue(valueAtSegments(entries[index], inEntry), maxText);
+    return undefined;
+  };
+}
+
+function conditionsReader(conditions: Conditions): Reader<boolean> {
+  const read = Object.entries(conditions).map(([pointer, values]) => {
+    const texts = new Set(values.map((value) => comparable(value)));
+    return [pointerSegments(pointer), texts] as const;
+  });
+  return (document) => read.every(([segments, texts]) => texts.has(comparable(valueAtSegments(document, segments))));
+}
+
+/** A scalar as text, without regard to case; an empty text for what is absent, `null`, or no scalar. */
+function comparable(value: unknown): string {
+  if (typeof value === 'string') return value.slice(0, MAX_COMPARED).trim().toLowerCase();
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+}
+
+const MAX_COMPARED = 200;
 
 function isZero(value: unknown): boolean {
   return value === 0 || value === '0';
@@ -168,9 +221,13 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
     const segments = pointerSegments(from);
     return (document) => presentValue(valueAtSegments(document, segments), maxText);
   }
-  if (isConstant(from)) return () => presentValue(from.constant, maxText);
+  if (isConstant(from)) {
+    const meets = from.if && conditionsReader(from.if);
+    return (document) => (meets && !meets(document) ? undefined : presentValue(from.constant, maxText));
+  }
+  if ('find' in from) return finder(from, maxText);
   const { join, separator = ' ' } = from;
-  const parts = join.map((part) => fieldReader(part, maxText));
+  const parts = join.map((part: JoinedPart | readonly JoinedPart[]) => fieldReader(part, maxText));
   return (document) => {
     const values = parts.map((read) => read(document));
     const present = values.filter((part) => part !== undefined && part !== null);

@@ -4,19 +4,33 @@
 
 import type { OfTextFields } from '../text-fields.ts';
 
-/** Several values in one text. Each part is a pointer, or a list whose first present value is used; absent parts are left out. */
+/** Several values in one text. Each part is a pointer or found, or a list whose first present value is used; absent parts are left out. */
 export interface JoinedValue {
-  join: readonly (string | readonly string[])[];
+  join: readonly (JoinedPart | readonly JoinedPart[])[];
   /** Default: one space. */
   separator?: string;
 }
 
+/** Conditions by pointer: the value there is one of these, compared as text. `null` matches what is absent, `null` or blank. */
+export type Conditions = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
+
 export interface ConstantValue {
   constant: string | number;
+  /** Only if all of these hold. */
+  if?: Conditions;
 }
 
-/** A JSON Pointer (RFC 6901), parts to join, or a constant. */
-export type MappedValue = string | JoinedValue | ConstantValue;
+/** A value of the first entry of a list that meets the conditions; their pointers and `value` start at the entry. */
+export interface FoundValue {
+  find: string;
+  where: Conditions;
+  value: string;
+}
+
+export type JoinedPart = string | FoundValue;
+
+/** A JSON Pointer (RFC 6901), parts to join, an entry of a list, or a constant. */
+export type MappedValue = string | JoinedValue | FoundValue | ConstantValue;
 
 /** Where the value of a field comes from. Of a list, the first value that is present. */
 export type FieldMapping = MappedValue | readonly MappedValue[];
@@ -34,12 +48,16 @@ export interface ItemMapping {
   sku?: FieldMapping;
 }
 
-/** Pointers in `name`, `quantity`, `sku` and `omit_if_zero` start at the item. */
+/** Pointers in `name`, `quantity`, `sku`, `omit_if_zero`, `only` and `except` start at the item. */
 export interface ItemsMapping extends ItemMapping {
   /** Leads to the list of items; of several pointers, the first that leads to a list. */
   list: string | readonly string[];
   /** An item with the number 0 here is left out. Platforms keep removed items with the quantity 0. */
   omit_if_zero?: string;
+  /** Only items that meet all of these. */
+  only?: Conditions;
+  /** No items that meet one of these, such as tips and gift cards. */
+  except?: Conditions;
 }
 
 export interface OrderMapping extends Partial<OfTextFields<FieldMapping>> {

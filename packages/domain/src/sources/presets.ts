@@ -1,5 +1,5 @@
 import { ofTextFields } from '../text-fields.ts';
-import type { JoinedValue, OrderMapping } from './mapping.ts';
+import type { FoundValue, JoinedValue, OrderMapping } from './mapping.ts';
 import type { PresetDefinition, SourcePreset } from './settings.ts';
 
 /** With the country, because codes of states abroad equal those of emirates: AZ is Abu Dhabi and Arizona. */
@@ -8,6 +8,14 @@ const emirateIn = (address: string, state: string, country: string): JoinedValue
   separator: ', ',
 });
 const nameIn = (address: string): JoinedValue => ({ join: [`${address}/first_name`, `${address}/last_name`] });
+
+/** What shops ask for in the cart, by the names of common apps: a date, a time, and whether it is picked up. */
+const attribute = (...names: string[]): FoundValue => ({
+  find: '/note_attributes',
+  where: { '/name': names },
+  value: '/value',
+});
+const meta = (...keys: string[]): FoundValue => ({ find: '/meta_data', where: { '/key': keys }, value: '/value' });
 
 /** An order of Shopify's Admin REST API, as its webhooks send it. */
 const SHOPIFY: OrderMapping = {
@@ -31,9 +39,29 @@ const SHOPIFY: OrderMapping = {
     quantity: ['/current_quantity', '/quantity'],
     sku: '/sku',
     omit_if_zero: '/current_quantity',
+    // Tips, and gift cards, which are sent by e-mail.
+    except: { '/name': ['Tip'], '/title': ['Tip'], '/gift_card': [true] },
   },
   total: ['/current_total_price', '/total_price'],
   currency: '/currency',
+  payment_state: [
+    {
+      constant: 'cash_on_delivery',
+      if: {
+        '/financial_status': ['pending'],
+        '/payment_gateway_names/0': ['Cash on Delivery (COD)', 'Cash on Delivery', 'cash_on_delivery', 'COD'],
+      },
+    },
+    '/financial_status',
+  ],
+  delivery_time: {
+    join: [
+      attribute('Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'),
+      attribute('Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'),
+      attribute('Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'),
+    ],
+    separator: ', ',
+  },
   delivery_instructions: '/note',
 };
 
@@ -56,6 +84,36 @@ const WOOCOMMERCE: OrderMapping = {
   items: { list: '/line_items', name: '/name', quantity: '/quantity', sku: '/sku' },
   total: '/total',
   currency: '/currency',
+  payment_state: [
+    { constant: 'refunded', if: { '/status': ['refunded'] } },
+    { constant: 'cash_on_delivery', if: { '/payment_method': ['cod'] } },
+    { constant: 'unpaid', if: { '/status': ['pending', 'failed', 'on-hold'] } },
+    { constant: 'paid', if: { '/status': ['processing', 'completed'] } },
+  ],
+  delivery_time: {
+    join: [
+      meta(
+        '_delivery_date',
+        'delivery_date',
+        'Delivery Date',
+        'jckwds_date',
+        '_orddd_timestamp_date',
+        'pickup_date',
+        'Pickup Date',
+      ),
+      meta(
+        '_delivery_time',
+        'delivery_time',
+        'Delivery Time',
+        'jckwds_timeslot',
+        'Time Slot',
+        '_orddd_time_slot',
+        'pickup_time',
+        'Pickup Time',
+      ),
+    ],
+    separator: ', ',
+  },
   delivery_instructions: '/customer_note',
 };
 

@@ -10,7 +10,8 @@ import { suggestField } from './suggest-field.ts';
 const SEQUENCE = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
   ...TEXT_FIELD_NAMES,
-  ...['list', 'name', 'quantity', 'sku', 'phone', 'email', 'id', 'omit_if_zero', 'join', 'separator', 'constant'],
+  ...['list', 'name', 'quantity', 'sku', 'phone', 'email', 'id', 'omit_if_zero', 'only', 'except'],
+  ...['join', 'separator', 'find', 'where', 'value', 'constant', 'if'],
 ];
 
 /** The JSON of a mapping, indented, with its members in the sequence of the documents. `readMapping` accepts it. */
@@ -31,7 +32,7 @@ const MEMBERS: Readonly<Record<string, readonly string[]>> = {
     ...TEXT_FIELD_NAMES,
   ],
   customer: ['name', 'phone', 'email', 'id'],
-  items: ['list', 'name', 'quantity', 'sku', 'omit_if_zero'],
+  items: ['list', 'name', 'quantity', 'sku', 'omit_if_zero', 'only', 'except'],
 };
 
 /**
@@ -58,6 +59,8 @@ const MAX_CONSTANT = 255;
 const MAX_SEPARATOR = 10;
 const MAX_CANDIDATES = 10;
 const MAX_NUMBERED_ITEMS = 100;
+/** Of one condition its values, and of one value its conditions. */
+const [MAX_VALUES, MAX_CONDITIONS] = [20, 5];
 /** All of these are read for each delivery, and those inside `items` for each of its items. */
 const [MAX_POINTERS, MAX_ITEM_POINTERS] = [500, 30];
 const MAX_ERRORS = 20;
@@ -68,7 +71,7 @@ const FORBIDDEN = /\0|\p{Cs}/u;
 const POINTER_DETAIL =
   'Write a JSON Pointer such as /billing/phone: each step begins with a slash. A slash in a name is written ~1, a tilde ~0.';
 const FIELD_DETAIL =
-  'Write a JSON Pointer such as /billing/phone, {"join": ["/first_name", "/last_name"]}, {"constant": "AED"}, or a list of these: the first value that is present is used.';
+  'Write a JSON Pointer such as /billing/phone, {"join": ["/first_name", "/last_name"]}, {"find": "/notes", "where": {"/name": ["Date"]}, "value": "/value"}, {"constant": "AED"}, or a list of these: the first value that is present is used.';
 const ITEMS_DETAIL =
   'Write {"list": "/line_items", "name": "/name"}, with pointers that start at the item, or a list with one object for each item, whose pointers start at the top.';
 
@@ -79,22 +82,43 @@ const pointer = text
   .max(MAX_POINTER)
   .custom((value: string, helpers) => (isJsonPointer(value) ? value : helpers.error('pointer')));
 const pointerOrPointers = Joi.alternatives(pointer, Joi.array().items(pointer).min(1).max(MAX_CANDIDATES));
+const scalar = Joi.alternatives(
+  text.allow('').max(MAX_CONSTANT),
+  Joi.number().unsafe(),
+  Joi.boolean(),
+  Joi.valid(null),
+);
+const conditions = Joi.object()
+  .pattern(pointer, Joi.array().items(scalar).min(1).max(MAX_VALUES))
+  .min(1)
+  .max(MAX_CONDITIONS);
+const found = Joi.object({ find: pointer.required(), where: conditions.required(), value: pointer.required() });
+const part = Joi.alternatives(pointer, found);
+const partOrParts = Joi.alternatives(part, Joi.array().items(part).min(1).max(MAX_CANDIDATES));
 const joined = Joi.object({
-  join: Joi.array().items(pointerOrPointers).min(1).max(MAX_CANDIDATES).required(),
+  join: Joi.array().items(partOrParts).min(1).max(MAX_CANDIDATES).required(),
   separator: text.allow('').max(MAX_SEPARATOR),
 });
 const constant = Joi.object({
   constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
+  if: conditions,
 });
 const field = Joi.alternatives(
   pointer,
   joined,
+  found,
   constant,
-  Joi.array().items(pointer, joined, constant).min(1).max(MAX_CANDIDATES),
+  Joi.array().items(pointer, joined, found, constant).min(1).max(MAX_CANDIDATES),
 );
 const itemFields = { name: field, quantity: field, sku: field };
-const itemsInList = Joi.object({ list: pointerOrPointers.required(), ...itemFields, omit_if_zero: pointer }).custom(
-  (value: object, helpers) => (countPointers(value) > MAX_ITEM_POINTERS ? helpers.error('pointers.item') : value),
+const itemsInList = Joi.object({
+  list: pointerOrPointers.required(),
+  ...itemFields,
+  omit_if_zero: pointer,
+  only: conditions,
+  except: conditions,
+}).custom((value: object, helpers) =>
+  countPointers(value) > MAX_ITEM_POINTERS ? helpers.error('pointers.item') : value,
 );
 const numberedItems = Joi.array().items(Joi.object(itemFields).min(1)).min(1).max(MAX_NUMBERED_ITEMS);
 
@@ -161,11 +185,16 @@ function unknownField(path: readonly (string | number)[]): { code: string; detai
   return { code: 'unknown_field', detail: `This is no field of a mapping.${question}` };
 }
 
-/** Of a valid mapping, or a part of one: its strings except constants and separators. */
+/** Of a valid mapping, or a part of one: its strings except constants and separators, and the pointers of conditions. */
+const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
+
 function countPointers(part: unknown): number {
   if (typeof part === 'string') return 1;
   if (typeof part !== 'object' || part === null) return 0;
   return Object.entries(part)
     .filter(([name]) => name !== 'constant' && name !== 'separator')
-    .reduce((count, [, value]) => count + countPointers(value), 0);
+    .reduce(
+      (count, [name, value]) => count + (CONDITIONS.has(name) ? Object.keys(value).length : countPointers(value)),
+      0,
+    );
 }

@@ -83,6 +83,7 @@ export function fieldText(t: TFunction, pointer: string, value: unknown): string
   const text = String(value);
   if (pointer === '/total') return formatAmount(text);
   if (pointer === '/customer/phone') return formatPhone(text);
+  if (pointer === '/payment_state') return t(`review:payment.${text}`);
   if (pointer !== '/emirate') return text;
   const [code] = Object.entries(EMIRATE_NAMES).find(([, name]) => name === text) ?? [];
   return code ? t(`review:emirate.${code}`) : text;

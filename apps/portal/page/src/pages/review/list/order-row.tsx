@@ -120,10 +120,15 @@ function WhoAndWhen({ order }: { order: ListedOrder }): ReactNode {
 
 function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undefined }): ReactNode {
   const { t } = useTranslation('review');
-  const { resent, note_count, similar } = order;
+  const { resent, note_count, similar, payment_state } = order;
   return (
     <>
       <Severity order={order} />
+      {payment_state !== null && payment_state !== 'paid' && (
+        <Mark text={t(`payment.${payment_state}`)} kind={payment_state === 'cash_on_delivery' ? undefined : 'warn'}>
+          <span aria-hidden="true">{t(`payment.${payment_state}`)}</span>
+        </Mark>
+      )}
       {similar && (
         <Mark text={t('list.similar')} kind="warn">
           <Copy aria-hidden="true" size={12} />

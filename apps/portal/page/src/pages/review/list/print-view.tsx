@@ -7,7 +7,7 @@ import { call } from '../../../api/client.ts';
 import type { PrintedOrder } from '../../../api/review-list.ts';
 import { Button } from '../../../components/button.tsx';
 import { Loaded, Skeleton } from '../../../components/loaded.tsx';
-import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
+import { emirateText, fieldText, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import { fullTime } from '../../../components/time.tsx';
 import './print-view.css';
 
@@ -86,7 +86,7 @@ function PrintedOrderPart({ order }: { order: PrintedOrder }): ReactNode {
       </p>
       {TEXT_FIELD_NAMES.filter((name) => order[name]).map((name) => (
         <p key={name}>
-          <bdi>{order[name]}</bdi>
+          <bdi>{fieldText(t, `/${name}`, order[name])}</bdi>
         </p>
       ))}
       <table>

@@ -28,6 +28,8 @@ export const FIELDS = [
   'items/quantity',
   'items/sku',
   'items/omit_if_zero',
+  'items/only',
+  'items/except',
   'total',
   'currency',
   ...TEXT_FIELD_NAMES,
