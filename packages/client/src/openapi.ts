@@ -34,6 +34,10 @@ export type Order = {
   total?: number | string | null | undefined;
   /** ISO 4217; AED if absent */
   currency?: string | null | undefined;
+  /** How the order is paid: `paid`, `unpaid`, `cash_on_delivery` or `refunded` */
+  payment_state?: string | null | undefined;
+  /** When the customer wants the order, or that it is picked up, as the sender writes it */
+  delivery_time?: string | null | undefined;
   /** Free text for the driver */
   delivery_instructions?: string | null | undefined;
 };
@@ -241,6 +245,8 @@ export type Preview = {
     total: string | null;
     /** ISO 4217; otherwise as sent */
     currency: string;
+    payment_state: string | null;
+    delivery_time: string | null;
     delivery_instructions: string | null;
   };
   warnings: Warning[];
@@ -319,6 +325,7 @@ export type Warning = {
    * - `currency_unknown`: Not an ISO 4217 currency; kept as sent.
    * - `currency_ambiguous`: The currency beside the amount may be one of several; left empty: name it in `currency`.
    * - `currency_conflict`: Differs from the currency written in the total; this one is kept.
+   * - `value_unknown`: None of the values that this field can have; left empty.
    * - `unknown_field`: Not a field of this interface; kept in the raw payload only.
    * - `more_warnings`: There are more problems than are listed; they were corrected too.
    */
@@ -393,6 +400,7 @@ export type FieldError = {
    * - `currency_unknown`: Not an ISO 4217 currency.
    * - `currency_ambiguous`: The currency beside the amount may be one of several.
    * - `currency_conflict`: Differs from the currency written in the total.
+   * - `value_unknown`: None of the values that this field can have.
    * - `unknown_field`: Not a field of this interface.
    * - `more_warnings`: There are more problems than are listed.
    */

@@ -1,3 +1,4 @@
+import { decodeHTMLStrict } from 'entities';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { toDecimalText } from '../normalize/text.ts';
@@ -180,10 +181,16 @@ function fieldsReader(
     for (const [name, read] of readers) {
       const value = read(document);
       if (value !== undefined)
-        payload[name] = value === null ? null : name === 'quantity' ? toQuantity(value) : toText(value);
+        payload[name] = value === null ? null : name === 'quantity' ? toQuantity(value) : fieldText(name, value);
     }
     return payload;
   };
+}
+
+/** Shops built on PHP send texts as they are in HTML. An id stays as it is. */
+function fieldText(name: string, value: string | number): string {
+  const text = toText(value);
+  return name !== 'source_order_id' && text.includes('&') ? decodeHTMLStrict(text) : text;
 }
 
 /** Without an exponent, which platforms do not write. */

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { FieldMapping, OrderMapping } from '../../src/sources/mapping.ts';
+import { ofTextFields } from '../../src/text-fields.ts';
 
 /** Few names, so that pointers often lead to something. */
 const NAMES = ['a', 'b', 'c', 'id', '0', '1', 'a/b', 'm~n', '', 'length', '__proto__', 'constructor', 'الهاتف'];
@@ -29,13 +30,25 @@ export const arbitraryPointer = fc
 
 const few = <Value>(values: fc.Arbitrary<Value>) => fc.array(values, { minLength: 1, maxLength: 3 });
 const pointers = fc.oneof(arbitraryPointer, few(arbitraryPointer));
+const scalar = fc.constantFrom('2', '', 0, true, null);
+const conditions = fc.dictionary(arbitraryPointer, few(scalar), { minKeys: 1, maxKeys: 2, noNullPrototype: true });
+const found = fc.record(
+  { find: arbitraryPointer, where: conditions, value: arbitraryPointer },
+  { noNullPrototype: true },
+);
+const part = fc.oneof({ weight: 3, arbitrary: arbitraryPointer }, found);
+const parts = fc.oneof(part, few(part));
 const value = fc.oneof(
   { weight: 3, arbitrary: arbitraryPointer },
   fc.record(
-    { join: few(pointers), separator: fc.constantFrom('', ', ', '\n') },
+    { join: few(parts), separator: fc.constantFrom('', ', ', '\n') },
     { requiredKeys: ['join'], noNullPrototype: true },
   ),
-  fc.record({ constant: fc.oneof(fc.constantFrom('AED', ' '), fc.integer()) }, { noNullPrototype: true }),
+  found,
+  fc.record(
+    { constant: fc.oneof(fc.constantFrom('AED', ' '), fc.integer()), if: conditions },
+    { requiredKeys: ['constant'], noNullPrototype: true },
+  ),
 );
 const field: fc.Arbitrary<FieldMapping> = fc.oneof(value, few(value));
 const optional = <T extends Record<string, unknown>>(
@@ -56,12 +69,15 @@ export const arbitraryMapping = optional(
     emirate: field,
     area: field,
     items: fc.oneof(
-      optional({ list: pointers, ...itemFields, omit_if_zero: arbitraryPointer }, ['list']).filter(hasFewPointers),
+      optional(
+        { list: pointers, ...itemFields, omit_if_zero: arbitraryPointer, only: conditions, except: conditions },
+        ['list'],
+      ).filter(hasFewPointers),
       few(optional(itemFields).filter((item) => Object.keys(item).length > 0)),
     ),
     total: field,
     currency: field,
-    delivery_instructions: field,
+    ...ofTextFields(() => field),
   },
   ['source_order_id'],
 ) as unknown as fc.Arbitrary<OrderMapping>;

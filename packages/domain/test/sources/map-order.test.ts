@@ -6,12 +6,13 @@ import { type MappedPayload, mapOrder } from '../../src/sources/map-order.ts';
 import type { OrderMapping } from '../../src/sources/mapping.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { parseDelivery } from '../../src/sources/read-delivery.ts';
+import { TEXT_FIELD_NAMES } from '../../src/text-fields.ts';
 import { arbitraryDocument, arbitraryMapping } from './arbitrary-mapping.ts';
 
 const RUNS = { numRuns: 2_000 };
 const FIELDS = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
-  'delivery_instructions',
+  ...TEXT_FIELD_NAMES,
 ];
 const id = { source_order_id: '/id' };
 

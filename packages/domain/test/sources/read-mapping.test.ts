@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { Problem } from '../../src/problems.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { printMapping, readMapping } from '../../src/sources/read-mapping.ts';
+import { TEXT_FIELD_NAMES } from '../../src/text-fields.ts';
 import { arbitraryMapping } from './arbitrary-mapping.ts';
 
 const FIELDS = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
-  'delivery_instructions',
+  ...TEXT_FIELD_NAMES,
 ];
 
 /** The pointers and codes of the errors. */
@@ -77,6 +78,16 @@ test.each<[string, unknown, string[]]>([
     JSON.parse('{"source_order_id":"/id","address":{"join":["/a"],"__proto__":{}}}'),
     ['/address/__proto__ unknown_field'],
   ],
+  ['conditions that are no object', { ...valid, total: { constant: 1, if: ['/a'] } }, ['/total not_a_value']],
+  ['a condition without values', { ...valid, total: { constant: 1, if: { '/a': [] } } }, ['/total not_a_value']],
+  ['a condition of no pointer', { ...valid, total: { constant: 1, if: { a: [1] } } }, ['/total not_a_value']],
+  ['a value that is no scalar', { ...valid, total: { constant: 1, if: { '/a': [{}] } } }, ['/total not_a_value']],
+  [
+    'six conditions',
+    { ...valid, total: { constant: 1, if: Object.fromEntries(many(6).map((at) => [at, [1]])) } },
+    ['/total not_a_value'],
+  ],
+  ['something found without conditions', { ...valid, total: { find: '/l', value: '/v' } }, ['/total not_a_value']],
   ['items that are a text', { ...valid, items: '/items' }, ['/items not_items']],
   ['no items', { ...valid, items: [] }, ['/items not_items']],
   ['items without a list', { ...valid, items: { name: '/n' } }, ['/items/list required']],
