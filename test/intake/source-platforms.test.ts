@@ -48,7 +48,8 @@ async function readOrder() {
   return orders[0];
 }
 
-test.each(RECORDED_ORDERS)(
+// The shop has finished the order of this recording.
+test.each(RECORDED_ORDERS.filter(({ delivery }) => delivery !== 'shopify/shipments'))(
   '$delivery becomes exactly the recorded order',
   async ({ delivery, topic, order, warnings }) => {
     const [preset, name] = delivery.split('/') as [SourcePreset, string];
@@ -100,6 +101,35 @@ test.each([
       changes: [{ pointer: '/delivery_instructions', from: 'Knock twice', to: null }],
     });
     expect(await take({}, 'order.updated')).toMatchObject({ status: 'duplicate', changes: [] });
+  },
+);
+
+test.each([
+  ['woocommerce', 'order.created', 'order.updated', { status: 'processing' }, { status: 'completed' }],
+  [
+    'shopify',
+    'orders/create',
+    'orders/updated',
+    { financial_status: 'paid' },
+    { financial_status: 'paid', fulfillment_status: 'fulfilled' },
+  ],
+] as const)(
+  'an order that %s has finished is none unless it was sent before',
+  async (preset, created, updated, open, finished) => {
+    const source = await openSource(preset);
+    const deliverAs = (topic: string, order: object) => {
+      const body = JSON.stringify({ ...order, line_items: [{ name: 'Lamp', quantity: 1 }] });
+      const headers = preset === 'shopify' ? shopifyHeaders(body, topic) : wooCommerceHeaders(body, topic);
+      return deliver(api, source, body, headers);
+    };
+    expect(await deliverAs(updated, { id: 70, ...finished })).toMatchObject({
+      status: 200,
+      body: { outcome: 'finished' },
+    });
+    const { body } = await deliverAs(created, { id: 71, ...open });
+    expect((await api.final(account, body.receipt_id)).body).toMatchObject({ status: 'written' });
+    const again = await deliverAs(updated, { id: 71, ...finished });
+    expect((await api.final(account, again.body.receipt_id)).body).toMatchObject({ status: 'duplicate', changes: [] });
   },
 );
 

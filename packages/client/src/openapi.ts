@@ -115,8 +115,8 @@ export type CancelReply = {
 };
 
 export type DeliveryReply = {
-  /** `ignored`: an event that is about no order. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
-  outcome: "ignored" | "ping" | "cancelled" | "requested" | "held" | "archived";
+  /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
+  outcome: "ignored" | "finished" | "ping" | "cancelled" | "requested" | "held" | "archived";
 };
 
 /** Something that happened to a receipt or an order. It contains no data of customers. */

@@ -22,6 +22,13 @@ update sources set used_at = coalesce(used_at, now()) where account_id = $1::int
 returning id_prefix as "idPrefix"`,
 };
 
+const FIND = {
+  name: 'find-order-of-source',
+  text: `
+select order_id from order_keys
+where account_id = $1::int and source_order_id = $2::text and order_id is not null`,
+};
+
 /**
  * Marks a source as used, before it takes its first order or cancellation. Its prefix stays from then on: a change of it waits for this
  * statement or this statement for it.
@@ -48,7 +55,7 @@ const MAX_CONCURRENT = 2;
 
 /**
  * `POST /ingest/sources/{source_id}`: takes an authentic delivery as its source says. An order is recorded like one of the webhook route,
- * as the mapping makes it. A cancellation is carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events
+ * as the mapping makes it; one that the platform has finished only if it was sent before. A cancellation is carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events
  * are ignored.
  */
 export function postDelivery(deps: Deps): RequestHandler {
@@ -60,6 +67,12 @@ export function postDelivery(deps: Deps): RequestHandler {
     if (source.isUsed) return;
     source.idPrefix = await useSource(database, source.accountId, source.sourceNumber);
     source.isUsed = true;
+  }
+
+  /** Whether there is an order with this id, which a delivery can change. */
+  async function isKnown(accountId: number, sourceOrderId: string | null): Promise<boolean> {
+    if (sourceOrderId === null) return false;
+    return (await runFairly(accountId, () => run(database, FIND, [accountId, sourceOrderId]))).length > 0;
   }
 
   /** @returns the outcome of a delivery without a receipt, or its receipt. */
@@ -78,7 +91,7 @@ export function postDelivery(deps: Deps): RequestHandler {
     }
     request.body = undefined;
     const { sourceOrderId } = delivery;
-    if (kind === 'ignored') {
+    if (kind === 'ignored' || (kind === 'finished' && !(await isKnown(accountId, sourceOrderId)))) {
       activity.note(source, kind);
       return kind;
     }

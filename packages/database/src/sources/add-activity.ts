@@ -2,7 +2,15 @@ import type { Database } from '../connect.ts';
 import { run } from '../run.ts';
 
 /** The outcome of a delivery to a source. `mapping_failed`: it is kept as a dead receipt. `rejected`: it was not authentic. */
-export const DELIVERY_OUTCOMES = ['order', 'cancellation', 'ping', 'ignored', 'mapping_failed', 'rejected'] as const;
+export const DELIVERY_OUTCOMES = [
+  'order',
+  'cancellation',
+  'finished',
+  'ping',
+  'ignored',
+  'mapping_failed',
+  'rejected',
+] as const;
 export type DeliveryOutcome = (typeof DELIVERY_OUTCOMES)[number];
 
 /** A number of deliveries to a source with the same outcome. */

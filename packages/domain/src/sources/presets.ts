@@ -151,6 +151,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       topics: { order: ['orders/create', 'orders/updated'], cancellation: ['orders/cancelled'] },
       // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
       cancelledIf: { pointer: '/cancelled_at', topics: ['orders/updated', 'orders/cancelled'] },
+      finishedIf: { pointer: '/fulfillment_status', values: ['fulfilled'] },
       modifiedAt: { pointer: '/updated_at' },
     },
     mapping: SHOPIFY,
@@ -164,6 +165,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       topics: { order: ['order.created', 'order.updated'], cancellation: [] },
       // Carts of its checkout, and orders that somebody enters or deleted.
       ignoredIf: { pointer: '/status', values: ['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'] },
+      finishedIf: { pointer: '/status', values: ['completed', 'refunded'] },
       cancelledIf: { pointer: '/status', values: ['cancelled'] },
       modifiedAt: { pointer: '/date_modified_gmt' },
     },

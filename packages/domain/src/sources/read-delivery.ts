@@ -5,7 +5,7 @@ import { storedOrderId } from './id-prefix.ts';
 import { valueAt } from './json-pointer.ts';
 import { type MappedPayload, mapWithEmpty } from './map-order.ts';
 import type { OrderMapping } from './mapping.ts';
-import type { DeliveryValue, SourceSettings } from './settings.ts';
+import type { DeliveryValue, SourceSettings, ValuesAt } from './settings.ts';
 
 /** Finds values that may be long numbers. A text without a match has only numbers that JavaScript holds exactly. */
 const MAYBE_INEXACT = /[:[,]\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
@@ -38,7 +38,7 @@ function quoteInexact(token: string): string {
 const MAX_ADDED_BYTES = 65_536;
 
 /** What an authentic delivery is. */
-export type DeliveryKind = 'order' | 'cancellation' | 'ignored';
+export type DeliveryKind = 'order' | 'cancellation' | 'finished' | 'ignored';
 
 /** A delivery as read by the settings and the mapping of its source. */
 export interface ReadDelivery {
@@ -134,20 +134,25 @@ function mapDelivery(
 }
 
 function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
-  const { topics, ignoredIf, cancelledIf } = settings;
+  const { topics, ignoredIf, finishedIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
   const isCancellingTopic = topics !== undefined && topic !== null && topics.cancellation.includes(topic);
   if (topics && topic !== null && !isCancellingTopic && !topics.order.includes(topic)) return 'ignored';
   const bodyDecides = cancelledIf !== undefined && (cancelledIf.topics?.includes(topic ?? '') ?? true);
   const isUnsigned = settings.topic !== undefined && 'header' in settings.topic;
   if (isCancellingTopic && !(bodyDecides && isUnsigned)) return 'cancellation';
-  if (ignoredIf?.values.includes(textAt(document, ignoredIf.pointer))) return 'ignored';
-  return bodyDecides && isCancelled(document, cancelledIf) ? 'cancellation' : 'order';
+  if (ignoredIf && hasValue(document, ignoredIf)) return 'ignored';
+  if (bodyDecides && isCancelled(document, cancelledIf)) return 'cancellation';
+  return finishedIf && hasValue(document, finishedIf) ? 'finished' : 'order';
 }
 
 function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
+  return values ? hasValue(document, { pointer, values }) : !SAYS_NO.test(textAt(document, pointer).trim());
+}
+
+function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {
   const text = textAt(document, pointer);
-  return values ? values.includes(text) : !SAYS_NO.test(text.trim());
+  return values.some((value) => String(value) === text);
 }
 
 /** A text, number or boolean at a pointer; an empty text for anything else. */

@@ -19,6 +19,10 @@ const pointer = Joi.string()
   .max(255)
   .custom((value: string, helpers) => (isJsonPointer(value) ? value : helpers.error('pointer')));
 const values = Joi.array().items(text.max(100)).max(MAX_VALUES);
+const scalars = Joi.array()
+  .items(Joi.alternatives(text.max(100), Joi.number().unsafe(), Joi.boolean()))
+  .max(MAX_VALUES);
+const valuesAt = Joi.object({ pointer: pointer.required(), values: scalars.min(1).required() });
 const deliveryValue = Joi.object({ header, pointer }).xor('header', 'pointer');
 const topics = Joi.object({ order: values.required(), cancellation: values.default([]) });
 
@@ -46,8 +50,9 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     deliveryId: deliveryValue,
     topic: deliveryValue,
     topics,
-    ignoredIf: Joi.object({ pointer: pointer.required(), values: values.min(1).required() }),
-    cancelledIf: Joi.object({ pointer: pointer.required(), values: values.min(1), topics: values.min(1) }),
+    ignoredIf: valuesAt,
+    finishedIf: valuesAt,
+    cancelledIf: Joi.object({ pointer: pointer.required(), values: scalars.min(1), topics: values.min(1) }),
     modifiedAt: Joi.object({ pointer: pointer.required() }),
   }).and('topic', 'topics'),
 };

@@ -24,6 +24,12 @@ export interface HmacSettings {
 /** A value in a header, or at a JSON Pointer in the body. */
 export type DeliveryValue = { header: string } | { pointer: string };
 
+/** One of these values at a pointer, compared as text. */
+export interface ValuesAt {
+  pointer: string;
+  values: readonly (string | number | boolean)[];
+}
+
 /** What a source reads from a delivery besides the order. */
 export interface SourceSettings {
   signature: SignatureSettings;
@@ -34,13 +40,15 @@ export interface SourceSettings {
   /** Topics of new and changed orders, and of cancelled ones; deliveries of other topics are ignored. */
   topics?: { order: readonly string[]; cancellation: readonly string[] };
   /** A delivery with one of these values at the pointer is about nothing to deliver yet, or no more, and is ignored. */
-  ignoredIf?: { pointer: string; values: readonly string[] };
+  ignoredIf?: ValuesAt;
+  /** An order with one of these values at the pointer is done with: no order is made of it, and one that exists is compared with it. */
+  finishedIf?: ValuesAt;
   /**
    * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
    * `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
-  cancelledIf?: { pointer: string; values?: readonly string[]; topics?: readonly string[] };
+  cancelledIf?: { pointer: string; values?: ValuesAt['values']; topics?: readonly string[] };
   /** When the platform changed the order: orders its deliveries if they arrive in another sequence. */
   modifiedAt?: { pointer: string };
 }

@@ -43,7 +43,7 @@ test.each([
   [8, 'order'],
   [null, 'order'],
 ])('with values, the state %p means: %s', (state, kind) => {
-  const cancelledIf = { pointer: '/state', values: ['void', '9', 'true'] };
+  const cancelledIf = { pointer: '/state', values: ['void', 9, true] };
   expect(kindOf({ source_order_id: 'a', state }, { cancelledIf })).toBe(kind);
 });
 
@@ -56,9 +56,21 @@ test.each([
   ['cancelled', 'cancellation'],
   ['pending', 'order'],
   ['processing', 'order'],
+  ['completed', 'finished'],
+  ['refunded', 'finished'],
 ])('an order of WooCommerce with the status %s is: %s', (status, kind) => {
   for (const topic of ['order.created', 'order.updated'])
     expect(kindOf({ id: 1, status }, {}, PRESETS.woocommerce, { 'x-wc-webhook-topic': topic })).toBe(kind);
+});
+
+test.each([
+  ['fulfilled', 'finished'],
+  ['partial', 'order'],
+  [null, 'order'],
+])('an order of Shopify with the fulfillment %p is: %s', (fulfillment_status, kind) => {
+  expect(kindOf({ id: 1, fulfillment_status }, {}, PRESETS.shopify, { 'x-shopify-topic': 'orders/updated' })).toBe(
+    kind,
+  );
 });
 
 test.each([
