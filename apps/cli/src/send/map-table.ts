@@ -179,6 +179,7 @@ function isSatisfied(from: Part, has: (pointer: string) => boolean): boolean {
   if (typeof from === 'string') return has(from);
   if (isList(from)) return from.some((one) => isSatisfied(one, has));
   if ('find' in from) return false;
+  if ('divide' in from) return has(from.divide);
   return 'constant' in from || from.join.every((part) => isSatisfied(part, has));
 }
 

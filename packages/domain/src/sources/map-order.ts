@@ -1,3 +1,4 @@
+import Big from 'big.js';
 import { decodeHTMLStrict } from 'entities';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
@@ -7,6 +8,7 @@ import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type {
   Conditions,
   ConstantValue,
+  DividedValue,
   FieldMapping,
   FoundValue,
   ItemMapping,
@@ -149,6 +151,20 @@ function finder({ find, where, value }: FoundValue, maxText: number): Reader<Pre
   };
 }
 
+/** Exact. Undefined if the amount is no plain number, or there is no number of digits from 0 to 6. */
+function divider({ divide, by_digits }: DividedValue): Reader<Present> {
+  const amountAt = pointerSegments(divide);
+  const digitsAt = typeof by_digits === 'string' ? pointerSegments(by_digits) : null;
+  return (document) => {
+    const amount = presentValue(valueAtSegments(document, amountAt), MAX_COMPARED);
+    const digits = digitsAt ? comparable(valueAtSegments(document, digitsAt)) : String(by_digits);
+    if (amount === null || amount === undefined) return amount;
+    const text = toText(amount).trim();
+    if (!/^-?\d{1,30}(?:\.\d{1,10})?$/.test(text) || !/^[0-6]$/.test(digits)) return undefined;
+    return new Big(text).div(10 ** Number(digits)).toFixed(Number(digits) + (text.split('.')[1]?.length ?? 0));
+  };
+}
+
 function conditionsReader(conditions: Conditions): Reader<boolean> {
   const read = Object.entries(conditions).map(([pointer, values]) => {
     const texts = new Set(values.map((value) => comparable(value)));
@@ -233,6 +249,7 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
     return (document) => (meets && !meets(document) ? undefined : presentValue(from.constant, maxText));
   }
   if ('find' in from) return finder(from, maxText);
+  if ('divide' in from) return divider(from);
   const { join, separator = ' ' } = from;
   const parts = join.map((part: JoinedPart | readonly JoinedPart[]) => fieldReader(part, maxText));
   return (document) => {

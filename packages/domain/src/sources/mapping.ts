@@ -4,7 +4,7 @@
 
 import type { OfTextFields } from '../text-fields.ts';
 
-/** Several values in one text. Each part is a pointer or found, or a list whose first present value is used; absent parts are left out. */
+/** Several values in one text. Each part is a pointer, found or constant, or a list whose first present value is used; absent parts are left out. */
 export interface JoinedValue {
   join: readonly (JoinedPart | readonly JoinedPart[])[];
   /** Default: one space. */
@@ -27,10 +27,16 @@ export interface FoundValue {
   value: string;
 }
 
-export type JoinedPart = string | FoundValue;
+/** An amount in the smallest unit of its currency: 15550 with 2 digits is 155.50. `by_digits` is a number, or a pointer to one. */
+export interface DividedValue {
+  divide: string;
+  by_digits: number | string;
+}
 
-/** A JSON Pointer (RFC 6901), parts to join, an entry of a list, or a constant. */
-export type MappedValue = string | JoinedValue | FoundValue | ConstantValue;
+export type JoinedPart = string | FoundValue | ConstantValue;
+
+/** A JSON Pointer (RFC 6901), parts to join, an entry of a list, an amount in small units, or a constant. */
+export type MappedValue = string | JoinedValue | FoundValue | DividedValue | ConstantValue;
 
 /** Where the value of a field comes from. Of a list, the first value that is present. */
 export type FieldMapping = MappedValue | readonly MappedValue[];

@@ -11,7 +11,7 @@ const SEQUENCE = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
   ...TEXT_FIELD_NAMES,
   ...['list', 'name', 'quantity', 'sku', 'phone', 'email', 'id', 'omit_if_zero', 'only', 'except'],
-  ...['join', 'separator', 'find', 'where', 'value', 'constant', 'if'],
+  ...['join', 'separator', 'find', 'where', 'value', 'divide', 'by_digits', 'constant', 'if'],
 ];
 
 /** The JSON of a mapping, indented, with its members in the sequence of the documents. `readMapping` accepts it. */
@@ -93,22 +93,27 @@ const conditions = Joi.object()
   .min(1)
   .max(MAX_CONDITIONS);
 const found = Joi.object({ find: pointer.required(), where: conditions.required(), value: pointer.required() });
-const part = Joi.alternatives(pointer, found);
+const constant = Joi.object({
+  constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
+  if: conditions,
+});
+const divided = Joi.object({
+  divide: pointer.required(),
+  by_digits: Joi.alternatives(Joi.number().integer().min(0).max(6), pointer).required(),
+});
+const part = Joi.alternatives(pointer, found, constant);
 const partOrParts = Joi.alternatives(part, Joi.array().items(part).min(1).max(MAX_CANDIDATES));
 const joined = Joi.object({
   join: Joi.array().items(partOrParts).min(1).max(MAX_CANDIDATES).required(),
   separator: text.allow('').max(MAX_SEPARATOR),
 });
-const constant = Joi.object({
-  constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
-  if: conditions,
-});
 const field = Joi.alternatives(
   pointer,
   joined,
   found,
+  divided,
   constant,
-  Joi.array().items(pointer, joined, found, constant).min(1).max(MAX_CANDIDATES),
+  Joi.array().items(pointer, joined, found, divided, constant).min(1).max(MAX_CANDIDATES),
 );
 const itemFields = { name: field, quantity: field, sku: field };
 const itemsInList = Joi.object({

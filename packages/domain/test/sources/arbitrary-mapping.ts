@@ -45,6 +45,7 @@ const value = fc.oneof(
     { requiredKeys: ['join'], noNullPrototype: true },
   ),
   found,
+  fc.record({ divide: arbitraryPointer, by_digits: fc.oneof(fc.nat(6), arbitraryPointer) }, { noNullPrototype: true }),
   fc.record(
     { constant: fc.oneof(fc.constantFrom('AED', ' '), fc.integer()), if: conditions },
     { requiredKeys: ['constant'], noNullPrototype: true },

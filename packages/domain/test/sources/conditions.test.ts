@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
-import { mapOrder } from '../../src/sources/map-order.ts';
+import { mapOrder, mapWithEmpty } from '../../src/sources/map-order.ts';
 import type { Conditions, OrderMapping } from '../../src/sources/mapping.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { readMapping } from '../../src/sources/read-mapping.ts';
@@ -68,6 +68,30 @@ test('items are chosen by conditions', () => {
   expect(names({ only: { '/parent': [null] } })).toEqual(['Box', 'Tip', 'Card', 'Bulb']);
   expect(names({ except: { '/gift': [true], '/name': ['tip'], '/kind': ['free', 'gift'] } })).toEqual(['Box', 'Lamp']);
   expect(names({ only: { '/parent': [null] }, except: { '/gift': [true] } })).toEqual(['Box', 'Tip', 'Bulb']);
+});
+
+test.each([
+  [15550, 2, 2, '155.50'],
+  ['15550', '2', '/digits', '155.50'],
+  [5, 2, 2, '0.05'],
+  [15550, 0, '/digits', '15550'],
+  [1500, 3, '/digits', '1.500'],
+  [123456789012345, 2, 2, '1234567890123.45'],
+  ['155.5', 2, 2, '1.555'],
+  ['AED 5', 2, 2, undefined],
+  [15550, 7, '/digits', undefined],
+  [15550, null, '/digits', undefined],
+  [null, 2, 2, null],
+])('%p with %p digits is divided', (amount, digits, by_digits, total) => {
+  expect(
+    mapWithEmpty({ id: '1', amount, digits }, { source_order_id: '/id', total: { divide: '/amount', by_digits } })
+      .total,
+  ).toBe(total);
+});
+
+test('a constant can be a part of a text', () => {
+  const area = { join: [{ constant: 'Zone' }, '/zone'] };
+  expect(map({ id: '1', zone: 4 }, { area }).area).toBe('Zone 4');
 });
 
 /** The fields of an order of a platform that the driver needs beside the address. */
