@@ -5,7 +5,7 @@ import { readItems } from './normalize/items.ts';
 import { isJsonObject, type JsonObject } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
-import type { Emirate } from './normalize/place/emirates.ts';
+import { EMIRATES, type Emirate } from './normalize/place/emirates.ts';
 import {
   emiratesOf,
   isAbroad,
@@ -56,6 +56,38 @@ function locate(area: string | null, address: string | null, addressAsSent: unkn
   const isInAddress = locatesOrder(addressParts.findLast((part) => !isUninformative(part)));
   if (!isInArea && !isInAddress && emirateOfMembers(addressAsSent) !== emirate) return undefined;
   return { emirate, pointer: isInArea ? '/area' : '/address' };
+}
+
+/**
+ * Whether the area, or an address with the name of another emirate, is elsewhere. Nearly all orders have none, so the address is read only
+ * if it may.
+ */
+function isContradicted(code: string | null, area: string | null, address: string | null): boolean {
+  if (code === null) return false;
+  const isElsewhere = (located: Location | undefined) => located !== undefined && located.emirate.code !== code;
+  if (area !== null && isElsewhere(locateArea(area))) return true;
+  return (
+    address !== null && NAMES_OF_OTHERS.get(code)?.test(address) === true && isElsewhere(locate(null, address, null))
+  );
+}
+
+const NAMES_OF_OTHERS: ReadonlyMap<string, RegExp> = new Map(
+  EMIRATES.map(({ code }) => {
+    const others = EMIRATES.filter((other) => other.code !== code);
+    return [code, new RegExp(others.map(({ inNames }) => inNames).join('|'), 'i')];
+  }),
+);
+
+/** Areas repeat from order to order. */
+const locatedAreas = new Map<string, Location | undefined>();
+const MAX_LOCATED_AREAS = 2_000;
+
+function locateArea(area: string): Location | undefined {
+  if (locatedAreas.has(area)) return locatedAreas.get(area);
+  const located = locate(area, null, null);
+  if (locatedAreas.size >= MAX_LOCATED_AREAS) locatedAreas.clear();
+  locatedAreas.set(area, located);
+  return located;
 }
 
 /** What people add to an address that is no part of it: a P.O. box, a Makani number, a link to a map, when to call. */
@@ -136,11 +168,10 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const address = readAddress(payload.address, warnings);
   const reading = readEmirate(payload.emirate, warnings);
   const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? reading.rest;
-  const located = locate(area, address, payload.address);
-  const inferred = reading.isOpen || isEmirateMissing(reading) ? located : undefined;
+  const isUnread = reading.isOpen || isEmirateMissing(reading);
+  const inferred = isUnread ? locate(area, address, payload.address) : undefined;
   if (inferred) warnings.add(inferred.pointer, 'inferred');
-  else if (located && reading.emirate_code !== null && located.emirate.code !== reading.emirate_code)
-    warnings.add('/emirate', 'emirate_contradicted');
+  else if (isContradicted(reading.emirate_code, area, address)) warnings.add('/emirate', 'emirate_contradicted');
   const emirate = inferred
     ? { emirate: inferred.emirate.name, emirate_code: inferred.emirate.code }
     : { emirate: reading.emirate, emirate_code: reading.emirate_code };

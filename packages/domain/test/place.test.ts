@@ -46,3 +46,10 @@ test.each([
   expect(typingDistance(a, b)).toBe(distance);
   expect(typingDistance(b, a)).toBe(distance);
 });
+
+test('each spelling of an emirate is found by the expression for its names', () => {
+  for (const { code, name, arabicName, spellings, inNames } of EMIRATES) {
+    const written = [name, arabicName, ...spellings].flatMap(expandSpellings);
+    expect([code, written.filter((text) => !new RegExp(inNames, 'i').test(text))]).toEqual([code, []]);
+  }
+});

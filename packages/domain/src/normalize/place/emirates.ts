@@ -9,6 +9,8 @@ export type Emirate = {
   spellings: readonly string[];
   /** ISO code with and without country, and abbreviations of number plates and airports. Typos in these are not corrected. */
   abbreviations: readonly string[];
+  /** A regular expression for a part of each of its names, to find texts that may have one. */
+  inNames: string;
 };
 
 export type EmirateName = 'Abu Dhabi' | 'Ajman' | 'Dubai' | 'Fujairah' | 'Ras Al Khaimah' | 'Sharjah' | 'Umm Al Quwain';
@@ -21,6 +23,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'أبو ظبي',
     spellings: ['Ab{u,ou,oo,o} {Dh,D,Z,Th}ab{i,y,ee}', '{أبو,أبي,بو} {ظ,ض}بي', 'ابوظہبی', 'أبو ظهبي'],
     abbreviations: ['AE-AZ', 'AZ', 'AUH', 'AE-AUH', 'AD'],
+    inNames: 'dh?ab|zab|thab|[ظض]ب|ظہب|ظه',
   },
   {
     name: 'Ajman',
@@ -28,6 +31,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'عجمان',
     spellings: ['A{j,dj}m{a,aa}n', 'Ujman'],
     abbreviations: ['AE-AJ', 'AJ', 'AJM', 'AE-AJM'],
+    inNames: '[au]d?jm|عجم',
   },
   {
     name: 'Dubai',
@@ -35,6 +39,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'دبي',
     spellings: ['D{u,ou,o}b{ai,ay,ayy,ei,ey}', '{دبي,دوبي,دبئی,دوبئی}'],
     abbreviations: ['AE-DU', 'DU', 'DXB', 'AE-DXB', 'DUB'],
+    inNames: 'd[uo]u?b|dxb|دب|دوب',
   },
   {
     name: 'Fujairah',
@@ -42,6 +47,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'الفجيرة',
     spellings: ['{,Al ,El }F{u,ou}j{ai,ei,ay,ey,e}r{a,ah,eh}', '{,ال}فجيرة'],
     abbreviations: ['AE-FU', 'FU', 'FUJ', 'AE-FUJ', 'FJR'],
+    inNames: 'fuj|fouj|فجير',
   },
   {
     name: 'Ras Al Khaimah',
@@ -49,6 +55,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'رأس الخيمة',
     spellings: ['R{a,aa}{s,ss} {,Al ,El ,Ul ,Il }Kh{ai,ei,ay,ey,e,ee}m{a,ah,eh}', 'رأس {,ال}خيمة'],
     abbreviations: ['AE-RK', 'RK', 'RAK', 'AE-RAK', 'RKT'],
+    inNames: 'kh[aei]|\\brak\\b|خيم',
   },
   {
     name: 'Sharjah',
@@ -56,6 +63,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'الشارقة',
     spellings: ['{,Al ,El ,As ,Ash }Sh{a,aa}r{j,ej,ij,iq,q,g}{a,ah,eh}', '{,ال}شار{ق,ج}ة'],
     abbreviations: ['AE-SH', 'SH', 'SHJ', 'AE-SHJ', 'SHRJ'],
+    inNames: 'sh[aj]|شار',
   },
   {
     name: 'Umm Al Quwain',
@@ -63,6 +71,7 @@ export const EMIRATES: readonly Emirate[] = [
     arabicName: 'أم القيوين',
     spellings: ['U{m,mm} {,Al ,El ,Ul }{Q,K}{uw,u,w,aiw,ayw,iw,eiw,ew,aw}{ai,ei,ay,ey,e}n', 'أم {,ال}{قيوين,قوين}'],
     abbreviations: ['AE-UQ', 'UQ', 'UAQ', 'AE-UAQ', 'QIW'],
+    inNames: '\\bum|uaq|أم|ام|قو?ي',
   },
 ];
 
