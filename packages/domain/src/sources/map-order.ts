@@ -97,7 +97,7 @@ function itemsReader({
     const found = pointers.map((segments) => valueAtSegments(document, segments)).find(Array.isArray);
     if (!found) return undefined;
     const items: MappedPayload[] = [];
-    for (const item of found) {
+    for (const item of found.slice(0, MAX_LISTED)) {
       if (items.length === MAX_MAPPED_ITEMS) break;
       if (isWanted(item)) items.push(read(item));
     }
@@ -136,6 +136,8 @@ function isConstant(from: MappedValue): from is ConstantValue {
   return typeof from === 'object' && 'constant' in from;
 }
 
+/** Max entries of a list of items that are read, with those that conditions leave out. */
+const MAX_LISTED = 10_000;
 /** Max entries of a list that are searched, to bound the time. */
 const MAX_SEARCHED = 1_000;
 

@@ -174,3 +174,9 @@ describe('Shopify', () => {
 test('an entity in an id stays', () => {
   expect(mapOrder({ id: 'A&amp;B' }, PRESETS.woocommerce.mapping).source_order_id).toBe('A&amp;B');
 });
+
+test('of a list of items, ten thousand entries are read at most', () => {
+  const lines = [...Array(9_999).fill({ gift: true }), { name: 'Lamp' }, { name: 'Bulb' }];
+  const items = { list: '/lines', name: '/name', except: { '/gift': [true] } };
+  expect(map({ id: '1', lines }, { items }).items).toEqual([{ name: 'Lamp' }]);
+});

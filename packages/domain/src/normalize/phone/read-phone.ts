@@ -52,12 +52,16 @@ function readKnownForm(text: string, pointer: string, warnings: WarningList): st
   return writeWithWarnings(first, pointer, warnings);
 }
 
+/** Max length of a number with its code. */
+const MAX_CODED = 100;
+
 /** What stands between a number and the code that its caller must enter: a pause, or a word for it. */
 const CODE =
-  /^(.{7,60}?)\s*(?:(?:,,+|;|_|#)(?!0)|[,،(\-–—/]?\s*(?:\bext(?:ension)?|\bx|\bcode|\bpin(?: code)?|\baccess code|رمز(?: الدخول)?|كود|الرمز|تحويلة|داخلي)\.?\s*[:=#-]?)\s*(\d{2,8})\s*[#)]?$/i;
+  /^(.{7,60}?)\s{0,3}(?:(?:,,+|;|_|#)(?!0)|[,،(\-–—/]?\s{0,3}(?:\bext(?:ension)?|\bx|\bcode|\bpin(?: code)?|\baccess code|رمز(?: الدخول)?|كود|الرمز|تحويلة|داخلي)\.?\s{0,3}[:=#-]?)\s{0,3}(\d{2,8})\s{0,3}[#)]?$/i;
 
 /** A masked number with the code that leads to the customer: without it, the driver reaches nobody. */
 function readWithCode(text: string): NumberReading | undefined {
+  if (text.length > MAX_CODED) return undefined;
   const [, before = '', extension] = CODE.exec(toAsciiDigits(text)) ?? [];
   const number = extension === undefined ? undefined : readNumber(before);
   return number?.isValid && number.extension === undefined ? { ...number, extension } : undefined;
