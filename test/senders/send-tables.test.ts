@@ -178,6 +178,29 @@ test.each([
   expect(await dryRun(file)).toMatchObject({ read: 2, rejected: 1, failures: [{ position: 2, line: 4 }] });
 });
 
+test('what programs write around a cell so that a spreadsheet keeps it as text is no part of it', async () => {
+  const sender = await service.newSender();
+  const lines = [
+    'source_order_id,customer.phone,total,order_number',
+    '"=""W-1""","=""0501234567""","=""12.50""",=1+1',
+    `W-2,"\t+971557654321",'-5,"=""say """"hi"""""""`,
+    "W-3,'+971501234567,\u001f12,'quoted'",
+  ];
+  const file = await files.write('wrapped.csv', `${lines.join('\r\n')}\r\n`);
+  expect(await send(sender, [file])).toMatchObject({ code: 0 });
+  const stored = (await service.ordersOf(sender)).map((order) => [
+    order.source_order_id,
+    order.customer_phone,
+    order.total,
+    order.order_number,
+  ]);
+  expect(stored).toEqual([
+    ['W-1', '+971501234567', '12.50', '=1+1'],
+    ['W-2', '+971557654321', null, 'say "hi"'],
+    ['W-3', '+971501234567', '12', "'quoted'"],
+  ]);
+});
+
 test('--delimiter overrules the first line, also if the input arrives byte by byte', async () => {
   const bytes = [...Buffer.from('sep=;\nsource_order_id,emirate\nS-1,Dubai\n')].map((byte) => Buffer.from([byte]));
   const args = ['-', '--format', 'csv', '--dry-run', '--json'];

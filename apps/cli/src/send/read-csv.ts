@@ -42,7 +42,8 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (isSeparatorLine) isSeparatorLine = false;
       else if (!toOrder) toOrder = rowReader(record, delimiter, options);
-      else if (record.some((cell) => cell.trim() !== '')) yield orderOf(record, toOrder, { line, end: info.bytes });
+      else if (record.some((cell) => cell.trim() !== ''))
+        yield orderOf(record.map(plainCell), toOrder, { line, end: info.bytes });
       line = info.lines + 1;
     }
     await feed;
@@ -52,6 +53,16 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     throw error;
   }
   if (!toOrder) throw new UsageError('There is no line of headings.');
+}
+
+/**
+ * A cell without what programs write around it so that a spreadsheet keeps it as text: `="0501234567"`, a tab or unit separator before it,
+ * or an apostrophe before what would be a formula.
+ */
+function plainCell(cell: string): string {
+  const text = cell.replace(/^[\t\x1f]+/, '');
+  const [, quoted] = /^="(.*)"$/s.exec(text) ?? [];
+  return quoted === undefined ? text.replace(/^'(?=[=+\-@])/, '') : quoted.replaceAll('""', '"');
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
