@@ -68,7 +68,7 @@ test('show gives the order as the contract has it', async () => {
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(100);
 });
 
-test('list: oldest first, by state, account and limit; all unless limited', async () => {
+test('list: by account, oldest first, by state, account and limit; all unless limited', async () => {
   const { account_id } = await cli.json('accounts', 'create', 'Market');
   const foreign = (await seed.written(account_id, { source_order_id: 'x'.repeat(200) })).orderId as number;
   for (let n = 0; n < 60; n++) await newOrder();
@@ -77,7 +77,8 @@ test('list: oldest first, by state, account and limit; all unless limited', asyn
   await cli.json('orders', 'reject', rejected);
   const all = await cli.json('orders', 'list');
   expect(all.length).toBeGreaterThan(60);
-  expect(idsOf(all)).toEqual(idsOf(all).toSorted((a, b) => a - b));
+  const keys = all.map((order: { account_id: number; order_id: number }) => [order.account_id, order.order_id]);
+  expect(keys).toEqual(keys.toSorted(([a = 0, x = 0]: number[], [b = 0, y = 0]: number[]) => a - b || x - y));
   const waiting = idsOf(await cli.json('orders', 'list', '--needs-review'));
   expect(waiting).toEqual(idsOf(all).filter((id) => ![Number(confirmed), Number(rejected)].includes(id)));
   expect(idsOf(await cli.json('orders', 'list', '--state', 'needs_review'))).toEqual(waiting);

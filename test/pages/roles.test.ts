@@ -85,7 +85,7 @@ const LIST = [
 ];
 const COPIES = ['Copy', 'Copy the address', 'Copy the order as text', 'Copy the order number', 'Copy the phone number'];
 const EDITED = ['Address', 'Currency', 'Customer', 'Emirate', 'Karak', 'Order number', 'Phone', 'Total'];
-const ADDED = ['Area', 'Customer id', 'E-mail', 'Instructions'];
+const ADDED = ['Area', 'Customer id', 'Delivery time', 'E-mail', 'Instructions', 'Payment'];
 const SEARCH = ['Find', 'Receipt id, idempotency key or source_order_id'];
 const tab = (name: string) => () => `/integrations?tab=${name}`;
 

@@ -9,6 +9,8 @@ import { createTestSource, deliver, wooCommerceHeaders } from '../harness/source
 import { useStack } from '../harness/use-stack.ts';
 
 const REOPENED = { pointer: '/cancelled', from: true, to: false };
+/** Of an order that was pending at first. */
+const PAID = { pointer: '/payment_state', from: 'unpaid', to: 'paid' };
 const MARK = { pointer: '', code: 'ordered_again' };
 const BY = 'reviewer@example.com';
 let source: Source;
@@ -48,7 +50,7 @@ describe('an order that its platform cancelled and then sent again', () => {
     await send('pending', 1);
     expect(await send('cancelled', 2)).toEqual({ outcome: 'cancelled' });
     const paid = await send('processing', 3);
-    expect(paid).toMatchObject({ status: 'duplicate', changes: [REOPENED], order_state: 'needs_review' });
+    expect(paid).toMatchObject({ status: 'duplicate', changes: [REOPENED, PAID], order_state: 'needs_review' });
     expect(await readOrder()).toMatchObject({ review_state: 'needs_review', review_reason: null, warnings: [MARK] });
     const [entry] = await knex('audit_events').where({ account_id: account.id }).orderBy('event_id', 'desc').limit(1);
     expect(entry).toMatchObject({
@@ -64,9 +66,9 @@ describe('an order that its platform cancelled and then sent again', () => {
     const found = await knex('order_words').where({ account_id: account.id });
     expect(found).toHaveLength(1);
 
-    expect(await send('processing', 4)).toMatchObject({ status: 'duplicate', changes: [] });
+    expect(await send('processing', 4)).toMatchObject({ status: 'duplicate', changes: [PAID] });
     await send('cancelled', 5);
-    expect(await send('processing', 6)).toMatchObject({ changes: [REOPENED], order_state: 'needs_review' });
+    expect(await send('processing', 6)).toMatchObject({ changes: [REOPENED, PAID], order_state: 'needs_review' });
     expect((await readOrder()).warnings).toHaveLength(1);
   });
 
@@ -74,7 +76,7 @@ describe('an order that its platform cancelled and then sent again', () => {
     await send('pending', 1);
     await send('cancelled', 2);
     expect(await send('processing', 3, { total: '12.00' })).toMatchObject({
-      changes: [REOPENED, { pointer: '/total', from: '10.00', to: '12.00' }],
+      changes: [REOPENED, { pointer: '/total', from: '10.00', to: '12.00' }, PAID],
     });
     expect(await readOrder()).toMatchObject({ review_state: 'needs_review', total: '10.00' });
   });
@@ -86,20 +88,20 @@ describe('an order that its platform cancelled and then sent again', () => {
     await send('pending', 1);
     await send('cancelled', 3);
     const late = await send('processing', minute);
-    expect(late).toMatchObject({ status: 'duplicate', changes: [], order_state: 'cancelled' });
+    expect(late).toMatchObject({ status: 'duplicate', changes: [PAID], order_state: 'cancelled' });
   });
 
   test('needs review again if the platform says no time', async () => {
     await send('pending', null);
     await send('cancelled', null);
-    expect(await send('processing', null)).toMatchObject({ changes: [REOPENED], order_state: 'needs_review' });
+    expect(await send('processing', null)).toMatchObject({ changes: [REOPENED, PAID], order_state: 'needs_review' });
   });
 
   test('needs review again after a person had rejected it', async () => {
     await send('pending', 1);
     await review('rejected');
     await send('cancelled', 2);
-    expect(await send('processing', 3)).toMatchObject({ changes: [REOPENED], order_state: 'needs_review' });
+    expect(await send('processing', 3)).toMatchObject({ changes: [REOPENED, PAID], order_state: 'needs_review' });
   });
 
   test('stays confirmed if it was dispatched: the request to cancel it is open again and says so', async () => {
@@ -109,9 +111,9 @@ describe('an order that its platform cancelled and then sent again', () => {
     await knex('cancellation_requests')
       .where({ account_id: account.id })
       .update({ closed_at: new Date(), closed_by: BY });
-    expect(await send('processing', 3)).toMatchObject({ changes: [REOPENED], order_state: 'confirmed' });
+    expect(await send('processing', 3)).toMatchObject({ changes: [REOPENED, PAID], order_state: 'confirmed' });
     expect(await readRequest()).toMatchObject({ closed_at: null, closed_by: null, ordered_again_at: expect.any(Date) });
-    expect(await send('processing', 4)).toMatchObject({ changes: [] });
+    expect(await send('processing', 4)).toMatchObject({ changes: [PAID] });
     expect(await send('cancelled', 5)).toEqual({ outcome: 'requested' });
     expect(await readRequest()).toMatchObject({ closed_at: null, ordered_again_at: null });
   });
@@ -119,7 +121,7 @@ describe('an order that its platform cancelled and then sent again', () => {
   test('stays cancelled if a sender cancelled it with a key', async () => {
     await send('pending', 1);
     await api.cancel(account, { source_order_id: 'my-woocommerce:7' });
-    expect(await send('processing', 3)).toMatchObject({ changes: [], order_state: 'cancelled' });
+    expect(await send('processing', 3)).toMatchObject({ changes: [PAID], order_state: 'cancelled' });
   });
 
   test('is reopened once others no longer lock it; until then its delivery waits', async () => {
@@ -131,6 +133,6 @@ describe('an order that its platform cancelled and then sent again', () => {
     await untilPostponed(worker);
     expect(await readOrder()).toMatchObject({ review_state: 'cancelled' });
     await held.release();
-    expect(await sent).toMatchObject({ changes: [REOPENED], order_state: 'needs_review' });
+    expect(await sent).toMatchObject({ changes: [REOPENED, PAID], order_state: 'needs_review' });
   });
 });

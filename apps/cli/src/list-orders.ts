@@ -7,15 +7,19 @@ export const CHUNK = { count: 500, length: 4_194_304 };
 
 const LENGTH = 'octet_length(items::text) + octet_length(warnings::text)';
 
-const NEXT = `
+/** SQL: the next orders after an account and an id, in the sequence of the primary key. */
+const next = (condition: string) => `
 select * from (
-  select *, sum(${LENGTH}) over (order by order_id) - (${LENGTH}) as length_before from (
+  select *, sum(${LENGTH}) over (order by account_id, order_id) - (${LENGTH}) as length_before from (
     select * from orders
-    where order_id > $1 and ($2::int is null or account_id = $2) and ($3::text is null or review_state = $3)
-    order by order_id limit $4
+    where ${condition} and ($3::text is null or review_state = $3)
+    order by account_id, order_id limit $4
   ) as next
 ) as measured
-where length_before < ${CHUNK.length} order by order_id`;
+where length_before < ${CHUNK.length} order by account_id, order_id`;
+
+const NEXT_OF_ALL = next('(account_id, order_id) > ($1::int, $2::bigint)');
+const NEXT_OF_ACCOUNT = next('account_id = $1::int and order_id > $2::bigint');
 
 export interface OrderFilter {
   accountId?: number | undefined;
@@ -23,21 +27,19 @@ export interface OrderFilter {
   limit?: number | undefined;
 }
 
-/** Yields orders, oldest first, in chunks that fit into memory. */
+/** Yields orders by account, oldest first, in chunks that fit into memory. */
 export async function* readOrders(connection: Connection, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
-  let remaining = filter.limit ?? Number.POSITIVE_INFINITY;
-  let after = 0;
+  const { accountId, reviewState, limit = Number.POSITIVE_INFINITY } = filter;
+  const statement = accountId === undefined ? NEXT_OF_ALL : NEXT_OF_ACCOUNT;
+  let remaining = limit;
+  let after: [accountId: number, orderId: number] = [accountId ?? 0, 0];
   while (remaining > 0) {
-    const rows = await run<OrderRow>(connection, NEXT, [
-      after,
-      filter.accountId,
-      filter.reviewState,
-      Math.min(remaining, CHUNK.count),
-    ]);
-    if (rows.length === 0) return;
+    const rows = await run<OrderRow>(connection, statement, [...after, reviewState, Math.min(remaining, CHUNK.count)]);
+    const last = rows.at(-1);
+    if (!last) return;
     yield rows.map(toJson);
     remaining -= rows.length;
-    after = rows.at(-1)?.order_id ?? after;
+    after = [last.account_id, last.order_id];
   }
 }
 

@@ -42,7 +42,7 @@ export const orders: Group = {
   about: 'written orders and their review',
   commands: {
     list: {
-      about: 'orders, oldest first',
+      about: 'orders by account, oldest first',
       options: [
         option('--needs-review', 'that need review').conflicts('state'),
         option('--state <state>', 'in this review state', REVIEW_STATES),

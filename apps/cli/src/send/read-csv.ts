@@ -60,7 +60,7 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
  * or an apostrophe before what would be a formula.
  */
 function plainCell(cell: string): string {
-  const text = cell.replace(/^[\t\x1f]+/, '');
+  const text = cell.replace(/^\p{Cc}+/u, '');
   const [, quoted] = /^="(.*)"$/s.exec(text) ?? [];
   return quoted === undefined ? text.replace(/^'(?=[=+\-@])/, '') : quoted.replaceAll('""', '"');
 }

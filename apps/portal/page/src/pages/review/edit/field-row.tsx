@@ -1,3 +1,4 @@
+import { TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -161,6 +162,8 @@ function FieldEditor(props: {
       <div className="editor-line">
         {kind === 'emirate' ? (
           <EmirateSelect {...shared} />
+        ) : kind === 'payment' ? (
+          <PaymentSelect {...shared} />
         ) : kind === 'long' ? (
           <textarea {...shared} readOnly={saving.isPending} dir="auto" rows={3} />
         ) : (
@@ -187,6 +190,20 @@ function FieldEditor(props: {
         />
       )}
     </Form>
+  );
+}
+
+function PaymentSelect(props: React.ComponentProps<'select'>): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <select {...props}>
+      <option value="">–</option>
+      {Object.keys(TEXT_FIELDS.payment_state.values).map((state) => (
+        <option key={state} value={state}>
+          {t(`payment.${state}`)}
+        </option>
+      ))}
+    </select>
   );
 }
 

@@ -2,7 +2,7 @@ import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { ListedOrder, Order, Warning } from '../../../api/review.ts';
 
 /** The kind of a field's editor. */
-export type FieldKind = 'text' | 'long' | 'code' | 'amount' | 'phone' | 'emirate';
+export type FieldKind = 'text' | 'long' | 'code' | 'amount' | 'phone' | 'emirate' | 'payment';
 
 export interface FieldEntry {
   pointer: string;
@@ -25,7 +25,11 @@ export const PLACE_FIELDS: FieldEntry[] = [
   { pointer: '/emirate', kind: 'emirate', need: 'blocks', valueOf: ({ emirate }) => emirate },
   { pointer: '/area', kind: 'text', valueOf: ({ area }) => area },
   ...TEXT_FIELD_NAMES.map(
-    (name): FieldEntry => ({ pointer: `/${name}`, kind: 'long', valueOf: (order) => order[name] }),
+    (name): FieldEntry => ({
+      pointer: `/${name}`,
+      kind: name === 'payment_state' ? 'payment' : 'long',
+      valueOf: (order) => order[name],
+    }),
   ),
 ];
 

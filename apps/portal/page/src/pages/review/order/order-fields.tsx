@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import type { ListedOrder, OrderDetail } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { CopyIcon } from '../../../components/button.tsx';
-import { emirateText, fieldLabel, formatAmount, formatPhone } from '../../../components/order-values.ts';
+import { emirateText, fieldLabel, fieldText, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import type { Editing } from '../edit/editing.ts';
 import { FieldRow } from '../edit/field-row.tsx';
 import { BLOCKED_FIELD, type FieldEntry, KEY_FIELDS, MINOR_FIELDS, PLACE_FIELDS, warningsByField } from './fields.ts';
@@ -162,6 +162,8 @@ function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): Rea
           {order.emirate_code !== null && <span className="badge">{order.emirate_code}</span>}
         </span>
       );
+    case 'payment':
+      return <span>{fieldText(t, field.pointer, value)}</span>;
     case 'code':
       return <bdi dir="ltr">{value}</bdi>;
     default:

@@ -25,6 +25,7 @@ import {
   type MappingForm,
   mappingOf,
   pointerFor,
+  takesConditions,
 } from './mapping-form.ts';
 
 const VIEWS = ['form', 'json'] as const;
@@ -93,7 +94,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
         {view === 'form' ? (
           <div className="mapping-form">
             {form.numberedItems && <p className="note">{t('mapping.numberedItems')}</p>}
-            {FIELDS.filter((field) => !form.numberedItems || !field.startsWith('items/')).map((field) => (
+            {FIELDS.filter((field) => isShown(form, field)).map((field) => (
               <FieldRow
                 key={field}
                 field={field}
@@ -127,6 +128,12 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
 }
 
 /** The newest delivery until the user chooses another one or pastes an example. */
+/** Fields that the form has no use for are left out. */
+function isShown(form: MappingForm, field: FieldName): boolean {
+  if (form.numberedItems && field.startsWith('items/')) return false;
+  return !takesConditions(field) || form[field].length > 0;
+}
+
 function useDeliveryChoice(sourceNumber: number) {
   const { data: deliveries = [] } = useDeliveries(useAccountId(), sourceNumber);
   const [wanted, setWanted] = useState<string | null>(null);

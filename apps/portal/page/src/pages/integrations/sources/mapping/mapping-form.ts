@@ -46,6 +46,11 @@ export function takesPointersOnly(field: FieldName): boolean {
   return field === 'items/list' || field === 'items/omit_if_zero';
 }
 
+/** Fields of conditions, which only the JSON view edits. */
+export function takesConditions(field: FieldName): boolean {
+  return field === 'items/only' || field === 'items/except';
+}
+
 /** A mapping as edited. */
 export function formOf(mapping: OrderMapping): MappingForm {
   const entries = FIELDS.map((field) => {

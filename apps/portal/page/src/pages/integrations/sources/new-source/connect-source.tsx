@@ -34,7 +34,8 @@ function TestStep({ source }: { source: Source }): ReactNode {
   const accountId = useAccountId();
   const deliveries = useDeliveries(accountId, source.source_number);
   const [newest] = deliveries.data ?? [];
-  const { rejected = 0, ping = 0, ignored = 0 } = source.counts;
+  const { rejected = 0, ping = 0, ignored: ofOthers = 0, finished = 0 } = source.counts;
+  const ignored = ofOthers + finished;
   return (
     <>
       <p>{t(`test.${source.preset}`)}</p>
