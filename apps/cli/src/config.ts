@@ -18,6 +18,7 @@ import {
   secretsEnvironment,
   senderEnvironment,
 } from '@orders/runtime/config/settings.ts';
+
 /** The commands' settings, from the environment or, in development, from the files that `npm start` writes to `.local`. */
 export interface CliConfig {
   DATABASE_URL: string;

@@ -29,15 +29,23 @@ export interface OrderFilter {
 
 /** Yields orders by account, oldest first, in chunks that fit into memory. */
 export async function* readOrders(connection: Connection, filter: OrderFilter): AsyncGenerator<OrderJson[]> {
+  for await (const rows of readOrderRows(connection, filter)) yield rows.map(toJson);
+}
+
+/** The same, with all columns. */
+export async function* readOrderRows<Row extends OrderRow>(
+  connection: Connection,
+  filter: OrderFilter,
+): AsyncGenerator<Row[]> {
   const { accountId, reviewState, limit = Number.POSITIVE_INFINITY } = filter;
   const statement = accountId === undefined ? NEXT_OF_ALL : NEXT_OF_ACCOUNT;
   let remaining = limit;
   let after: [accountId: number, orderId: number] = [accountId ?? 0, 0];
   while (remaining > 0) {
-    const rows = await run<OrderRow>(connection, statement, [...after, reviewState, Math.min(remaining, CHUNK.count)]);
+    const rows = await run<Row>(connection, statement, [...after, reviewState, Math.min(remaining, CHUNK.count)]);
     const last = rows.at(-1);
     if (!last) return;
-    yield rows.map(toJson);
+    yield rows;
     remaining -= rows.length;
     after = [last.account_id, last.order_id];
   }

@@ -3,18 +3,9 @@ import { type OrderRow, toJson, toOrder } from '@orders/database/orders/order-ro
 import { updateSearchTerms } from '@orders/database/orders/update-search-terms.ts';
 import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import { type Severity, severityOf } from '@orders/domain/severity.ts';
-
-/** Orders per statement; the longest take a megabyte each. */
-const CHUNK = 100;
+import { readOrderRows } from './list-orders.ts';
 
 type Rated = OrderRow & { severity: Severity };
-
-const NEXT = {
-  name: 'next-severities',
-  text: `
-select * from orders where (account_id, order_id) > ($1::int, $2::bigint)
-order by account_id, order_id limit ${CHUNK}`,
-};
 
 const LOCK = `
 select * from orders where account_id = $1 and order_id = any($2::bigint[]) order by order_id for update`;
@@ -43,21 +34,14 @@ export async function updateSeverities(
   report: (orders: number) => void,
 ): Promise<{ orders: number; changed: number }> {
   const total = { orders: 0, changed: 0 };
-  for (let after: [accountId: number, orderId: number] | null = [0, 0]; after; ) {
-    const orders: Rated[] = await run<Rated>(database, NEXT, after);
+  for await (const orders of readOrderRows<Rated>(database, {})) {
     const outdated = Map.groupBy(outdatedOf(orders), ({ row }) => row.account_id);
-    for (const [accountId, ofAccount] of outdated)
-      total.changed += await inTransaction(database, (transaction) =>
-        updateLocked(
-          transaction,
-          accountId,
-          ofAccount.map(({ row }) => row.order_id),
-        ),
-      );
+    for (const [accountId, ofAccount] of outdated) {
+      const ids = ofAccount.map(({ row }) => row.order_id);
+      total.changed += await inTransaction(database, (transaction) => updateLocked(transaction, accountId, ids));
+    }
     total.orders += orders.length;
     report(total.orders);
-    const last = orders.at(-1);
-    after = last ? [last.account_id, last.order_id] : null;
   }
   return total;
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
+import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
 
 /** A transaction that ends within this time after it added a row to a queue is found by the next round. */
@@ -15,7 +15,7 @@ with publisher as materialized (
 ), due as materialized (
   select u.* from publisher cross join lateral (
     select account_id, order_id, due_at from undispatched_orders
-    where due_at <= clock_timestamp() and due_at >= coalesce($2::timestamptz, '-infinity') order by due_at, order_id limit $1::int
+    where due_at <= clock_timestamp() and ${dueFrom('$2')} order by due_at, order_id limit $1::int
     for update skip locked
   ) as u
 ), taken as (

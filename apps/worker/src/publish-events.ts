@@ -1,10 +1,10 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type LowerBound, NO_LOWER_BOUND, rememberLowerBound } from '@orders/database/lower-bound.ts';
+import { dueFrom, type LowerBound, NO_LOWER_BOUND, rememberLowerBound } from '@orders/database/lower-bound.ts';
 import { PUBLISH_LOCK, run } from '@orders/database/run.ts';
 import { dispatchOrders, LATE_SECONDS } from './dispatch-orders.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-const IS_DUE = "due_at <= now() and due_at >= coalesce($4::timestamptz, '-infinity')";
+const IS_DUE = `due_at <= now() and ${dueFrom('$4')}`;
 
 const PUBLISH = {
   name: 'publish-events',

@@ -25,5 +25,8 @@ export function rememberLowerBound(scansPerFull: number): LowerBound {
   };
 }
 
+/** SQL: what is due from a bound on. @param parameter of the bound, such as `$1`. */
+export const dueFrom = (parameter: string) => `due_at >= coalesce(${parameter}::timestamptz, '-infinity')`;
+
 /** Begins each scan at the beginning. */
 export const NO_LOWER_BOUND: LowerBound = { next: () => null, move: () => {} };

@@ -37,7 +37,7 @@ interface MigrateOptions {
   /** Names of migrations that ran with different SQL and were verified by hand; their checksums are replaced. */
   acceptDrift?: readonly string[];
   /** The number of the installation, 0 to 8,999; it counts for an empty database alone. */
-  installation?: number;
+  installation?: number | undefined;
   /** Of the partitions that it creates. */
   partitionWidth?: PartitionWidth;
 }

@@ -13,6 +13,7 @@ import {
 import { span } from '../arguments.ts';
 import { type CommandSpec, option } from '../command.ts';
 import { Failure, UsageError } from '../errors.ts';
+import { every } from '../report-every.ts';
 import { plural, table } from '../table.ts';
 
 /** Orders between two progress lines; smaller months finish in seconds. */
@@ -118,12 +119,8 @@ async function archiveMonth(
   month: Month,
   { to, keep = false, report }: { to: string; keep: boolean | undefined; report: (line: string) => void },
 ): Promise<Pick<Archived, 'orders' | 'sha256' | 'state'>> {
-  let reported = 0;
-  const stored = await storeMonth(database, month, to, (orders) => {
-    if (orders < reported + REPORT_INTERVAL) return;
-    reported = orders;
-    report(`${fileOf(month)}: ${plural(orders, 'order')}.`);
-  });
+  const onProgress = every(REPORT_INTERVAL, (orders) => report(`${fileOf(month)}: ${plural(orders, 'order')}.`));
+  const stored = await storeMonth(database, month, to, onProgress);
   await (keep ? allowChanges : dropMonth)(database, month, stored);
   return { ...stored, state: keep ? 'stored' : 'dropped' };
 }

@@ -54,11 +54,8 @@ async function runMigrations(
       );
   }
   try {
-    const options = { acceptDrift, partitionWidth: PARTITION_WIDTH };
-    const ran = await migrateSchema(database, {
-      ...options,
-      ...(INSTALLATION_NUMBER && { installation: INSTALLATION_NUMBER }),
-    });
+    const options = { acceptDrift, installation: INSTALLATION_NUMBER, partitionWidth: PARTITION_WIDTH };
+    const ran = await migrateSchema(database, options);
     await requireInstallation(database, INSTALLATION_NUMBER);
     return ran;
   } catch (error) {

@@ -8,6 +8,7 @@ import { argument, type CommandSpec, type Group, option } from '../command.ts';
 import { describeOrder, tabulateOrders } from '../describe-order.ts';
 import { Failure } from '../errors.ts';
 import { findOrder, findReview, readOrders } from '../list-orders.ts';
+import { every } from '../report-every.ts';
 import { requireAccount } from '../require.ts';
 import { plural } from '../table.ts';
 import { updateSeverities } from '../update-severity.ts';
@@ -85,14 +86,8 @@ export const orders: Group = {
       help: `\
 After an upgrade whose notes say that the rules of warnings or blockers changed. It can be interrupted and repeated.`,
       async run({ withDatabase, report }) {
-        let reported = 0;
-        const done = await withDatabase((database) =>
-          updateSeverities(database, (orders) => {
-            if (orders < reported + REPORT_INTERVAL) return;
-            reported = orders;
-            report(`${plural(orders, 'order')}.`);
-          }),
-        );
+        const onProgress = every(REPORT_INTERVAL, (orders) => report(`${plural(orders, 'order')}.`));
+        const done = await withDatabase((database) => updateSeverities(database, onProgress));
         return [done, `${plural(done.changed, 'order')} of ${done.orders} got another severity.`];
       },
     },

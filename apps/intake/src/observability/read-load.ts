@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
+import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
 
 /** The backlog of all accounts. */
@@ -18,7 +18,7 @@ const MAX_COUNTED = 10_000;
 const [OUTBOX_ROWS, RECEIPTS] = [25, 20];
 
 /** Rows of the outbox that a read can pass over: see `LowerBound`. */
-const IS_LEFT = "due_at >= coalesce($1::timestamptz, '-infinity')";
+const IS_LEFT = dueFrom('$1');
 const IS_OLD = "batch_id >= coalesce($2::uuid, '00000000-0000-0000-0000-000000000000')";
 /** A batch is in the outbox this long after it was due, if it is committed late. */
 const LATE_SECONDS = 5;

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
+import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { run } from '@orders/database/run.ts';
 
 /** What delays dispatching and vacuum, and what waits for a person, in seconds; 0 if nothing does. */
@@ -29,7 +29,7 @@ const LATE_SECONDS = 5;
 const AGE = (oldest: string) => `greatest(0, coalesce(extract(epoch from clock_timestamp() - ${oldest}), 0))::float8`;
 
 /** Rows of the queues that a read can pass over: see `LowerBound`. */
-const IS_LEFT = "due_at >= coalesce($1::timestamptz, '-infinity')";
+const IS_LEFT = dueFrom('$1');
 
 const READ = {
   name: 'read-stalls',

@@ -1,5 +1,5 @@
 import type { Database } from '@orders/database/connect.ts';
-import { type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
+import { dueFrom, type LowerBound, NO_LOWER_BOUND } from '@orders/database/lower-bound.ts';
 import { ascending, idIn } from '@orders/database/receipts/uuids.ts';
 import { run } from '@orders/database/run.ts';
 
@@ -21,7 +21,7 @@ const SWEEP = {
 with due as materialized (
   select row_id, due_at, row_number() over (partition by account_ids[1] order by due_at) as turn
   from (select ctid as row_id, account_ids, due_at from outbox
-        where due_at <= now() and due_at >= coalesce($3::timestamptz, '-infinity') order by due_at limit ${CHOSEN_AMONG}) as oldest
+        where due_at <= now() and ${dueFrom('$3')} order by due_at limit ${CHOSEN_AMONG}) as oldest
 ), taken as materialized (
   select ctid as row_id from outbox
   where ctid = any(array(select row_id from due order by turn, due_at limit $1::int))

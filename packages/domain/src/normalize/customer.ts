@@ -4,7 +4,7 @@ import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
 import { cleanText, cutText, readText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
-import { WarningList } from './warnings.ts';
+import type { WarningList } from './warnings.ts';
 
 const POINTER = '/customer';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'phone', 'email', 'id']);
@@ -21,10 +21,7 @@ export function readCustomer(value: unknown, warnings: WarningList): Customer {
     const parsed = parseJsonText(value);
     if (!parsed) return readFreeText(value, warnings);
     warnings.add(POINTER, 'json_as_text');
-    const inner = new WarningList();
-    const customer = readCustomer(parsed, inner);
-    warnings.addAllAt(POINTER, inner);
-    return customer;
+    return warnings.readInside(POINTER, (inner) => readCustomer(parsed, inner));
   }
   if (Array.isArray(value) && value.length === 1 && isJsonObject(value[0])) {
     warnings.add(POINTER, 'customer_in_list');

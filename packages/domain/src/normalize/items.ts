@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
 import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readText, removeInvisible, toAsciiDigits } from './text.ts';
 import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
-import { WarningList } from './warnings.ts';
+import type { WarningList } from './warnings.ts';
 
 /** Warnings do not repeat longer values. */
 const MAX_SHOWN = 20;
@@ -52,7 +52,8 @@ const POINTER = '/items';
 const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
 
 /**
- * Reads the items: a list of objects and strings, such a list in another shape or in a string, or a single one. The first 1,000 entries are read; errors inside an entry never drop it.
+ * Reads the items: a list of objects and strings, such a list in another shape or in a string, or a single one. The first 1,000 entries
+ * are read; errors inside an entry never drop it.
  */
 export function readItems(value: unknown, warnings: WarningList): Item[] {
   if (value === undefined || value === null) return [];
@@ -61,7 +62,7 @@ export function readItems(value: unknown, warnings: WarningList): Item[] {
   const parsed = typeof value === 'string' ? parseJsonText(value) : undefined;
   if (parsed === undefined) return readItem(value, POINTER, warnings);
   warnings.add(POINTER, 'json_as_text');
-  return readInside((inner) => readItems(parsed, inner), warnings);
+  return warnings.readInside(POINTER, (inner) => readItems(parsed, inner));
 }
 
 /** A list in another shape: objects by number or id, or a list for each member; else a single item. */
@@ -71,18 +72,10 @@ function readObject(value: JsonObject, warnings: WarningList): Item[] {
   const rows = isOfItems ? values : rowsOf(value);
   if (rows) {
     warnings.add(POINTER, 'items_in_object');
-    return readInside((inner) => readList(rows, inner), warnings);
+    return warnings.readInside(POINTER, (inner) => readList(rows, inner));
   }
   warnings.add(POINTER, 'items_not_a_list');
   return readItem(value, POINTER, warnings);
-}
-
-/** Warnings of what has no place of its own in the payload are about the items. */
-function readInside(read: (inner: WarningList) => Item[], warnings: WarningList): Item[] {
-  const inner = new WarningList();
-  const items = read(inner);
-  warnings.addAllAt(POINTER, inner);
-  return items;
 }
 
 /** The items of `{"name": ["Soup", "Bread"], "quantity": [2, 1]}`. */

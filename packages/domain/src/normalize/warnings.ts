@@ -77,9 +77,12 @@ export class WarningList {
     else this.#warnings.push({ pointer, code, detail: `${problem}; ${WARNINGS[code][1]}.` });
   }
 
-  /** Adds the warnings of what was read from inside the value at `pointer`, where a sender finds no place of its own for them. */
-  addAllAt(pointer: string, inner: WarningList): void {
+  /** Reads what is inside the value at `pointer` and has no place of its own in the payload: its warnings are about that value. */
+  readInside<Value>(pointer: string, read: (inner: WarningList) => Value): Value {
+    const inner = new WarningList();
+    const value = read(inner);
     for (const { code } of inner.toArray()) this.add(pointer, code);
+    return value;
   }
 
   /** All warnings, or the first 1,000 and one that counts the others. */

@@ -1,22 +1,10 @@
-import Big from 'big.js';
 import { decodeHTMLStrict } from 'entities';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
-import { toDecimalText } from '../normalize/text.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
-import type {
-  Conditions,
-  ConstantValue,
-  DividedValue,
-  FieldMapping,
-  FoundValue,
-  ItemMapping,
-  ItemsMapping,
-  JoinedPart,
-  MappedValue,
-  OrderMapping,
-} from './mapping.ts';
+import type { FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
+import { conditionsReader, fieldReader, isConstant, isList, type Reader, toText } from './read-values.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
 const [MAX_TEXT, MAX_ITEM_TEXT] = [4_100, 1_100];
@@ -25,10 +13,6 @@ const MAX_MAPPED_ITEMS = MAX_ITEMS + 1;
 
 /** The payload of an order, in this service's format. Absent fields are left out. */
 export type MappedPayload = Record<string, unknown>;
-
-/** Null: a pointer leads to `null` or a blank text. Undefined: none leads anywhere. */
-type Present = string | number | null | undefined;
-type Reader<Value> = (document: unknown) => Value;
 
 /**
  * Maps a document to the payload of an order. Pure; never throws for any JSON value and valid mapping; takes linear time. The payload may
@@ -132,57 +116,8 @@ function withoutConstants(from: FieldMapping): FieldMapping {
   return (isList(from) ? from : [from]).filter((value) => !isConstant(value));
 }
 
-function isConstant(from: MappedValue): from is ConstantValue {
-  return typeof from === 'object' && 'constant' in from;
-}
-
 /** Max entries of a list of items that are read, with those that conditions leave out. */
 const MAX_LISTED = 10_000;
-/** Max entries of a list that are searched, to bound the time. */
-const MAX_SEARCHED = 1_000;
-
-function finder({ find, where, value }: FoundValue, maxText: number): Reader<Present> {
-  const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
-  const meets = conditionsReader(where);
-  return (document) => {
-    const entries = valueAtSegments(document, list);
-    if (!Array.isArray(entries)) return undefined;
-    for (let index = 0; index < Math.min(entries.length, MAX_SEARCHED); index += 1)
-      if (meets(entries[index])) return presentValue(valueAtSegments(entries[index], inEntry), maxText);
-    return undefined;
-  };
-}
-
-/** Exact. Undefined if the amount is no plain number, or there is no number of digits from 0 to 6. */
-function divider({ divide, by_digits }: DividedValue): Reader<Present> {
-  const amountAt = pointerSegments(divide);
-  const digitsAt = typeof by_digits === 'string' ? pointerSegments(by_digits) : null;
-  return (document) => {
-    const amount = presentValue(valueAtSegments(document, amountAt), MAX_COMPARED);
-    const digits = digitsAt ? comparable(valueAtSegments(document, digitsAt)) : String(by_digits);
-    if (amount === null || amount === undefined) return amount;
-    const text = toText(amount).trim();
-    if (!/^-?\d{1,30}(?:\.\d{1,10})?$/.test(text) || !/^[0-6]$/.test(digits)) return undefined;
-    return new Big(text).div(10 ** Number(digits)).toFixed(Number(digits) + (text.split('.')[1]?.length ?? 0));
-  };
-}
-
-function conditionsReader(conditions: Conditions): Reader<boolean> {
-  const read = Object.entries(conditions).map(([pointer, values]) => {
-    const texts = new Set(values.map((value) => comparable(value)));
-    return [pointerSegments(pointer), texts] as const;
-  });
-  return (document) => read.every(([segments, texts]) => texts.has(comparable(valueAtSegments(document, segments))));
-}
-
-/** A scalar as text, without regard to case; an empty text for what is absent, `null`, or no scalar. */
-function comparable(value: unknown): string {
-  if (typeof value === 'string') return value.slice(0, MAX_COMPARED).trim().toLowerCase();
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
-}
-
-const MAX_COMPARED = 200;
-
 function isZero(value: unknown): boolean {
   return value === 0 || value === '0';
 }
@@ -211,64 +146,9 @@ function fieldText(name: string, value: string | number): string {
   return name !== 'source_order_id' && text.includes('&') ? decodeHTMLStrict(text) : text;
 }
 
-/** Without an exponent, which platforms do not write. */
-function toText(value: string | number): string {
-  return typeof value === 'number' ? (toDecimalText(value) ?? String(value)) : value;
-}
-
 /** The type of a number is the platform's choice, so normalization need not warn of a text. */
 function toQuantity(value: string | number): string | number {
   return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
-}
-
-function fieldReader(from: FieldMapping, maxText: number): Reader<Present> {
-  return firstPresent((isList(from) ? from : [from]).map((value) => valueReader(value, maxText)));
-}
-
-function isList<Value>(from: Value | readonly Value[]): from is readonly Value[] {
-  return Array.isArray(from);
-}
-
-function firstPresent(readers: readonly Reader<Present>[]): Reader<Present> {
-  return (document) => {
-    let empty: null | undefined;
-    for (const read of readers) {
-      const value = read(document);
-      if (value !== undefined && value !== null) return value;
-      if (value === null) empty = null;
-    }
-    return empty;
-  };
-}
-
-function valueReader(from: MappedValue, maxText: number): Reader<Present> {
-  if (typeof from === 'string') {
-    const segments = pointerSegments(from);
-    return (document) => presentValue(valueAtSegments(document, segments), maxText);
-  }
-  if (isConstant(from)) {
-    const meets = from.if && conditionsReader(from.if);
-    return (document) => (meets && !meets(document) ? undefined : presentValue(from.constant, maxText));
-  }
-  if ('find' in from) return finder(from, maxText);
-  if ('divide' in from) return divider(from);
-  const { join, separator = ' ' } = from;
-  const parts = join.map((part: JoinedPart | readonly JoinedPart[]) => fieldReader(part, maxText));
-  return (document) => {
-    const values = parts.map((read) => read(document));
-    const present = values.filter((part) => part !== undefined && part !== null);
-    if (present.length === 0) return values.includes(null) ? null : undefined;
-    return presentValue(present.map(toText).join(separator), maxText);
-  };
-}
-
-/** A number, or a string that is not blank; `null` and blank strings are empty, other values absent. Cut first: of a long string, only the start is searched. */
-function presentValue(value: unknown, maxText: number): Present {
-  // -0 becomes 0, as in JSON.
-  if (typeof value === 'number') return value + 0;
-  if (typeof value !== 'string') return value === null ? null : undefined;
-  const text = value.slice(0, maxText);
-  return text.trim() === '' ? null : text;
 }
 
 type Payload = Record<string, unknown>;
