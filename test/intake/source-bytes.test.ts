@@ -40,7 +40,7 @@ function incoming({ place, key, body, raw }: { place: number; key: number | null
     sourceOrderId: 'x',
     idempotencyKey: key === null ? null : `k-${key}`,
     body,
-    ...(raw && { delivery: { sourceNumber: 1, raw } }),
+    ...(raw && { delivery: { sourceNumber: 1, raw, kind: 'order' as const, modifiedAt: null } }),
   } satisfies IncomingReceipt;
 }
 

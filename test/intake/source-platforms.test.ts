@@ -129,7 +129,10 @@ test.each([
     const { body } = await deliverAs(created, { id: 71, ...open });
     expect((await api.final(account, body.receipt_id)).body).toMatchObject({ status: 'written' });
     const again = await deliverAs(updated, { id: 71, ...finished });
-    expect((await api.final(account, again.body.receipt_id)).body).toMatchObject({ status: 'duplicate', changes: [] });
+    expect((await api.final(account, again.body.receipt_id)).body).toMatchObject({
+      status: 'duplicate',
+      changes: [{ pointer: '/finished', from: false, to: true }],
+    });
   },
 );
 

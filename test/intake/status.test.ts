@@ -24,6 +24,7 @@ describeQueues('status, the queue on %s', (kind) => {
       error: null,
       duplicate_of: null,
       changes: [],
+      outdated: false,
       order_state: null,
       source: null,
     });

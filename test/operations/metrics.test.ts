@@ -121,6 +121,7 @@ const OUTCOMES: ReadonlySet<string> = new Set([
     'requested',
     'held',
     'archived',
+    'outdated',
     'delivered',
     'sent',
     'dropped',

@@ -44,7 +44,13 @@ describe('over HTTP', () => {
     expect(await listed()).toEqual([null, null]);
     expect(await show(orderId)).toMatchObject({ resends: [], hold_resends: false, order: { resent: null } });
     const [older, newer] = [await sendChanged({ ...FIRST, total: '1' }), await sendChanged()];
-    const undecided = { received_at: expect.any(String), decision: null, decided_by: null, decided_at: null };
+    const undecided = {
+      received_at: expect.any(String),
+      is_outdated: false,
+      decision: null,
+      decided_by: null,
+      decided_at: null,
+    };
     const { order, resends } = await show(orderId);
     expect(resends).toEqual([
       { ...undecided, receipt_id: newer, changes: CHANGES },

@@ -82,6 +82,7 @@ describe('the receipt of an order that was sent again lists', () => {
         decision: null,
         decided_by: null,
         decided_at: null,
+        is_outdated: false,
       })),
     );
     expect(await orderOf(orderId)).toMatchObject({ customer_phone: '+971501234567', total: '149.50' });

@@ -169,11 +169,12 @@ async function runAll(measure: (name: string, work: () => Promise<unknown>) => P
   await measure('write a cancelled order', () => writeCancelled(worker, claimed.leaseId, claimed.orders));
   await measure('settle', () => settleBatch(worker, receiptId, 0));
   await measure('sweep', () => sweepOutbox(worker, 200, 60_000));
-  const delivery = { sourceNumber: 1, raw: Buffer.from('{}') };
+  const of = { sourceNumber: 1, kind: 'order', modifiedAt: null } as const;
+  const delivery = { ...of, raw: Buffer.from('{}') };
   await measure('record a delivery', () =>
     recordReceipts(intake, randomUUIDv7(), 60_000, [{ ...incoming(), delivery }]),
   );
-  const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber: 1, isCancellation: false, body: delivery.raw };
+  const unmapped = { receiptId: randomUUIDv7(), accountId, ...of, body: delivery.raw };
   await measure('store an unmapped delivery', () => storeUnmapped(intake, unmapped));
   await measure('find a source', () => findSources(intake, [randomUUID()]));
   await measure('use a source', () => useSource(intake, accountId, 1).catch(() => 'there is none'));

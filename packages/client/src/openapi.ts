@@ -116,7 +116,7 @@ export type CancelReply = {
 
 export type DeliveryReply = {
   /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
-  outcome: "ignored" | "finished" | "ping" | "cancelled" | "requested" | "held" | "archived";
+  outcome: "ignored" | "finished" | "ping" | "cancelled" | "requested" | "held" | "archived" | "outdated";
 };
 
 /** Something that happened to a receipt or an order. It contains no data of customers. */
@@ -195,7 +195,7 @@ export type Receipt = {
   } | null;
   /** Differences between a `duplicate` and the order as you first sent it, or your last accepted changed delivery */
   changes: {
-    /** RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again */
+    /** RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again; `/finished`, from false to true, if it is done with an order that still needs review */
     pointer: string;
     from: string | number | boolean | null | {
       name: string | null;
@@ -210,6 +210,8 @@ export type Receipt = {
     /** Both values are null: they are too long to be stored (16 KiB for all changes) */
     cut?: true | undefined;
   }[];
+  /** Of a `duplicate` from a platform: by the clock of the platform there is a newer version, which came before it, or after it and before anybody decided */
+  outdated: boolean;
   /** The present state of its order, of a `duplicate` too; null if there is no order */
   order_state: "needs_review" | "confirmed" | "rejected" | "cancelled" | null;
   /** Of a delivery to a source: its name, and the id of the order on the platform, which `source_order_id` has behind the prefix of the source. `platform_id` is null if the mapping found none */

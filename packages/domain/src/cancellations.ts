@@ -15,6 +15,9 @@ export interface Cancellation {
  */
 export const CANCELLATION_OUTCOMES = ['cancelled', 'requested', 'held', 'archived'] as const;
 export type CancellationOutcome = (typeof CANCELLATION_OUTCOMES)[number];
+/** Of a platform's cancellation also `outdated`: the platform has changed the order since, by its own clock, and nothing happened. */
+export const PLATFORM_CANCELLATION_OUTCOMES = [...CANCELLATION_OUTCOMES, 'outdated'] as const;
+export type PlatformCancellationOutcome = (typeof PLATFORM_CANCELLATION_OUTCOMES)[number];
 
 /** Stable code and detail for each error in the form of a request. */
 export const CANCELLATION_ERRORS = {

@@ -17,6 +17,9 @@ export type Difference = {
 /** Of a delivery of an order that its platform had cancelled: it is ordered again. No field of the order. */
 export const ORDERED_AGAIN: Difference = { pointer: '/cancelled', from: true, to: false };
 
+/** Of a delivery that says that the platform is done with an order that needs review. No field of the order. */
+export const FINISHED: Difference = { pointer: '/finished', from: false, to: true };
+
 /** Max length of the differences of a changed delivery, as JSON in characters. */
 const MAX_LENGTH = 16_384;
 /** This many always exceed `MAX_LENGTH`: beyond the few other fields, each difference of an item takes more than 40 characters. */

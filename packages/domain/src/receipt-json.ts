@@ -29,13 +29,15 @@ export interface Receipt {
   original_order_id: number | null;
   /** For a duplicate: differences from that order; null without any. */
   changes: Difference[] | null;
+  /** For a duplicate: the platform has sent a newer version, by its own clock, before it or before anybody decided. */
+  outdated: boolean;
   /** The present state of its order; null if it is neither written nor a duplicate. */
   order_state: ReviewState | null;
   /** Null if it was not a delivery to a source. */
   source: SourceOfOrder | null;
 }
 
-type DetailMembers = 'warnings' | 'changes' | 'order_state';
+type DetailMembers = 'warnings' | 'changes' | 'outdated' | 'order_state';
 
 /** A receipt in a list, with only the numbers of its warnings and changes. */
 export type ListedReceipt = Omit<Receipt, DetailMembers> & {
@@ -50,6 +52,7 @@ export function receiptJson(receipt: Receipt) {
     warnings: receipt.warnings?.map(warningJson) ?? [],
     ...afterWarnings(receipt),
     changes: receipt.changes?.map(differenceJson) ?? [],
+    outdated: receipt.outdated,
     order_state: receipt.order_state,
     source: sourceJson(receipt.source),
   };

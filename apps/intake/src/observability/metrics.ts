@@ -1,5 +1,5 @@
 import { DELIVERY_OUTCOMES } from '@orders/database/sources/add-activity.ts';
-import { CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
+import { PLATFORM_CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
 import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import { createRegistry, metricsOf } from '@orders/runtime/observability/metrics.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -44,8 +44,8 @@ export function createMetrics({ slots, bytes }: Admission) {
     ),
     cancellations: counter(
       'intake_cancellations_total',
-      'Cancellations by outcome: cancelled, requested (dispatching has seen the order), or held (the order has not arrived)',
-      { outcome: CANCELLATION_OUTCOMES },
+      'Cancellations by outcome: cancelled, requested (dispatching has seen the order), held (the order has not arrived), archived, or outdated (its platform has changed the order since)',
+      { outcome: PLATFORM_CANCELLATION_OUTCOMES },
     ),
     deliveries: counter('intake_source_deliveries_total', 'Deliveries to sources by preset and outcome', {
       preset: SOURCE_PRESETS,

@@ -34,7 +34,7 @@ const STORE = {
   // trigger that maintains that table only fires on updates; an insert trigger would slow down every receipt.
   text: `
 with incoming as (
-  select * from ${unnestIncoming(['$16::uuid[]', '$17::boolean[]'], ['original_id', 'is_same_order'])}
+  select * from ${unnestIncoming(['$18::uuid[]', '$19::boolean[]'], ['original_id', 'is_same_order'])}
 ), new_keys as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
   select account_id, idempotency_key, receipt_id from incoming

@@ -1,12 +1,14 @@
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
+import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
 
 /** A delivery in which the mapping of its source found no `source_order_id`. */
 export interface UnmappedDelivery {
   receiptId: string;
   accountId: number;
   sourceNumber: number;
-  isCancellation: boolean;
+  kind: DeliveryKind;
+  modifiedAt: Date | null;
   /** The exact bytes received. */
   body: Buffer;
 }
@@ -22,13 +24,13 @@ with payload as (
   values ($2::int, $1::uuid, 'mapping_failed', $1::uuid::text, now())
 )
 insert into receipts (receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, source_number, state,
-                      error_code, is_cancellation)
+                      error_code, delivery_kind, modified_at)
 values ($1::uuid, $2::int, 'webhook', $1::uuid::text, $1::uuid, 1, length($5::bytea), $3::int, 'dead', 'mapping_failed',
-        $4::boolean)`,
+        $4::text, $6::timestamptz)`,
 };
 
 /** Stores a delivery that cannot be mapped as a dead receipt, atomically in one statement. */
 export async function storeUnmapped(database: Database, delivery: UnmappedDelivery): Promise<void> {
-  const { receiptId, accountId, sourceNumber, isCancellation, body } = delivery;
-  await run(database, STORE, [receiptId, accountId, sourceNumber, isCancellation, body]);
+  const { receiptId, accountId, sourceNumber, kind, modifiedAt, body } = delivery;
+  await run(database, STORE, [receiptId, accountId, sourceNumber, kind, body, modifiedAt]);
 }

@@ -1,7 +1,7 @@
 import type { Database } from '@orders/database/connect.ts';
 import { SQLSTATE, sqlstateOf } from '@orders/database/database-errors.ts';
 import { run, type Statement } from '@orders/database/run.ts';
-import type { Cancellation, CancellationOutcome } from '@orders/domain/cancellations.ts';
+import type { Cancellation, PlatformCancellationOutcome } from '@orders/domain/cancellations.ts';
 
 export interface CancelRequest {
   accountId: number;
@@ -14,7 +14,7 @@ export interface CancelRequest {
 }
 
 export interface Cancelled {
-  outcome: CancellationOutcome;
+  outcome: PlatformCancellationOutcome;
   /** Null if it is held. */
   orderId: number | null;
 }
@@ -52,6 +52,7 @@ const MAX_TRIES = 4;
  * - `requested`: an order that dispatching can have seen; it is in `cancellation_requests`.
  * - `held`: there is no such order. Its key holds the cancellation, so the worker finds it, whenever it writes the order, with
  *   `writeCancelled`.
+ * - `outdated`: the platform has changed the order since; nothing was cancelled.
  *
  * @returns by `source_order_id`. Of a repeated id, the first reason counts.
  * @throws {OrdersBusy} if an order stays locked for half a second; {pg.DatabaseError} or the connection's error. Then nothing was

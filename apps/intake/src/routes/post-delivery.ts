@@ -96,9 +96,9 @@ export function postDelivery(deps: Deps): RequestHandler {
       return kind;
     }
     if (sourceOrderId === null) {
-      const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber, body: raw };
-      const isCancellation = kind === 'cancellation';
-      await runFairly(accountId, () => storeUnmapped(database, { ...unmapped, isCancellation }));
+      const { modifiedAt } = delivery;
+      const unmapped = { receiptId: randomUUIDv7(), accountId, sourceNumber, body: raw, kind, modifiedAt };
+      await runFairly(accountId, () => storeUnmapped(database, unmapped));
       contextOf(request).receiptId = unmapped.receiptId;
       activity.note(source, 'mapping_failed', unmapped.receiptId);
       return { receiptId: unmapped.receiptId, duplicate: false, payloadMismatch: false };
@@ -128,7 +128,7 @@ export function postDelivery(deps: Deps): RequestHandler {
 
 function receiptOf(
   { accountId, sourceNumber }: SourceOfDelivery,
-  { sourceOrderId, deliveryId, payload }: ReadDeliveryBody & { sourceOrderId: string },
+  { sourceOrderId, deliveryId, payload, kind, modifiedAt }: ReadDeliveryBody & { sourceOrderId: string },
   raw: Buffer,
 ) {
   return {
@@ -139,6 +139,6 @@ function receiptOf(
     // With the source, because two platforms can use the same ids. The key of a client cannot contain a space.
     idempotencyKey: deliveryId && `source ${sourceNumber}:${deliveryId}`,
     body: Buffer.from(payload),
-    delivery: { sourceNumber, raw },
+    delivery: { sourceNumber, raw, kind, modifiedAt },
   };
 }

@@ -31,7 +31,7 @@ const CLAIM: Statement = {
   text: `
 update receipts r set state = 'normalized', lease_id = $3::uuid
 where receipt_id = $2::uuid and account_id = $1::int and state = 'dead'
-returning r.is_cancellation as "isCancellation",
+returning r.delivery_kind = 'cancellation' as "isCancellation",
   case when r.error_code = 'mapping_failed' and r.raw_length is null then (
     select jsonb_build_object('mapping', s.mapping, 'idPrefix', s.id_prefix) from sources s
     where s.account_id = r.account_id and s.source_number = r.source_number

@@ -3,7 +3,7 @@ import type { OrderJson } from '@orders/database/orders/order-rows.ts';
 import { findReceiptRecord } from '@orders/database/receipts/receipt-records.ts';
 import { type Connection, execute, inTransaction, run } from '@orders/database/run.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
-import { type Difference, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
+import { type Difference, FINISHED, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
 import type { Order } from '@orders/domain/order.ts';
 import { parseBody } from '@orders/domain/parse-body.ts';
@@ -15,8 +15,8 @@ import { isOfItem, replaceAllItems } from './replace-all-items.ts';
  * Accepts or rejects a changed delivery of an order that needs review, with audit, in one transaction. Accepting edits the order as `editStoredOrder`
  * does.
  *
- * @returns `conflict` when the order does not need review or its customer was erased, or when the changed delivery has no changes, has a decision or
- * is not the newest with changes; null when the account has no such order, or the receipt is no changed delivery of it.
+ * @returns `conflict` when the order does not need review or its customer was erased, or when the changed delivery has no changes, has a decision, is
+ * outdated or not the newest with changes; null when the account has no such order, or the receipt is no changed delivery of it.
  */
 export async function decideChangedDelivery(
   connection: Connection,
@@ -28,19 +28,20 @@ export async function decideChangedDelivery(
     const order = await lockEditable(transaction, accountId, orderId);
     if (order === null) return null;
     const key = [accountId, orderId, receiptId];
-    const [delivery] = await run<{ changes: Difference[] | null; decision: Decision | null }>(
+    const [delivery] = await run<{ changes: Difference[] | null; is_outdated: boolean; decision: Decision | null }>(
       transaction,
-      'select changes, decision from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3',
+      'select changes, is_outdated, decision from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3',
       key,
     );
     if (!delivery) return null;
     const { changes } = delivery;
-    if (order === 'conflict' || changes === null || delivery.decision !== null) return 'conflict';
+    if (order === 'conflict' || changes === null || delivery.is_outdated || delivery.decision !== null)
+      return 'conflict';
     const [newer] = await run(
       transaction,
       `select from changed_deliveries
-       where account_id = $1 and order_id = $2 and changes is not null and (received_at, receipt_id) > (
-         select received_at, receipt_id from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3
+       where account_id = $1 and order_id = $2 and changes is not null and (version_at, receipt_id) > (
+         select version_at, receipt_id from changed_deliveries where account_id = $1 and order_id = $2 and receipt_id = $3
        ) limit 1`,
       key,
     );
@@ -69,6 +70,8 @@ export async function decideChangedDelivery(
   });
 }
 
+const NO_EDITS: ReadonlySet<string> = new Set(['/emirate_code', ORDERED_AGAIN.pointer, FINISHED.pointer]);
+
 /**
  * The edits that apply the changes of a changed delivery to the order.
  *
@@ -80,11 +83,9 @@ async function editsOf(
   receiptId: string,
   changes: readonly Difference[],
 ): Promise<OrderEdits | null> {
-  // The emirate's code follows from its name, and that the order is ordered again is no field of it.
+  // The emirate's code follows from its name. That the order is ordered again, or finished, is no field of it.
   const edits: OrderEdits = Object.fromEntries(
-    changes
-      .filter(({ pointer }) => pointer !== '/emirate_code' && pointer !== ORDERED_AGAIN.pointer)
-      .map(({ pointer, to }) => [pointer, to]),
+    changes.filter(({ pointer }) => !NO_EDITS.has(pointer)).map(({ pointer, to }) => [pointer, to]),
   );
   const ofItems = changes.filter(isOfItem);
   const cutChanges = changes.filter((change) => change.cut);

@@ -12,6 +12,8 @@ export interface ChangedDelivery {
   /** By Postgres' clock. */
   received_at: Date;
   changes: Difference[];
+  /** See the column of `changed_deliveries`. */
+  is_outdated: boolean;
   decision: Decision | null;
   decided_by: string | null;
   decided_at: Date | null;
@@ -22,18 +24,18 @@ const MAX_PER_ORDER = 20;
 const FIND = {
   name: 'find-changed-deliveries',
   text: `
-select s.*
+select s.order_id, s.receipt_id, s.received_at, s.changes, s.is_outdated, s.decision, s.decided_by, s.decided_at
 from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
-  select order_id, receipt_id, received_at, changes, decision, decided_by, decided_at from changed_deliveries
+  select * from changed_deliveries
   where account_id = $1::int and order_id = wanted.order_id and changes is not null
-  order by received_at desc, receipt_id desc limit ${MAX_PER_ORDER}
+  order by version_at desc, receipt_id desc limit ${MAX_PER_ORDER}
 ) as s
-order by s.order_id, s.received_at desc, s.receipt_id desc`,
+order by s.order_id, s.is_outdated, s.version_at desc, s.receipt_id desc`,
 };
 
 /**
- * Changed deliveries of these orders of an account, the newest of each order first, at most 20 per order. A changed delivery is kept longer than its
+ * Changed deliveries of these orders of an account, the newest of each order first and the outdated ones last, at most 20 per order. A changed delivery is kept longer than its
  * receipt, so a reviewer can still decide it after the receipt was dropped.
  */
 export async function findChangedDeliveries(
@@ -55,8 +57,8 @@ select newest.order_id, newest.decision is null as undecided
 from unnest($2::bigint[]) as wanted(order_id)
 cross join lateral (
   select order_id, decision from changed_deliveries
-  where account_id = $1::int and order_id = wanted.order_id and changes is not null
-  order by received_at desc, receipt_id desc limit 1
+  where account_id = $1::int and order_id = wanted.order_id and changes is not null and not is_outdated
+  order by version_at desc, receipt_id desc limit 1
 ) as newest`,
 };
 

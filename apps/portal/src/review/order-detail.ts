@@ -66,7 +66,8 @@ export async function readOrderDetail(
   ]);
   const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
-  if (newest?.decision === null) newest.changes = await findAcceptable(database, found.order, newest);
+  if (newest?.decision === null && !newest.is_outdated)
+    newest.changes = await findAcceptable(database, found.order, newest);
   const marks = {
     resent: stateOfChangedDeliveries(resends),
     note_count: noteCounts.get(orderId) ?? 0,
@@ -87,6 +88,6 @@ export async function readOrderDetail(
 
 /** The same mark as `markChangedDeliveries`. */
 function stateOfChangedDeliveries([newest]: OrderDetail['resends']): ChangedDeliveryState | null {
-  if (!newest) return null;
+  if (!newest || newest.is_outdated) return null;
   return newest.decision === null ? 'undecided' : 'decided';
 }

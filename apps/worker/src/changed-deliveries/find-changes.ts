@@ -21,7 +21,7 @@ export const lastAccepted = (alias: string, condition = '') => `
   select receipt_id from changed_deliveries
   where account_id = ${alias}.account_id and order_id = ${alias}.order_id and changes is not null and decision = 'accepted'
     ${condition}
-  order by received_at desc, receipt_id desc limit 1`;
+  order by version_at desc, receipt_id desc limit 1`;
 
 /** Max length of the items of stored orders per query, in characters of JSON, unless a single order has more. */
 const CHUNK_LENGTH = 2 ** 20;
@@ -40,8 +40,8 @@ order by order_id`,
 };
 
 const BEFORE = `
-    and ($5::uuid is null or (received_at, receipt_id) < (
-      select received_at, receipt_id from changed_deliveries
+    and ($5::uuid is null or (version_at, receipt_id) < (
+      select version_at, receipt_id from changed_deliveries
       where account_id = i.account_id and order_id = i.order_id and receipt_id = $5::uuid))`;
 
 const FIND_ACCEPTED_VERSIONS = {

@@ -35,26 +35,35 @@ const STORE = {
   // the value is unknown; nor if the order was cancelled in between. A changed delivery that was compared with an outdated version is not inserted.
   text: `
 with input as (
-  select i.account_id, i.order_id, i.receipt_id, i.received_at, i.changes::jsonb as changes
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[])
-    as i(account_id, order_id, receipt_id, changes, compared_with, received_at)
+  select i.account_id, i.order_id, i.receipt_id, i.received_at, r.modified_at, coalesce(r.modified_at, i.received_at) as version_at,
+         i.changes::jsonb as changes, i.is_outdated, i.accepted_by
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::boolean[], $8::text[])
+    as i(account_id, order_id, receipt_id, changes, compared_with, received_at, is_outdated, accepted_by)
+  cross join lateral (select modified_at from receipts where receipt_id = i.receipt_id and account_id = i.account_id offset 0) as r
   left join lateral (${lastAccepted('i')}) as accepted on true
-  where accepted.receipt_id is not distinct from i.compared_with
+  where i.changes is null or accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
          bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]' and not i.changes @> '[{"pointer": "/cancelled"}]')
-           over (partition by i.account_id, i.order_id order by i.received_at, i.receipt_id) as takes_over
+           over (partition by i.account_id, i.order_id order by i.version_at, i.receipt_id) as takes_over
   from input i
   left join lateral (
     select changes, decision, decided_by, decided_at from changed_deliveries
     where account_id = i.account_id and order_id = i.order_id and changes is not null
-      and (received_at, receipt_id) < (i.received_at, i.receipt_id)
-    order by received_at desc, receipt_id desc limit 1
+      and (version_at, receipt_id) < (i.version_at, i.receipt_id)
+    order by version_at desc, receipt_id desc limit 1
   ) as before on true
+), superseded as (
+  update changed_deliveries d set is_outdated = true
+  from input i
+  where d.account_id = i.account_id and d.order_id = i.order_id and d.modified_at < i.modified_at and not i.is_outdated
+    and d.changes is not null and d.decision is null and not d.is_outdated
 )
-insert into changed_deliveries (account_id, order_id, receipt_id, received_at, changes, decision, decided_by, decided_at)
-select account_id, order_id, receipt_id, received_at, changes, case when takes_over then decision end,
-       case when takes_over then decided_by end, case when takes_over then decided_at end
+insert into changed_deliveries (account_id, order_id, receipt_id, received_at, modified_at, changes, is_outdated, decision, decided_by, decided_at)
+select account_id, order_id, receipt_id, received_at, modified_at, changes, is_outdated,
+       case when accepted_by is not null then 'accepted' when takes_over then decision end,
+       coalesce(accepted_by, case when takes_over then decided_by end),
+       case when accepted_by is not null then clock_timestamp() when takes_over then decided_at end
 from compared
 returning receipt_id as "receiptId"`,
 };
@@ -85,8 +94,11 @@ export async function lockDuplicates(
 export interface StoredChanges extends DuplicateOrder {
   /** With microseconds. */
   receivedAt: string;
-  /** Null if its order was erased meanwhile. */
+  /** Null without any, or if its order was erased meanwhile. */
   differences: Difference[] | null;
+  isOutdated: boolean;
+  /** The source that sent it, if nothing of it waits for a decision; else null. */
+  acceptedBy: string | null;
   /** The accepted changed delivery that it was compared with. */
   acceptedId: string | null;
 }
@@ -104,6 +116,8 @@ export async function storeChanges(connection: Connection, duplicates: readonly 
     duplicates.map(({ differences }) => differences && JSON.stringify(differences)),
     duplicates.map(({ acceptedId }) => acceptedId),
     duplicates.map(({ receivedAt }) => receivedAt),
+    duplicates.map(({ isOutdated }) => isOutdated),
+    duplicates.map(({ acceptedBy }) => acceptedBy),
   ]);
   if (stored.length < duplicates.length) throw new OutdatedComparison();
 }

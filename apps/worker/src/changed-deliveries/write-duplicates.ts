@@ -1,12 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '@orders/database/connect.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-wait.ts';
+import { reopenOrderedAgain } from '@orders/database/orders/write-cancelled.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
 import { type Connection, inTransaction, runToEnd } from '@orders/database/run.ts';
-import { ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
+import { type Difference, FINISHED, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
+import { applyPayment, PAYMENT } from './apply-payment.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
-import { findOrderedAgain, reopenOrderedAgain } from './find-ordered-again.ts';
-import { lockDuplicates, OutdatedComparison, storeChanges } from './store-changes.ts';
+import { findVersions, type Version } from './find-versions.ts';
+import { lockDuplicates, OutdatedComparison, type StoredChanges, storeChanges } from './store-changes.ts';
 
 const MOVE = {
   name: 'move-duplicates',
@@ -19,10 +22,10 @@ moved as (
   from unnest($4::uuid[], $5::int[], $6::bigint[], $7::text[]) as i(receipt_id, account_id, order_id, warnings)
   where ${idIn('r.receipt_id', '$4')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE} and ${IS_LIMITED}
-  returning r.receipt_id, r.received_at, i.account_id, i.order_id
+  returning r.receipt_id, r.received_at, r.modified_at, i.account_id, i.order_id
 ), changed_delivery as (
-  insert into changed_deliveries (account_id, order_id, receipt_id, received_at)
-  select account_id, order_id, receipt_id, received_at from moved where not $8::boolean
+  insert into changed_deliveries (account_id, order_id, receipt_id, received_at, modified_at)
+  select account_id, order_id, receipt_id, received_at, modified_at from moved where not $8::boolean
 ), settled as (
   delete from outbox
   where batch_id = any($2::uuid[])
@@ -38,8 +41,8 @@ const SETTINGS = { idle_in_transaction_session_timeout: 10_000 };
 const MAX_TRIES = 4;
 
 /**
- * Moves receipts of existing orders to `duplicate`, those that differ from their order in one transaction with their changes. The last of
- * these transactions deletes the outbox rows whose receipts were all moved, now or before.
+ * Moves receipts of existing orders to `duplicate`, those that differ from their order, or are versions of a platform, in one transaction with
+ * what they change. The last of these transactions deletes the outbox rows whose receipts were all moved, now or before.
  *
  * @param leaseId null for receipts that were read without a lease.
  * @param batchIds ids of the outbox rows to check.
@@ -62,7 +65,7 @@ export async function writeDuplicates(
   let remaining = duplicates.toSorted((a, b) => (a.receiptId < b.receiptId ? -1 : 1));
   for (let tries = 0; tries < MAX_TRIES && remaining.length > 0; tries += 1) {
     const changes = await findChanges(database, remaining);
-    const orderedAgainIds = await findOrderedAgain(database, remaining);
+    const versions = await findVersions(database, remaining);
     const batch = {
       leaseId,
       batchIds,
@@ -74,7 +77,11 @@ export async function writeDuplicates(
       changed = [],
       orderedAgain = [],
     } = Object.groupBy(remaining, ({ receiptId }) =>
-      orderedAgainIds.has(receiptId) ? 'orderedAgain' : changes.has(receiptId) ? 'changed' : 'equal',
+      versions.get(receiptId)?.isOrderedAgain
+        ? 'orderedAgain'
+        : changes.has(receiptId) || versions.has(receiptId)
+          ? 'changed'
+          : 'equal',
     );
     if (equal.length > 0) {
       const ids = [...(await move(database, batch, equal, false)).keys()];
@@ -85,14 +92,13 @@ export async function writeDuplicates(
     // One transaction for each order that is ordered again, as it changes the order.
     for (const group of [changed, ...orderedAgain.map((one) => [one])].filter(({ length }) => length > 0)) {
       try {
-        const isOrderedAgain = orderedAgainIds.has(group[0]?.receiptId ?? '');
         const ids = await inTransaction(
           database,
-          (open) => moveChanged(open, batch, group, changes, isOrderedAgain),
+          (open) => moveChanged(open, batch, group, changes, versions),
           SETTINGS,
         );
-        batch.movedBefore.push(...ids);
-        moved.push(...ids.map((receiptId) => ({ receiptId, isChanged: true })));
+        batch.movedBefore.push(...ids.keys());
+        moved.push(...[...ids].map(([receiptId, isChanged]) => ({ receiptId, isChanged })));
       } catch (error) {
         if (!(error instanceof OutdatedComparison)) throw error;
         remaining.push(...group);
@@ -130,35 +136,57 @@ async function move(
   return new Map(moved.map(({ receiptId, receivedAt }) => [receiptId, receivedAt]));
 }
 
-/**
- * @param isOrderedAgain whether `changed` is one receipt, of an order that is ordered again.
- * @returns the ids of the moved receipts.
- */
+/** @returns the ids of the moved receipts, with whether they have changes. */
 async function moveChanged(
   connection: Connection,
   batch: MoveOptions,
   changed: readonly DuplicateOrder[],
   changes: ReadonlyMap<string, Changes>,
-  isOrderedAgain: boolean,
-): Promise<string[]> {
-  const locked = await lockDuplicates(connection, batch.leaseId, changed, isOrderedAgain);
+  versions: ReadonlyMap<string, Version>,
+): Promise<Map<string, boolean>> {
+  const isVersion = changed.some(({ receiptId }) => versions.has(receiptId));
+  const locked = await lockDuplicates(connection, batch.leaseId, changed, isVersion);
   const free = changed.filter(({ receiptId }) => locked.has(receiptId));
-  if (free.length === 0) return [];
-  // The order was cancelled anew, or somebody reopened it, before it was locked.
-  if (isOrderedAgain && (await findOrderedAgain(connection, free)).size < free.length) throw new OutdatedComparison();
+  if (free.length === 0) return new Map();
+  // Another version came, or somebody decided, before the orders were locked.
+  if (isVersion && !isSame(await findVersions(connection, free), versions, free)) throw new OutdatedComparison();
   const receivedAt = await move(connection, batch, free, true);
-  const stored = free.map((duplicate) => {
+  for (const { receiptId, accountId, orderId } of free)
+    if (versions.get(receiptId)?.isOrderedAgain) await reopenOrderedAgain(connection, accountId, orderId);
+  const stored: StoredChanges[] = [];
+  for (const duplicate of free) {
     const { acceptedId = null, differences = [] } = changes.get(duplicate.receiptId) ?? {};
+    const version = versions.get(duplicate.receiptId);
     // No changes for an order that was erased meanwhile.
     const isErased = locked.get(duplicate.receiptId)?.isErased !== false;
-    return {
+    const all = isErased ? [] : [...meaningOf(version), ...differences];
+    const { isOutdated = false } = version ?? {};
+    const paid = all.find(({ pointer }) => pointer === PAYMENT);
+    const source =
+      paid && version && !isOutdated ? await applyPayment(connection, duplicate, version.sourceNumber) : null;
+    stored.push({
       ...duplicate,
       receivedAt: receivedAt.get(duplicate.receiptId) as string,
-      differences: isErased ? null : isOrderedAgain ? [ORDERED_AGAIN, ...differences] : differences,
+      differences: all.length > 0 ? all : null,
+      isOutdated,
+      acceptedBy: all.length === 1 ? source : null,
       acceptedId,
-    };
-  });
+    });
+  }
   await storeChanges(connection, stored);
-  if (isOrderedAgain) for (const one of free) await reopenOrderedAgain(connection, one);
-  return [...receivedAt.keys()];
+  return new Map(stored.map(({ receiptId, differences }) => [receiptId, differences !== null]));
+}
+
+function isSame(
+  now: ReadonlyMap<string, Version>,
+  before: ReadonlyMap<string, Version>,
+  duplicates: readonly DuplicateOrder[],
+): boolean {
+  return duplicates.every(({ receiptId }) => isDeepStrictEqual(now.get(receiptId), before.get(receiptId)));
+}
+
+/** What a version says beside its content, as differences. */
+function meaningOf(version: Version | undefined): Difference[] {
+  if (!version || version.isOutdated) return [];
+  return [...(version.isOrderedAgain ? [ORDERED_AGAIN] : []), ...(version.isFinished ? [FINISHED] : [])];
 }

@@ -15,7 +15,7 @@ const FAIL = {
   name: 'fail-receipt',
   text: `
 with failing as (
-  select r.receipt_id, r.account_id, r.received_at, r.attempts + 1 as attempt, (
+  select r.receipt_id, r.account_id, r.received_at, r.modified_at, r.attempts + 1 as attempt, (
            select k.order_id from order_keys k where k.account_id = r.account_id and k.source_order_id = r.source_order_id
          ) as earlier_order_id
   from receipts r
@@ -25,8 +25,8 @@ with failing as (
   select *, case when attempt < $4::int then 'failed' when earlier_order_id is null then 'dead' else 'duplicate' end as next_state
   from failing
 ), changed_delivery as (
-  insert into changed_deliveries (account_id, order_id, receipt_id, received_at)
-  select account_id, earlier_order_id, receipt_id, received_at from decided where next_state = 'duplicate'
+  insert into changed_deliveries (account_id, order_id, receipt_id, received_at, modified_at)
+  select account_id, earlier_order_id, receipt_id, received_at, modified_at from decided where next_state = 'duplicate'
 )
 update receipts r
 set state = d.next_state, attempts = d.attempt, normalized_at = ${NORMALIZED_AT}, updated_at = now(), lease_id = null, lease_expires_at = null,

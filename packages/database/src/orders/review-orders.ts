@@ -103,8 +103,8 @@ async function findHeld(connection: Connection, accountId: number, orderIds: rea
     `select wanted.order_id from unnest($2::bigint[]) as wanted(order_id)
      cross join lateral (
        select decision from changed_deliveries
-       where account_id = $1::int and order_id = wanted.order_id and changes is not null
-       order by received_at desc, receipt_id desc limit 1
+       where account_id = $1::int and order_id = wanted.order_id and changes is not null and not is_outdated
+       order by version_at desc, receipt_id desc limit 1
      ) as newest
      where newest.decision is null and exists (select from accounts where account_id = $1::int and hold_changed_deliveries)`,
     [accountId, orderIds],

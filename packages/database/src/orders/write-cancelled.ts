@@ -2,7 +2,7 @@ import { recordWritten } from '../events/record-written.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { MAY_MOVE } from '../receipts/find-receipt.ts';
 import { idIn } from '../receipts/uuids.ts';
-import { type Connection, runToEnd } from '../run.ts';
+import { type Connection, inTransaction, run, runToEnd } from '../run.ts';
 import {
   INPUT,
   inputOf,
@@ -36,7 +36,8 @@ input as materialized (
   from input i
   join taken t on t.receipt_id = i.receipt_id
   where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at
+  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at,
+            coalesce(r.modified_at > t.platform_cancelled_at and r.delivery_kind <> 'finished', false) as is_ordered_again
 ), created as (
   insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)
   select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason, platform_cancelled_at
@@ -48,13 +49,24 @@ input as materialized (
          case when reason is not null then jsonb_build_object('reason', reason) end
   from moved
 )
-select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds
+select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
+       account_id as "accountId", is_ordered_again as "isOrderedAgain"
 from moved`,
 };
 
+const REOPEN = { name: 'reopen-ordered-again', text: 'select reopen_ordered_again($1::int, $2::bigint)' };
+
 /**
- * Writes orders whose cancellation is held: they take its place and are cancelled, with audit, under the name of its requester. Their receipts
- * are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
+ * Reopens an order that its platform sent as one that is wanted, after it had cancelled it: the order needs review, or the request to cancel it
+ * is open again. Must be called under the lock of the order.
+ */
+export async function reopenOrderedAgain(connection: Connection, accountId: number, orderId: number): Promise<void> {
+  await run(connection, REOPEN, [accountId, orderId]);
+}
+
+/**
+ * Writes orders whose cancellation is held: they take its place and are cancelled, with audit, under the name of its requester. Those that their
+ * platform changed since are reopened. Their receipts are moved to `written` in the same transaction. Outbox rows are left to `settleBatch`.
  *
  * @returns the written ones. A receipt is not changed if it is no longer ours or the cancellation is no longer held.
  * @param lockWaitMs how long it waits for each lock, in milliseconds.
@@ -66,5 +78,11 @@ export async function writeCancelled(
   orders: readonly WritableOrder[],
   lockWaitMs = LOCK_WAIT_MS,
 ): Promise<Written[]> {
-  return runToEnd<Written>(database, WRITE, [leaseId, ...inputOf(orders, lockWaitMs)]);
+  return inTransaction(database, async (transaction) => {
+    type Row = Written & { accountId: number; isOrderedAgain: boolean };
+    const rows = await runToEnd<Row>(transaction, WRITE, [leaseId, ...inputOf(orders, lockWaitMs)]);
+    for (const { accountId, orderId, isOrderedAgain } of rows)
+      if (isOrderedAgain) await reopenOrderedAgain(transaction, accountId, orderId);
+    return rows;
+  });
 }

@@ -30,7 +30,7 @@ const COMMON_COLUMNS = `
   o.receipt_id as original_receipt_id, o.order_id as original_order_id`;
 
 /** SQL: the columns of a `ReceiptRow`, from `receipts r` and `JOIN_ORIGINAL`. */
-export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, case when r.state in ('written', 'duplicate') then (
+export const RECEIPT_COLUMNS = `${COMMON_COLUMNS}, r.warnings, s.changes, coalesce(s.is_outdated, false) as outdated, case when r.state in ('written', 'duplicate') then (
     select review_state from orders where account_id = r.account_id and order_id = coalesce(r.order_id, o.order_id)
   ) end as order_state, ${sourceOf('r')} as source`;
 
@@ -47,7 +47,7 @@ export const JOIN_ORIGINAL = `
     select receipt_id, order_id from (${orderOfKey('r.account_id', 'r.source_order_id')}) as original where r.state = 'duplicate'
   ) as o on true
   left join lateral (
-    select changes from changed_deliveries where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
+    select changes, is_outdated from changed_deliveries where account_id = r.account_id and order_id = o.order_id and receipt_id = r.receipt_id
     offset 0
   ) as s on true`;
 

@@ -1,4 +1,5 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
+import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { type Connection, run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
@@ -12,8 +13,8 @@ export interface IncomingReceipt {
   idempotencyKey: string | null;
   /** The exact bytes received; of a delivery to a source, the payload that its mapping made. */
   body: Buffer;
-  /** The source, and the exact bytes received by it. */
-  delivery?: { sourceNumber: number; raw: Buffer } | undefined;
+  /** Of a delivery to a source: the source, the exact bytes received, what it is, and when the platform changed the order. */
+  delivery?: { sourceNumber: number; raw: Buffer; kind: DeliveryKind; modifiedAt: Date | null } | undefined;
 }
 
 /** The bytes of a receipt that are stored. */
@@ -26,10 +27,10 @@ function concatStored(receipts: readonly IncomingReceipt[]): Buffer {
   return Buffer.concat(receipts.flatMap(({ body, delivery }) => (delivery ? [body, delivery.raw] : body)));
 }
 
-/** SQL: the arrays `$1` to `$7`, `$14` and `$15`, and more ones with their names. */
+/** SQL: the arrays `$1` to `$7` and `$14` to `$17`, and more ones with their names. */
 export const unnestIncoming = (arrays: readonly string[] = [], names: readonly string[] = []) => `
-  unnest(${['$1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::int[], $15::int[]', ...arrays].join(', ')})
-    as i(${['receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length, source_number, raw_length', ...names].join(', ')})`;
+  unnest(${['$1::uuid[], $2::int[], $3::text[], $4::text[], $5::text[], $6::int[], $7::int[], $14::int[], $15::int[], $16::text[], $17::timestamptz[]', ...arrays].join(', ')})
+    as i(${['receipt_id, account_id, channel, source_order_id, idempotency_key, body_start, body_length, source_number, raw_length, delivery_kind, modified_at', ...names].join(', ')})`;
 const INCOMING = unnestIncoming();
 const PAYLOAD = 'substring($10::bytea from p.start for p.length)';
 /** SQL: the bodies of each account, as `PAYLOAD` or `WITHOUT_REPLAYS`. */
@@ -39,12 +40,12 @@ export const selectPayloads = (bodies: string) => `
 const dueAt = (parameter: string) => `now() + ${parameter}::int * interval '1 ms'`;
 export const DUE_AT = dueAt('$9');
 export const RECEIPTS =
-  'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length, source_number, raw_length';
+  'select receipt_id, account_id, channel, source_order_id, $8::uuid, body_start, body_length, source_number, raw_length, delivery_kind, modified_at';
 
 export const INSERT_PAYLOADS = 'insert into receipt_payloads (batch_id, account_id, bodies)';
 export const INSERT_OUTBOX = 'insert into outbox (batch_id, receipt_ids, account_ids, due_at)';
 export const STORED_COLUMNS =
-  'receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, source_number, raw_length';
+  'receipt_id, account_id, channel, source_order_id, batch_id, body_start, body_length, source_number, raw_length, delivery_kind, modified_at';
 const INSERT_RECEIPTS = `insert into receipts (${STORED_COLUMNS})`;
 
 /** For a batch without idempotency keys. */
@@ -62,7 +63,7 @@ const RECORD_ONE = {
   text: `
 with payload as (${INSERT_PAYLOADS} values ($5::uuid, $2::int, $6::bytea)),
      queued as (${INSERT_OUTBOX} values ($5::uuid, array[$1::uuid], array[$2::int], ${dueAt('$10')}))
-${INSERT_RECEIPTS} values ($1::uuid, $2::int, $3::text, $4::text, $5::uuid, 1, $7::int, $8::int, $9::int)`,
+${INSERT_RECEIPTS} values ($1::uuid, $2::int, $3::text, $4::text, $5::uuid, 1, $7::int, $8::int, $9::int, $11::text, $12::timestamptz)`,
 };
 
 /**
@@ -82,7 +83,7 @@ const RECORD_KEYED = {
   name: 'record-keyed-receipts',
   // Keys are inserted in key order, so that two intakes with the same keys do not deadlock.
   text: `
-with ${limitLockWait('$16')},
+with ${limitLockWait('$18')},
 incoming as (select * from ${INCOMING} where ${IS_LIMITED}),
 new_keys as (
   insert into idempotency_keys (account_id, idempotency_key, receipt_id)
@@ -155,10 +156,12 @@ async function recordOne(
     delivery?.sourceNumber ?? null,
     delivery?.raw.length ?? null,
     graceMs,
+    delivery?.kind ?? null,
+    delivery?.modifiedAt ?? null,
   ]);
 }
 
-/** The parameters `$1` to `$15` of the statements that store receipts, and the receipts in the order of the arrays. */
+/** The parameters `$1` to `$17` of the statements that store receipts, and the receipts in the order of the arrays. */
 export function incomingValues<Receipt extends IncomingReceipt>(
   batchId: string,
   graceMs: number,
@@ -181,6 +184,8 @@ export function incomingValues<Receipt extends IncomingReceipt>(
     payloads.map(({ length }) => length),
     receipts.map(({ delivery }) => delivery?.sourceNumber ?? null),
     receipts.map(({ delivery }) => delivery?.raw.length ?? null),
+    receipts.map(({ delivery }) => delivery?.kind ?? null),
+    receipts.map(({ delivery }) => delivery?.modifiedAt ?? null),
   ];
   return { receipts, values };
 }

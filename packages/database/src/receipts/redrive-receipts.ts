@@ -18,7 +18,7 @@ export async function redriveReceipts(
   by: { accountId?: number; actor?: string } = {},
 ): Promise<string[]> {
   if (receiptIds.length === 0) return [];
-  const cancelled = await mapUnmapped(database, receiptIds, by.accountId ?? null);
+  const ended = await mapUnmapped(database, receiptIds, by.accountId ?? null);
   return inTransaction(database, async (transaction) => {
     await execute(transaction, 'select pg_advisory_xact_lock_shared($1)', [RETENTION_LOCK]);
     const rows = await run<{ receipt_id: string; account_id: number }>(
@@ -28,7 +28,7 @@ export async function redriveReceipts(
          set state = 'received', attempts = 0, crashes = 0, runs_alone = false, error_code = null, updated_at = now(),
              history = coalesce(history, '[]') || jsonb_build_object('redriven_at', now())
          where ${idIn('receipt_id', '$1')} and state = 'dead' and ($2::int is null or account_id = $2::int)
-           and is_cancellation is not true and (error_code is distinct from 'mapping_failed' or raw_length is not null)
+           and delivery_kind is distinct from 'cancellation' and (error_code is distinct from 'mapping_failed' or raw_length is not null)
          returning receipt_id, account_id
        ), queued as (
          insert into outbox (batch_id, receipt_ids, account_ids, due_at)
@@ -39,7 +39,7 @@ export async function redriveReceipts(
        select receipt_id, account_id from redriven order by receipt_id`,
       [ascending(receiptIds), by.accountId],
     );
-    rows.push(...cancelled);
+    rows.push(...ended);
     await reopenBuckets(transaction, rows);
     const { actor } = by;
     if (actor !== undefined) {

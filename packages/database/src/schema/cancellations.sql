@@ -119,11 +119,17 @@ end
 $$;
 revoke all on function cancel_orders(integer, bigint, integer, text[], text[]) from public;
 
--- cancel_orders for one delivery of a source.
+-- cancel_orders for one delivery of a source. The outcome is `outdated`, and nothing is cancelled, if the platform has changed the order since.
 create function cancel_order_of_source(for_account integer, by_source integer, id text, modified_at timestamptz)
 returns table (ordinal bigint, outcome text, "orderId" bigint)
 language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '500ms' as $$
+declare
+  known bigint := (select k.order_id from order_keys k where k.account_id = for_account and k.source_order_id = id);
 begin
+  if modified_at < platform_version(for_account, known) then
+    return query select 1::bigint, 'outdated', known;
+    return;
+  end if;
   return query select * from cancel_orders(for_account, null, by_source, array[id], array[null::text]);
   if modified_at is not null then
     update order_keys k set platform_cancelled_at = greatest(k.platform_cancelled_at, modified_at)

@@ -53,7 +53,8 @@ create table orders (
   reviewed_by           text,
   reviewed_at           timestamptz,
   review_reason         text,
-  -- The time of modification in the newest delivery that cancelled the order, by its platform's clock; null if it has none.
+  -- By its platform's clock: when it changed the order as first received, and last cancelled it; null if it does not say.
+  platform_modified_at  timestamptz,
   platform_cancelled_at timestamptz,
   received_at           timestamptz not null,
   written_at            timestamptz not null default now(),

@@ -10,6 +10,8 @@ create table receipts (
   normalized_at    timestamptz,
   lease_expires_at timestamptz,
   next_attempt_at  timestamptz,
+  -- Of a webhook from a platform: when it changed the order, by its clock; null if it does not say.
+  modified_at      timestamptz,
   -- When its personal data was removed.
   erased_at        timestamptz,
   order_id         bigint,
@@ -26,12 +28,12 @@ create table receipts (
   attempts         smallint not null default 0,
   crashes          smallint not null default 0,
   runs_alone       boolean not null default false,
-  -- Of a webhook that cancels an order and could not be mapped.
-  is_cancellation  boolean,
   state            text not null default 'received'
                    check (state in ('received', 'normalized', 'written', 'duplicate', 'failed', 'dead')),
   channel          text not null check (channel in ('rest', 'webhook')),
   source_order_id  text collate "C" not null,
+  -- What a webhook from a platform is, as `DeliveryKind`.
+  delivery_kind    text,
   error_code       text,
   warnings         jsonb,
   history          jsonb,

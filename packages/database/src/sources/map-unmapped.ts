@@ -1,6 +1,5 @@
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { mapStoredDelivery, modifiedAt } from '@orders/domain/sources/read-delivery.ts';
-import type { SourceSettings } from '@orders/domain/sources/settings.ts';
+import { type DeliveryKind, mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
 import type { Database } from '../connect.ts';
 import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
 import { findReceiptBody } from '../receipts/find-receipt.ts';
@@ -14,13 +13,13 @@ interface ReceiptKey {
 
 interface Unmapped extends ReceiptKey {
   source_number: number;
-  is_cancellation: boolean;
+  delivery_kind: DeliveryKind;
+  modified_at: Date | null;
   mapping: OrderMapping;
-  settings: SourceSettings;
 }
 
 const FIND = `
-select r.receipt_id, r.account_id, r.source_number, r.is_cancellation, s.mapping, s.settings
+select r.receipt_id, r.account_id, r.source_number, r.delivery_kind, r.modified_at, s.mapping
 from receipts r
 join sources s on s.account_id = r.account_id and s.source_number = r.source_number
 where ${idIn('r.receipt_id', '$1')} and r.state = 'dead' and r.error_code = 'mapping_failed' and r.raw_length is null
@@ -28,20 +27,20 @@ where ${idIn('r.receipt_id', '$1')} and r.state = 'dead' and r.error_code = 'map
 order by r.receipt_id`;
 
 /**
- * Maps dead deliveries that had no `source_order_id` by the mapping that their source has now, and carries out those that are
- * cancellations. Bodies are read one at a time, because each may be long. Each delivery has its own transaction.
+ * Maps dead deliveries that had no `source_order_id` by the mapping that their source has now, and ends those of which no order is made:
+ * cancellations, which are carried out, and orders that their platform had finished before any other delivery. Bodies are read one at a time, because each may be long. Each delivery has its own transaction.
  *
  * @param accountId null for all accounts.
- * @returns the receipts whose cancellation was carried out; they are `duplicate` now. All others are still dead.
+ * @returns the receipts that were ended; they are `duplicate` now. All others are still dead.
  */
 export async function mapUnmapped(
   database: Database,
   receiptIds: readonly string[],
   accountId: number | null,
 ): Promise<ReceiptKey[]> {
-  const cancelled: ReceiptKey[] = [];
+  const ended: ReceiptKey[] = [];
   for (const unmapped of await run<Unmapped>(database, FIND, [ascending(receiptIds), accountId])) {
-    const { receipt_id, account_id, source_number, mapping, settings, is_cancellation } = unmapped;
+    const { receipt_id, account_id, source_number, mapping, delivery_kind } = unmapped;
     const body = await findReceiptBody(database, account_id, receipt_id);
     if (!body || !mapStoredDelivery(body, mapping, '')) continue;
     // As in `useSource`: its prefix stays from now on.
@@ -53,13 +52,21 @@ export async function mapUnmapped(
     );
     const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
-    if (!is_cancellation) await storeMapped(database, unmapped, payload);
-    else if (
-      await cancel(database, unmapped, payload, settings.modifiedAt ? modifiedAt(body, settings.modifiedAt) : null)
-    )
-      cancelled.push({ receipt_id, account_id });
+    const isOrder =
+      delivery_kind === 'order' || (delivery_kind === 'finished' && (await hasOrder(database, account_id, payload)));
+    if (isOrder) await storeMapped(database, unmapped, payload);
+    else if (await end(database, unmapped, payload)) ended.push({ receipt_id, account_id });
   }
-  return cancelled;
+  return ended;
+}
+
+async function hasOrder(connection: Connection, accountId: number, { source_order_id }: Payload): Promise<boolean> {
+  const rows = await run(
+    connection,
+    'select from order_keys where account_id = $1 and source_order_id = $2 and order_id is not null',
+    [accountId, source_order_id],
+  );
+  return rows.length > 0;
 }
 
 type Payload = NonNullable<ReturnType<typeof mapStoredDelivery>>;
@@ -80,13 +87,8 @@ async function storeMapped(
 }
 
 /** @returns false if its order is locked, or the receipt was changed meanwhile; then nothing was changed. */
-async function cancel(
-  database: Database,
-  unmapped: Unmapped,
-  payload: Payload,
-  changedAt: Date | null,
-): Promise<boolean> {
-  const { receipt_id, account_id, source_number } = unmapped;
+async function end(database: Database, unmapped: Unmapped, payload: Payload): Promise<boolean> {
+  const { receipt_id, account_id, source_number, delivery_kind, modified_at } = unmapped;
   try {
     return await inTransaction(database, async (transaction) => {
       if (!(await storeMapped(transaction, unmapped, payload))) return false;
@@ -96,12 +98,13 @@ async function cancel(
          where receipt_id = $1 and account_id = $2`,
         [receipt_id, account_id],
       );
-      await execute(transaction, 'select cancel_order_of_source($1, $2, $3, $4)', [
-        account_id,
-        source_number,
-        payload.source_order_id,
-        changedAt,
-      ]);
+      if (delivery_kind === 'cancellation')
+        await execute(transaction, 'select cancel_order_of_source($1, $2, $3, $4)', [
+          account_id,
+          source_number,
+          payload.source_order_id,
+          modified_at,
+        ]);
       return true;
     });
   } catch (error) {

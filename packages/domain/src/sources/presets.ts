@@ -167,7 +167,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       ignoredIf: { pointer: '/status', values: ['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'] },
       finishedIf: { pointer: '/status', values: ['completed', 'refunded'] },
       cancelledIf: { pointer: '/status', values: ['cancelled'] },
-      modifiedAt: { pointer: '/date_modified_gmt' },
+      modifiedAt: { pointer: ['/date_modified_gmt', '/date_modified'] },
     },
     mapping: WOOCOMMERCE,
   },

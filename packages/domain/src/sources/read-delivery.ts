@@ -87,21 +87,21 @@ export function readDelivery(
   return {
     kind: kindOf(document, headers, settings),
     deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
-    modifiedAt: settings.modifiedAt ? timeAt(document, settings.modifiedAt) : null,
+    modifiedAt: readModifiedAt(document, settings),
     payload: mapDelivery(body, document, mapping, idPrefix),
   };
 }
 
-/** When the platform changed the order of a stored delivery, as in `ReadDelivery`. */
-export function modifiedAt(body: Buffer, from: { pointer: string }): Date | null {
-  return timeAt(tryToParse(body), from);
+function readModifiedAt(document: unknown, { modifiedAt }: SourceSettings): Date | null {
+  const pointers = [modifiedAt?.pointer ?? []].flat();
+  return pointers.map((pointer) => timeAt(document, pointer)).find((time) => time !== null) ?? null;
 }
 
 const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /** A text without a zone is UTC; a number is in seconds. */
-function timeAt(document: unknown, { pointer }: { pointer: string }): Date | null {
+function timeAt(document: unknown, pointer: string): Date | null {
   const value = valueAt(document, pointer);
   if (typeof value === 'string' && !TIME.test(value)) return null;
   const time =

@@ -53,7 +53,9 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     ignoredIf: valuesAt,
     finishedIf: valuesAt,
     cancelledIf: Joi.object({ pointer: pointer.required(), values: scalars.min(1), topics: values.min(1) }),
-    modifiedAt: Joi.object({ pointer: pointer.required() }),
+    modifiedAt: Joi.object({
+      pointer: Joi.alternatives(pointer, Joi.array().items(pointer).min(1).max(MAX_VALUES)).required(),
+    }),
   }).and('topic', 'topics'),
 };
 

@@ -49,8 +49,8 @@ export interface SourceSettings {
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
   cancelledIf?: { pointer: string; values?: ValuesAt['values']; topics?: readonly string[] };
-  /** When the platform changed the order: orders its deliveries if they arrive in another sequence. */
-  modifiedAt?: { pointer: string };
+  /** When the platform changed the order: orders its deliveries if they arrive in another sequence. Of a list, the first time counts. */
+  modifiedAt?: { pointer: string | readonly string[] };
 }
 
 /** A preset with its default mapping. */

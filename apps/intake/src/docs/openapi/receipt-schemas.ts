@@ -33,7 +33,7 @@ const changeSchema = strictly(
     pointer: {
       type: 'string',
       description:
-        'RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again',
+        'RFC 6901, into the normalized order; `/items` if the number of items differs; `/cancelled`, from true to false, if the platform had cancelled the order and sent it again; `/finished`, from false to true, if it is done with an order that still needs review',
       examples: ['/customer/phone', '/items/0/quantity'],
     },
     from: valueSchema,
@@ -62,6 +62,11 @@ export const receiptSchema = strictly({
     description:
       'Differences between a `duplicate` and the order as you first sent it, or your last accepted changed delivery',
     items: changeSchema,
+  },
+  outdated: {
+    type: 'boolean',
+    description:
+      'Of a `duplicate` from a platform: by the clock of the platform there is a newer version, which came before it, or after it and before anybody decided',
   },
   order_state: {
     ...orNull({ enum: REVIEW_STATES }),

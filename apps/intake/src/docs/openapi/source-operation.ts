@@ -1,11 +1,11 @@
-import { CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
+import { PLATFORM_CANCELLATION_OUTCOMES } from '@orders/domain/cancellations.ts';
 import { problems, SENDER_LIMITS, successWith } from './responses.ts';
 import { json, ref, strictly } from './schema.ts';
 
 /** A reply to a delivery that created no receipt. */
 export const deliveryReplySchema = strictly({
   outcome: {
-    enum: ['ignored', 'finished', 'ping', ...CANCELLATION_OUTCOMES],
+    enum: ['ignored', 'finished', 'ping', ...PLATFORM_CANCELLATION_OUTCOMES],
     description:
       '`ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation.',
   },

@@ -104,7 +104,8 @@ export function decideChangedDelivery(
 
 /** Whether nobody has decided yet which version of an order counts: its own, or that of its newest changed delivery. */
 export function isUndecided({ review, erased_at, resends }: OrderDetail): boolean {
-  return review.state === 'needs_review' && erased_at === null && resends[0]?.decision === null;
+  const [newest] = resends;
+  return review.state === 'needs_review' && erased_at === null && newest?.decision === null && !newest.is_outdated;
 }
 
 /** Whether an order cannot be confirmed before that decision. */

@@ -52,6 +52,7 @@ const NAMES: Record<string, string> = {
   '/customer/email': 'email',
   '/customer/id': 'customerId',
   '/cancelled': 'cancelled',
+  '/finished': 'finished',
 };
 
 /** Names that the API accepts, independent of the reader's language. */

@@ -36,11 +36,12 @@ export function ChangedDeliveryPanel(props: {
   const [newest, ...earlier] = detail.resends;
   if (!newest) return null;
   const { receipt_id } = newest;
+  const isOpen = newest.decision === null && !newest.is_outdated;
   return (
     <section
       id={CHANGED_DELIVERY_PANEL}
       tabIndex={-1}
-      className={newest.decision === null ? 'changed-delivery-panel is-undecided' : 'changed-delivery-panel'}
+      className={isOpen ? 'changed-delivery-panel is-undecided' : 'changed-delivery-panel'}
       aria-labelledby={titleId}
     >
       <div className="spread">
@@ -67,7 +68,8 @@ export function ChangedDeliveryPanel(props: {
             {earlier.map((changedDelivery) => (
               <li key={changedDelivery.receipt_id}>
                 <p className="hint">
-                  <Ago at={changedDelivery.received_at} /> <Decided changedDelivery={changedDelivery} />
+                  <Ago at={changedDelivery.received_at} /> {changedDelivery.is_outdated && t('resend.outdated')}{' '}
+                  <Decided changedDelivery={changedDelivery} />
                 </p>
                 <ChangeList changes={changedDelivery.changes} />
               </li>
@@ -124,6 +126,7 @@ function About(props: { changedDelivery: ChangedDelivery; detail: OrderDetail; s
   const { changedDelivery, detail, state } = props;
   const { t } = useTranslation('review');
   const can = useCan();
+  if (changedDelivery.is_outdated) return <p className="changed-delivery-about">{t('resend.about.outdated')}</p>;
   if (changedDelivery.decision !== null) {
     return (
       <p>
@@ -155,6 +158,9 @@ function Decided({
   );
 }
 
+/** What a version says beside its content, by pointer, as keys below `resend`. */
+const MEANINGS: Readonly<Record<string, string>> = { '/cancelled': 'orderedAgain', '/finished': 'finished' };
+
 /** Per field: the order's value, the value sent last and, if the order was changed since, the value sent before. */
 function Comparison({ order, changedDelivery }: { order: Order; changedDelivery: ChangedDelivery }): ReactNode {
   const { t } = useTranslation('review');
@@ -162,10 +168,11 @@ function Comparison({ order, changedDelivery }: { order: Order; changedDelivery:
     <ul className="plain stack-tight changed-delivery-fields">
       {displayedChanges(changedDelivery.changes).map(({ pointer, from, to, cut }) => {
         const now = valueAt(order, pointer);
-        if (pointer === '/cancelled')
+        const meaning = MEANINGS[pointer];
+        if (meaning)
           return (
             <li key={pointer}>
-              <p>{t('resend.orderedAgain')}</p>
+              <p>{t(`resend.${meaning}`)}</p>
             </li>
           );
         const values = cut ? { again: null } : { now, again: to, ...(!isSameValue(now, from) && { before: from }) };

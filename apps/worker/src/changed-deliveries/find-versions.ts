@@ -1,0 +1,59 @@
+import { orderRow } from '@orders/database/orders/order-rows.ts';
+import { type Connection, run } from '@orders/database/run.ts';
+import type { DuplicateOrder } from './find-changes.ts';
+
+/** What a delivery of a platform is among the versions of its order. */
+export interface Version {
+  /** The platform had changed or cancelled the order later, by its own clock, in a delivery that came before. */
+  isOutdated: boolean;
+  /** The platform cancelled the order before, and now wants it. */
+  isOrderedAgain: boolean;
+  /** The platform is done with an order that still needs review. */
+  isFinished: boolean;
+  sourceNumber: number;
+}
+
+const FIND = {
+  name: 'find-versions',
+  // A delivery that wants a cancelled order is newer by the clock of the platform; without both times, the order of arrival decides.
+  text: `
+select "receiptId", coalesce(modified_at < newest, false) as "isOutdated", wanted and is_newer as "isOrderedAgain",
+       finished and review_state = 'needs_review' as "isFinished", source_number as "sourceNumber"
+from (
+  select i.receipt_id as "receiptId", r.modified_at, r.source_number, o.review_state,
+         greatest(platform_version(i.account_id, i.order_id), max(r.modified_at) over (
+           partition by i.account_id, i.order_id order by r.received_at, i.receipt_id rows between unbounded preceding and 1 preceding
+         )) as newest,
+         r.delivery_kind is distinct from 'finished' as wanted, coalesce(r.delivery_kind = 'finished', false) as finished,
+         case when o.review_state = 'cancelled' and o.reviewed_by like 'source:%'
+                then coalesce(r.modified_at > o.platform_cancelled_at, o.reviewed_at < r.received_at)
+              when o.review_state = 'confirmed' and c.requested_at is not null
+                then coalesce(r.modified_at > o.platform_cancelled_at, c.requested_at < r.received_at)
+              else false end as is_newer
+  from unnest($1::uuid[], $2::int[], $3::bigint[]) as i(receipt_id, account_id, order_id)
+  cross join lateral (
+    select modified_at, received_at, delivery_kind, source_number from receipts x
+    where x.receipt_id = i.receipt_id and x.account_id = i.account_id and x.source_number is not null offset 0
+  ) as r
+  cross join lateral (${orderRow('i.account_id', 'i.order_id')}) as o
+  left join lateral (
+    select requested_at from cancellation_requests
+    where account_id = o.account_id and order_id = o.order_id and requested_by like 'source:%' and ordered_again_at is null offset 0
+  ) as c on true
+  where o.erased_at is null and o.receipt_id <> i.receipt_id
+) as versions
+where modified_at is not null or (wanted and is_newer) or finished`,
+};
+
+/** @returns the versions of those duplicates that platforms sent, without those that say no time and mean nothing beside their content. */
+export async function findVersions(
+  connection: Connection,
+  duplicates: readonly DuplicateOrder[],
+): Promise<Map<string, Version>> {
+  const rows = await run<Version & { receiptId: string }>(connection, FIND, [
+    duplicates.map(({ receiptId }) => receiptId),
+    duplicates.map(({ accountId }) => accountId),
+    duplicates.map(({ orderId }) => orderId),
+  ]);
+  return new Map(rows.map(({ receiptId, ...version }) => [receiptId, version]));
+}

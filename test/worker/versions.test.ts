@@ -1,0 +1,150 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import { findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
+import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
+import { useStack } from '../harness/use-stack.ts';
+
+let source: Source;
+
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
+
+beforeEach(async () => {
+  source = await createTestSource(stack, account, 'woocommerce');
+});
+
+/** Sends the order as it is at a minute of the platform's clock. @returns its final receipt, or the reply without one. */
+async function send(minute: number, status: string, content: object = {}) {
+  const body = JSON.stringify({
+    id: 7,
+    number: '7',
+    status,
+    total: '10.00',
+    date_modified_gmt: `2026-11-28T10:${String(minute).padStart(2, '0')}:00`,
+    ...content,
+  });
+  const reply = await deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
+  return reply.status === 202 ? (await api.final(account, reply.body.receipt_id)).body : reply.body;
+}
+const note = (text: string) => ({ customer_note: text });
+const readOrder = () => knex('orders').where({ account_id: account.id }).first();
+const offered = async () => {
+  const { order_id } = await readOrder();
+  const [newest] = await findChangedDeliveries(db, account.id, [order_id]);
+  return newest && !newest.is_outdated ? newest.changes.map(({ to }) => to) : null;
+};
+
+describe('the version of an order that counts is the newest by the clock of the platform', () => {
+  test('of two changes in the wrong sequence', async () => {
+    await send(0, 'processing');
+    await send(20, 'processing', note('the newer one'));
+    expect(await send(10, 'processing', note('the older one'))).toMatchObject({ status: 'duplicate', outdated: true });
+    expect(await offered()).toEqual(['the newer one']);
+  });
+
+  test('of a change that is older than the order itself', async () => {
+    await send(10, 'processing', note('as it is'));
+    expect(await send(0, 'processing', note('as it was'))).toMatchObject({
+      changes: [{ pointer: '/delivery_instructions', from: 'as it is', to: 'as it was' }],
+      outdated: true,
+    });
+    expect(await offered()).toBeNull();
+  });
+
+  test('of a change that the platform took back', async () => {
+    await send(0, 'processing');
+    const changed = await send(10, 'processing', note('a mistake'));
+    expect(await offered()).toEqual(['a mistake']);
+    expect(await send(20, 'processing')).toMatchObject({ changes: [], outdated: false });
+    expect(await offered()).toBeNull();
+    expect((await api.final(account, changed.receipt_id)).body).toMatchObject({ outdated: true });
+  });
+
+  test('of two that are as old as each other, by the order of arrival', async () => {
+    await send(0, 'processing');
+    await send(10, 'processing', note('first'));
+    expect(await send(10, 'processing', note('second'))).toMatchObject({ outdated: false });
+    expect(await offered()).toEqual(['second']);
+  });
+
+  test('of a cancellation that is older than the order', async () => {
+    await send(10, 'processing');
+    expect(await send(5, 'cancelled')).toEqual({ outcome: 'outdated' });
+    expect(await readOrder()).toMatchObject({ review_state: 'needs_review' });
+    expect(await send(10, 'cancelled')).toEqual({ outcome: 'cancelled' });
+  });
+
+  test('of a cancellation that is repeated after the order was ordered again', async () => {
+    await send(0, 'processing');
+    await send(5, 'cancelled');
+    await send(10, 'processing');
+    expect(await send(5, 'cancelled')).toEqual({ outcome: 'outdated' });
+    expect(await readOrder()).toMatchObject({ review_state: 'needs_review' });
+  });
+
+  test('of an order that arrives after its cancellation', async () => {
+    expect(await send(5, 'cancelled')).toEqual({ outcome: 'held' });
+    expect(await send(10, 'processing')).toMatchObject({ status: 'written', order_state: 'needs_review' });
+    expect((await readOrder()).warnings).toMatchObject([{ code: 'ordered_again' }]);
+  });
+
+  test('of an order that arrives after its cancellation and is older', async () => {
+    expect(await send(5, 'cancelled')).toEqual({ outcome: 'held' });
+    expect(await send(0, 'processing')).toMatchObject({ status: 'written', order_state: 'cancelled' });
+  });
+});
+
+describe('the payment of an order that needs review follows its platform', () => {
+  const paymentOf = async () => {
+    const { payment_state, severity } = await readOrder();
+    return [payment_state, severity];
+  };
+  const address = { first_name: 'A', address_1: 'Villa 1', city: 'Dubai', country: 'AE', phone: '0501234567' };
+  const deliverable = { shipping: address, line_items: [{ name: 'Lamp', quantity: 1 }] };
+
+  test('without a decision, with audit and the severity that follows', async () => {
+    await send(0, 'pending', deliverable);
+    expect(await paymentOf()).toEqual(['unpaid', 'check']);
+    const paid = await send(10, 'processing', deliverable);
+    expect(paid).toMatchObject({ changes: [{ pointer: '/payment_state', from: 'unpaid', to: 'paid' }] });
+    expect(await paymentOf()).toEqual(['paid', expect.not.stringMatching('check')]);
+    const [entry] = await knex('audit_events').where({ account_id: account.id }).orderBy('event_id', 'desc').limit(1);
+    expect(entry).toMatchObject({
+      actor: 'source:my woocommerce',
+      action: 'order_edited',
+      details: { changes: [{ pointer: '/payment_state', before: 'unpaid', after: 'paid' }] },
+    });
+    const { order_id } = await readOrder();
+    expect(await findChangedDeliveries(db, account.id, [order_id])).toMatchObject([
+      { decision: 'accepted', decided_by: 'source:my woocommerce' },
+    ]);
+  });
+
+  test('also if an older delivery says otherwise', async () => {
+    await send(10, 'processing', deliverable);
+    expect(await send(0, 'pending', deliverable)).toMatchObject({ outdated: true });
+    expect(await paymentOf()).toEqual(['paid', expect.not.stringMatching('check')]);
+  });
+
+  test('while its other changes wait, and an order on hold is not confirmed', async () => {
+    await setHoldChangedDeliveries(db, account.id, true);
+    await send(0, 'pending', deliverable);
+    await send(10, 'processing', { ...deliverable, ...note('call first') });
+    expect(await readOrder()).toMatchObject({ payment_state: 'paid', delivery_instructions: null });
+    expect(await offered()).toContain('call first');
+  });
+});
+
+test('an order that its platform finished before anybody reviewed it says so', async () => {
+  await send(0, 'processing');
+  expect(await send(10, 'completed')).toMatchObject({
+    changes: [{ pointer: '/finished', from: false, to: true }],
+    order_state: 'needs_review',
+  });
+});
+
+test('an order that was cancelled and then refunded stays cancelled', async () => {
+  await send(0, 'processing');
+  await send(5, 'cancelled');
+  expect(await send(10, 'refunded')).toMatchObject({ order_state: 'cancelled' });
+});
