@@ -14,7 +14,6 @@ export interface Cancellation {
  * was moved to an archive, and nothing happened.
  */
 export const CANCELLATION_OUTCOMES = ['cancelled', 'requested', 'held', 'archived'] as const;
-export type CancellationOutcome = (typeof CANCELLATION_OUTCOMES)[number];
 /** Of a platform's cancellation also `outdated`: the platform has changed the order since, by its own clock, and nothing happened. */
 export const PLATFORM_CANCELLATION_OUTCOMES = [...CANCELLATION_OUTCOMES, 'outdated'] as const;
 export type PlatformCancellationOutcome = (typeof PLATFORM_CANCELLATION_OUTCOMES)[number];
