@@ -187,7 +187,7 @@ begin
   grant delete on dead_letters to orders_portal;
   grant insert, update on activity to orders_portal;
   grant update (order_number, customer_name, customer_phone, customer_email, customer_id, address, emirate, emirate_code, area, items,
-    total, currency, payment_state, delivery_time, delivery_instructions, warnings, severity, review_state, reviewed_by, reviewed_at, review_reason)
+    total, currency, payment_state, delivery_time, delivery_method, delivery_instructions, details, warnings, severity, review_state, reviewed_by, reviewed_at, review_reason)
     on orders to orders_portal;
   grant insert, update, delete on order_words to orders_portal;
   grant update (decision, decided_by, decided_at) on changed_deliveries to orders_portal;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { listOrders } from '@orders/cli/list-orders.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import type { SourcePreset } from '@orders/domain/sources/settings.ts';
 import {
   createTestSource,
@@ -22,7 +23,7 @@ const HEADERS: Record<string, (body: Buffer, topic: string) => Record<string, st
   'standard-webhooks': (body) => standardHeaders(body, STANDARD_SECRET),
 };
 
-const { stack, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
 
 function openSource(preset: SourcePreset): Promise<Source> {
   return createTestSource(stack, account, preset, preset === 'standard-webhooks' ? { secret: STANDARD_SECRET } : {});
@@ -135,6 +136,29 @@ test.each([
     });
   },
 );
+
+test('of an order that is not paid none is made until it is, if the account chose so', async () => {
+  const settings = { ...PRESETS.woocommerce.settings, waitUntilPaid: true };
+  const source = await createTestSource(stack, account, 'woocommerce', { settings });
+  const deliverAs = (order: object) => {
+    const body = JSON.stringify({ id: 70, ...order });
+    return deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
+  };
+  expect(await deliverAs({ status: 'pending' })).toMatchObject({ status: 200, body: { outcome: 'unpaid' } });
+  const { body } = await deliverAs({ status: 'processing' });
+  expect((await api.final(account, body.receipt_id)).body).toMatchObject({ status: 'written' });
+  expect(await readOrder()).toMatchObject({ payment_state: 'paid' });
+  expect(await deliverAs({ status: 'failed' })).toMatchObject({ status: 202 });
+  expect(await deliverAs({ id: 71, status: 'on-hold', payment_method: 'cod' })).toMatchObject({ status: 202 });
+});
+
+test('a test notification of Shopify is a test', async () => {
+  const source = await openSource('shopify');
+  const body = JSON.stringify({ id: 820982911946154500, test: true, cancelled_at: '2021-12-31T19:00:00-05:00' });
+  const reply = await deliver(api, source, body, shopifyHeaders(body, 'orders/create'));
+  expect((await api.final(account, reply.body.receipt_id)).body).toMatchObject({ order_state: 'needs_review' });
+  expect(await knex('orders').where({ account_id: account.id })).toMatchObject([{ is_test: true }]);
+});
 
 describe('topics', () => {
   test.each([

@@ -49,6 +49,35 @@ test('the SQL of the page returns each confirmed order once, behind the cursor',
   expect((await reader.query(READ_AGAIN, [accountId, order_id])).rows).toEqual([{ is_confirmed: true }]);
 });
 
+test('a test of a platform is never dispatched, and is cancelled without a request', async () => {
+  const { account_id: accountId } = await createAccount(db.db, 'shop');
+  const { key_id } = await createKey(db.db, accountId, 'shop');
+  const orderId = await insertOrder(db.knex, accountId, { is_test: true, source_order_id: 'TEST-1' });
+  await reviewOrders(db.db, { accountId, orderIds: [orderId], to: 'confirmed', by: 'reviewer' });
+  await makeReviewOlder(db.knex, [orderId], 11);
+  await dispatchOrders(db.db);
+  expect(await db.knex('undispatched_orders').where({ order_id: orderId })).toEqual([]);
+  expect(await db.knex('dispatch_log').where({ order_id: orderId })).toEqual([]);
+  const cancellations = [{ sourceOrderId: 'TEST-1', reason: null }];
+  const outcomes = await cancelOrders(db.database, { accountId, by: { keyId: key_id }, cancellations });
+  expect(outcomes.get('TEST-1')).toMatchObject({ outcome: 'cancelled' });
+});
+
+test('the details of an order are a list in the view', async () => {
+  const orderId = await insertOrder(db.knex, 1, { details: 'Gift: Happy: birthday\nRing twice' });
+  await reviewOrders(db.db, { accountId: 1, orderIds: [orderId], to: 'confirmed', by: 'reviewer' });
+  await dispatch(db.knex, orderId);
+  const { rows } = await reader.query('select details from dispatchable_orders where order_id = $1', [orderId]);
+  expect(rows).toEqual([
+    {
+      details: [
+        { label: 'Gift', value: 'Happy: birthday' },
+        { label: '', value: 'Ring twice' },
+      ],
+    },
+  ]);
+});
+
 test('the SQL of the page returns each cancellation request once, and never before its order', async () => {
   const { account_id: accountId } = await createAccount(db.db, 'shop');
   const { key_id } = await createKey(db.db, accountId, 'shop');

@@ -20,7 +20,7 @@ with publisher as materialized (
   ) as u
 ), taken as (
   delete from undispatched_orders u using due where u.account_id = due.account_id and u.order_id = due.order_id
-  returning u.account_id, u.order_id, u.due_at
+  returning u.account_id, u.order_id, u.due_at, u.is_test
 ), requested as materialized (
   select r.* from publisher cross join lateral (
     select account_id, order_id, requested_at from cancellation_requests
@@ -30,7 +30,7 @@ with publisher as materialized (
 ), listed as materialized (
   select account_id, order_id, is_cancellation, row_number() over (order by is_cancellation, at, order_id) as place
   from (
-    select account_id, order_id, false as is_cancellation, due_at as at from taken
+    select account_id, order_id, false as is_cancellation, due_at as at from taken where not is_test
     union all
     select account_id, order_id, true, requested_at from requested
   ) as both_kinds
@@ -48,8 +48,8 @@ with publisher as materialized (
   order by l.place
 )
 select count(*)::int as count,
-       count(*) filter (where is_cancellation) = $1::int or count(*) filter (where not is_cancellation) = $1::int as "hasMore",
-       case when exists (select from publisher) and count(*) filter (where not is_cancellation) < $1::int
+       count(*) filter (where is_cancellation) = $1::int or (select count(*) from taken) = $1::int as "hasMore",
+       case when exists (select from publisher) and (select count(*) from taken) < $1::int
             then (now() - interval '${LATE_SECONDS} seconds')::text end as "emptyBefore"
 from listed`,
 };

@@ -38,8 +38,15 @@ export type Order = {
   payment_state?: string | null | undefined;
   /** When the customer wants the order, or that it is picked up, as the sender writes it */
   delivery_time?: string | null | undefined;
+  /** How the customer gets the order: `delivery` or `pickup` */
+  delivery_method?: string | null | undefined;
   /** Free text for the driver */
   delivery_instructions?: string | null | undefined;
+  /** What else belongs to the order, up to 30 facts: a list of `{ "label", "value" }`, an object, or text with a line `label: value` for each */
+  details?: {
+    label?: string | undefined;
+    value?: string | number | boolean | null | undefined;
+  }[] | Record<string, unknown> | string | null | undefined;
 };
 
 export type Accepted = {
@@ -115,8 +122,8 @@ export type CancelReply = {
 };
 
 export type DeliveryReply = {
-  /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
-  outcome: "ignored" | "finished" | "ping" | "cancelled" | "requested" | "held" | "archived" | "outdated";
+  /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `unpaid`: an order that waits until a delivery says that it is paid, as the account chose. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
+  outcome: "ignored" | "finished" | "unpaid" | "ping" | "cancelled" | "requested" | "held" | "archived" | "outdated";
 };
 
 /** Something that happened to a receipt or an order. It contains no data of customers. */
@@ -249,7 +256,9 @@ export type Preview = {
     currency: string;
     payment_state: string | null;
     delivery_time: string | null;
+    delivery_method: string | null;
     delivery_instructions: string | null;
+    details: string | null;
   };
   warnings: Warning[];
   /** The order that was written with this `source_order_id`: if sent now, this order would become a `duplicate`. Also null while the first order is not written yet. */

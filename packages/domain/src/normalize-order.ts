@@ -16,10 +16,11 @@ import {
 } from './normalize/place/find-mentions.ts';
 import { correctEmirate, isEmirateMissing, readEmirate, splitParts } from './normalize/place/read-emirate.ts';
 import { readText } from './normalize/text.ts';
+import { readTextField } from './normalize/text-field.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
 import { WarningList } from './normalize/warnings.ts';
 import type { NormalizedOrder } from './order.ts';
-import { ofTextFields, TEXT_FIELD_NAMES, TEXT_FIELDS, type TextFieldName } from './text-fields.ts';
+import { ofTextFields, TEXT_FIELD_NAMES } from './text-fields.ts';
 
 /** Members of an address object with an emirate or a city, in any case, with or without underscores and hyphens. */
 const PLACE_MEMBERS: ReadonlySet<string> = new Set(
@@ -181,30 +182,6 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   warnOfUnknownMembers(payload, MEMBERS, '', warnings);
   const fields = { address, ...emirate, area, items, ...money, ...texts };
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
-}
-
-/** The values of each text that has only some, by what is read as them. */
-const VALUES: Partial<Record<TextFieldName, ReadonlyMap<string, string>>> = Object.fromEntries(
-  Object.entries(TEXT_FIELDS).flatMap(([name, field]) => {
-    if (!('values' in field)) return [];
-    const spellings = Object.entries(field.values).flatMap(([value, others]) =>
-      [toSpelling(value), ...others.split(' ')].map((spelling) => [spelling, value] as const),
-    );
-    return [[name, new Map(spellings)]];
-  }),
-);
-
-function toSpelling(text: string): string {
-  return text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
-}
-
-function readTextField(name: TextFieldName, sent: unknown, warnings: WarningList): string | null {
-  const text = readText(sent, `/${name}`, TEXT_FIELDS[name].maxLength, warnings);
-  const values = VALUES[name];
-  if (text === null || !values) return text;
-  const value = values.get(toSpelling(text));
-  if (value === undefined) warnings.add(`/${name}`, 'value_unknown');
-  return value ?? null;
 }
 
 /** The same, with what the payload does not mention, to compare it with an order that exists. */

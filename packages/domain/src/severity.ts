@@ -114,8 +114,9 @@ export function severityFrom(blockers: readonly Blocker[], worst: WarningSeverit
 }
 
 export function severityOf(order: Order, warnings: readonly { code: string }[]): Severity {
-  // Somebody should ask before an order leaves that is not paid, and not paid at the door.
+  // Somebody should ask before an order leaves that is not paid, and not paid at the door, or that the customer picks up.
   const isUnpaid = order.payment_state === 'unpaid' || order.payment_state === 'refunded';
-  const isCheck = isUnpaid || warnings.some(({ code }) => severityOfWarning(code) === 'check');
+  const isPickup = order.delivery_method === 'pickup';
+  const isCheck = isUnpaid || isPickup || warnings.some(({ code }) => severityOfWarning(code) === 'check');
   return severityFrom(blockersOf(order), isCheck ? 'check' : warnings.length > 0 ? 'corrected' : null);
 }

@@ -9,6 +9,8 @@ interface TextField {
   names: string;
   /** Its only values, each with what else is read as it: in small letters, without spaces and signs. */
   values?: Readonly<Record<string, string>>;
+  /** It has a line `label: value` for each of several facts, which senders may send as a list or an object. */
+  hasLines?: true;
 }
 
 /**
@@ -36,12 +38,32 @@ export const TEXT_FIELDS = {
     names: `delivery time, delivery date, delivery slot, time slot, scheduled for, pickup time, pickup date, موعد التوصيل, وقت التوصيل,
       تاريخ التوصيل`,
   },
+  delivery_method: {
+    maxLength: 50,
+    description: 'How the customer gets the order: `delivery` or `pickup`',
+    example: 'delivery',
+    names: `delivery method, delivery type, order type, fulfillment type, fulfilment type, shipping method, طريقة التوصيل, نوع الطلب`,
+    values: {
+      delivery: 'courier deliver homedelivery local localdelivery shipping ship توصيل التوصيل',
+      pickup:
+        'clickandcollect collection instore instorepickup localpickup pickuplocation pickupinstore selfpickup storepickup takeaway استلام استلاممنالفرع استلاممنالمتجر',
+    },
+  },
   delivery_instructions: {
     maxLength: 2_000,
     description: 'Free text for the driver',
     example: 'Call before arrival',
     names: `delivery instructions, delivery instruction, instructions, delivery notes, delivery note, notes, note, remarks,
       remark, comments, comment, ملاحظات, ملاحظة, ملاحظات التوصيل, تعليمات التوصيل`,
+  },
+  details: {
+    maxLength: 4_000,
+    description:
+      'What else belongs to the order, up to 30 facts: a list of `{ "label", "value" }`, an object, or text with a line `label: value` for each',
+    example: 'Gift card text: Happy birthday',
+    names:
+      'details, attributes, note attributes, order attributes, custom fields, additional information, extra info, تفاصيل إضافية',
+    hasLines: true,
   },
 } as const satisfies Record<string, TextField>;
 

@@ -52,6 +52,8 @@ export type ListColumns = {
   severity: Severity;
   /** Why it cannot be delivered. */
   blockers: Blocker[];
+  /** A test of its platform. */
+  is_test: boolean;
   /** Null if it came to no source. */
   source: SourceOfOrder | null;
 } & Decided;
@@ -78,7 +80,7 @@ export const LISTED_COLUMNS = `
   o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, jsonb_array_length(o.items) as item_count,
   o.total, o.currency, ${TEXT_COLUMNS}, jsonb_array_length(o.warnings) as warning_count, o.review_state,
   o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${sourceOf('o')} as source,
-  o.severity, case when o.severity = 'blocks' then ${HAS_ITEMS} end as has_items`;
+  o.severity, o.is_test, case when o.severity = 'blocks' then ${HAS_ITEMS} end as has_items`;
 
 export function toListed(row: ListedRow): ListedOrder {
   return {
@@ -95,6 +97,7 @@ export function listColumns(row: ListedRow): ListColumns {
     warning_count: row.warning_count,
     severity: row.severity,
     blockers: blockersOfRow(row),
+    is_test: row.is_test,
     source: sourceJson(row.source),
     ...decidedColumns(row),
   };

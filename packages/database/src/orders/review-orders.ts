@@ -75,7 +75,8 @@ export async function reviewOrders(connection: Connection, request: ReviewReques
     if (to === 'confirmed')
       await execute(
         transaction,
-        'insert into undispatched_orders (account_id, order_id) select $1::int, unnest($2::bigint[])',
+        `insert into undispatched_orders (account_id, order_id, is_test)
+         select account_id, order_id, is_test from orders where account_id = $1 and order_id = any($2::bigint[])`,
         [accountId, changed],
       );
     await (to === 'needs_review' ? updateSearchTerms : deleteSearchTerms)(transaction, accountId, changed);

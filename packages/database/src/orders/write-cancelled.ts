@@ -36,7 +36,8 @@ input as materialized (
   from input i
   join taken t on t.receipt_id = i.receipt_id
   where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
-  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at,
+  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at,
+            coalesce(r.delivery_kind = 'test', false) as is_test, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at,
             coalesce(r.modified_at > t.platform_cancelled_at and r.delivery_kind <> 'finished', false) as is_ordered_again
 ), created as (
   insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)

@@ -50,7 +50,7 @@ const VALUES: readonly [column: string, type: string, valueFor: (normalized: Nor
 const ORDER_FIELDS = `${VALUES.map(([column]) => column).join(', ')}, items, warnings`;
 
 /** SQL: the columns of a new order that come from its receipt and its payload. */
-export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, source_number, platform_modified_at,
+export const ORDER_COLUMNS = `account_id, order_id, source_order_id, channel, receipt_id, received_at, source_number, platform_modified_at, is_test,
   ${ORDER_FIELDS}`;
 
 /** SQL: moves `receipts r` to `written`, with the warnings of `i`. */
@@ -91,7 +91,8 @@ input as materialized (
   where i.earlier_order_id is null
     and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE}
-  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at
+  returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at,
+            coalesce(r.delivery_kind = 'test', false) as is_test
 ), keyed as (
   insert into order_keys (account_id, source_order_id, order_id)
   select account_id, source_order_id, order_id

@@ -47,7 +47,7 @@ begin
   -- In id order, as reviews lock them. With offset 0, each look-up reads one row by an index, also in a plan made while the table was
   -- empty.
   for target in
-    select known.ordinal, known.order_id, o.review_state, o.is_erased,
+    select known.ordinal, known.order_id, o.review_state, o.is_erased, o.is_test,
            case when not o.is_erased then known.reason end as reason
     from (
       select given.ordinal, given.reason, by_id.order_id
@@ -59,7 +59,7 @@ begin
       order by by_id.order_id
     ) as known
     left join lateral (
-      select o.review_state, o.erased_at is not null as is_erased
+      select o.review_state, o.erased_at is not null as is_erased, o.is_test
       from orders o
       where o.account_id = for_account and o.order_id = known.order_id
       offset 0
@@ -77,7 +77,7 @@ begin
       outcome := case when exists (
         select from cancellation_requests r where r.account_id = for_account and r.order_id = target.order_id
       ) then 'requested' else 'cancelled' end;
-    elsif target.review_state = 'confirmed' and not keep_from_dispatch(for_account, target.order_id) then
+    elsif target.review_state = 'confirmed' and not keep_from_dispatch(for_account, target.order_id) and not target.is_test then
       outcome := 'requested';
       insert into cancellation_requests (account_id, order_id, requested_by, reason)
       values (for_account, target.order_id, actor, target.reason)

@@ -6,6 +6,8 @@ create table undispatched_orders (
   account_id integer not null,
   order_id   bigint not null,
   due_at     timestamptz not null default clock_timestamp() + interval '10 seconds',
+  -- Of a test, the publisher only deletes the row.
+  is_test    boolean not null default false,
   primary key (account_id, order_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 create index undispatched_orders_by_time on undispatched_orders (due_at, order_id);
@@ -30,11 +32,19 @@ insert into dispatch_counter default values;
 
 -- Readers follow both views by the cursor `position`. With offset 0, each order is looked up by its key, in the sequence of the positions;
 -- a join of whole tables would read all orders for each poll.
+-- The lines `label: value` of an order as [{ "label", "value" }]. The label of a line without one is empty.
+create function details_as_json(details text) returns jsonb language sql immutable parallel safe
+return coalesce(
+  (select jsonb_agg(case when line.text ~ '^[^:]+: ' then jsonb_build_object('label', split_part(line.text, ': ', 1),
+                                                                            'value', substr(line.text, strpos(line.text, ': ') + 2))
+                         else jsonb_build_object('label', '', 'value', line.text) end order by line.number)
+   from regexp_split_to_table(details, '\n') with ordinality as line(text, number)), '[]');
+
 create view dispatchable_orders as
 select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
        o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, o.items, o.total, o.currency,
        o.delivery_instructions, o.warnings, o.reviewed_by as confirmed_by, o.reviewed_at as confirmed_at, o.received_at, o.written_at,
-       o.payment_state, o.delivery_time,
+       o.payment_state, o.delivery_time, o.delivery_method, details_as_json(o.details) as details,
        (select requested_at from cancellation_requests r where r.account_id = o.account_id and r.order_id = o.order_id)
          as cancellation_requested_at
 from dispatch_log d

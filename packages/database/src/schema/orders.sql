@@ -42,10 +42,15 @@ create table orders (
   currency              text not null,
   payment_state         text check (payment_state in ('paid', 'unpaid', 'cash_on_delivery', 'refunded')),
   delivery_time         text,
+  delivery_method       text check (delivery_method in ('delivery', 'pickup')),
   delivery_instructions text,
+  -- A line `label: value` for each fact that has no column.
+  details               text,
   warnings              jsonb not null,
   -- By `severityOf`, when the order was written or edited; `orders orders update-severity` applies changed rules.
   severity              text not null check (severity in ('blocks', 'check', 'corrected', 'none')),
+  -- A test of its platform, which is never dispatched.
+  is_test               boolean not null default false,
   -- The source that sent it; null for an order of another way.
   source_number         integer,
   review_state          text not null default 'needs_review'

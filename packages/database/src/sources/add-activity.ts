@@ -4,6 +4,8 @@ import { run } from '../run.ts';
 /** The outcome of a delivery to a source. `mapping_failed`: it is kept as a dead receipt. `rejected`: it was not authentic. */
 export const DELIVERY_OUTCOMES = [
   'order',
+  'unpaid',
+  'test',
   'cancellation',
   'finished',
   'ping',

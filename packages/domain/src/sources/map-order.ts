@@ -1,9 +1,10 @@
 import { decodeHTMLStrict } from 'entities';
+import { MAX_DETAILS } from '../normalize/details.ts';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
-import type { FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
+import type { Conditions, DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
 import { conditionsReader, fieldReader, isConstant, isList, type Reader, toText } from './read-values.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
@@ -46,10 +47,11 @@ function withoutEmpty({ customer, ...payload }: MappedPayload): MappedPayload {
 /** Pointers are split once for each mapping, not for each delivery. */
 const readers = new WeakMap<OrderMapping, Reader<MappedPayload>>();
 
-function orderReader({ customer, items, ...fields }: OrderMapping): Reader<MappedPayload> {
+function orderReader({ customer, items, details, ...fields }: OrderMapping): Reader<MappedPayload> {
   const readFields = fieldsReader(fields, MAX_TEXT);
   const readCustomer = fieldsReader({ ...customer }, MAX_TEXT);
   const readItems = items && (isList(items) ? eachItemReader(items) : itemsReader(items));
+  const readDetails = details && detailsReader(details);
   return (document) => {
     const mappedCustomer = readCustomer(document);
     const mappedItems = readItems?.(document);
@@ -57,6 +59,7 @@ function orderReader({ customer, items, ...fields }: OrderMapping): Reader<Mappe
       ...readFields(document),
       ...(Object.keys(mappedCustomer).length > 0 && { customer: mappedCustomer }),
       ...(mappedItems && { items: mappedItems }),
+      ...(readDetails && { details: readDetails(document) }),
     });
   };
 }
@@ -72,11 +75,9 @@ function itemsReader({
   const read = itemReader(fields);
   const omitted = omit_if_zero === undefined ? null : pointerSegments(omit_if_zero);
   const meets = only && conditionsReader(only);
-  const exceptions = Object.entries(except ?? {}).map(([pointer, values]) => conditionsReader({ [pointer]: values }));
+  const isException = exceptionReader(except);
   const isWanted = (item: unknown) =>
-    !(omitted && isZero(valueAtSegments(item, omitted))) &&
-    (meets?.(item) ?? true) &&
-    !exceptions.some((isException) => isException(item));
+    !(omitted && isZero(valueAtSegments(item, omitted))) && (meets?.(item) ?? true) && !isException(item);
   return (document) => {
     const found = pointers.map((segments) => valueAtSegments(document, segments)).find(Array.isArray);
     if (!found) return undefined;
@@ -87,6 +88,52 @@ function itemsReader({
     }
     return items;
   };
+}
+
+type Detail = { label: string; value: string };
+
+/** One more than an order may have, so that normalization still warns. */
+const MAX_MAPPED_DETAILS = MAX_DETAILS + 1;
+
+/** `null` without any, as the document has none, or no longer. */
+function detailsReader(details: readonly DetailMapping[]): Reader<Detail[] | null> {
+  const readers = details.map((detail): Reader<Detail[]> => {
+    if ('each' in detail) return eachDetailReader(detail);
+    const { label, value } = detail;
+    const read = fieldReader(value, MAX_ITEM_TEXT);
+    return (document) => toDetail(label, read(document));
+  });
+  return (document) => {
+    const found = readers.flatMap((read) => read(document)).slice(0, MAX_MAPPED_DETAILS);
+    return found.length > 0 ? found : null;
+  };
+}
+
+function eachDetailReader({ each, label, value, except }: Extract<DetailMapping, { each: string }>): Reader<Detail[]> {
+  const list = pointerSegments(each);
+  const [readLabel, readValue] = [fieldReader(label, MAX_ITEM_TEXT), fieldReader(value, MAX_ITEM_TEXT)];
+  const isException = exceptionReader(except);
+  return (document) => {
+    const entries = valueAtSegments(document, list);
+    if (!Array.isArray(entries)) return [];
+    const details: Detail[] = [];
+    for (const entry of entries.slice(0, MAX_LISTED)) {
+      if (details.length === MAX_MAPPED_DETAILS) break;
+      if (!isException(entry)) details.push(...toDetail(toText(readLabel(entry) ?? ''), readValue(entry)));
+    }
+    return details;
+  };
+}
+
+function toDetail(label: string, value: string | number | null | undefined): Detail[] {
+  if (value === null || value === undefined) return [];
+  return [{ label: fieldText('label', label), value: fieldText('value', value) }];
+}
+
+/** Whether an entry meets one of the conditions. */
+function exceptionReader(except: Conditions | undefined): Reader<boolean> {
+  const exceptions = Object.entries(except ?? {}).map(([pointer, values]) => conditionsReader({ [pointer]: values }));
+  return (entry) => exceptions.some((isException) => isException(entry));
 }
 
 /** Items whose pointers lead to nothing are left out, also if they have constants. */

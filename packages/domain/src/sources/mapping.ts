@@ -66,7 +66,24 @@ export interface ItemsMapping extends ItemMapping {
   except?: Conditions;
 }
 
-export interface OrderMapping extends Partial<OfTextFields<FieldMapping>> {
+/** A fact that has no field: its label, and where its value comes from. */
+interface OneDetail {
+  label: string;
+  value: FieldMapping;
+}
+
+/** A fact for each entry of a list; the pointers of its label, its value and the conditions start at the entry. */
+interface EachDetail {
+  each: string;
+  label: string;
+  value: string;
+  /** No entries that meet one of these, such as those that a field has. */
+  except?: Conditions;
+}
+
+export type DetailMapping = OneDetail | EachDetail;
+
+export interface OrderMapping extends Partial<Omit<OfTextFields<FieldMapping>, 'details'>> {
   source_order_id: FieldMapping;
   order_number?: FieldMapping;
   customer?: CustomerMapping;
@@ -77,4 +94,5 @@ export interface OrderMapping extends Partial<OfTextFields<FieldMapping>> {
   items?: ItemsMapping | readonly ItemMapping[];
   total?: FieldMapping;
   currency?: FieldMapping;
+  details?: readonly DetailMapping[];
 }

@@ -15,6 +15,24 @@ const attribute = (...names: string[]): FoundValue => ({
   where: { '/name': names },
   value: '/value',
 });
+/** The names of the cart's attributes that the fields below read. */
+const ATTRIBUTES = {
+  date: ['Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'],
+  time: ['Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'],
+};
+const PICKUP = {
+  attributes: ['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'],
+  values: [
+    'pickup',
+    'pick up',
+    'pick-up',
+    'store pickup',
+    'local pickup',
+    'self pickup',
+    'click and collect',
+    'استلام',
+  ],
+};
 const meta = (...keys: string[]): FoundValue => ({ find: '/meta_data', where: { '/key': keys }, value: '/value' });
 
 /** An order of Shopify's Admin REST API, as its webhooks send it. */
@@ -55,14 +73,30 @@ const SHOPIFY: OrderMapping = {
     '/financial_status',
   ],
   delivery_time: {
-    join: [
-      attribute('Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'),
-      attribute('Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'),
-      attribute('Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'),
-    ],
+    join: [attribute(...ATTRIBUTES.date), attribute(...ATTRIBUTES.time)],
     separator: ', ',
   },
+  delivery_method: [
+    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': ['pickup', 'pick-up', 'local pickup'] } },
+    { constant: 'pickup', if: { '/shipping_lines/0/code': ['pickup', 'Pickup', 'Pickup in store', 'local pickup'] } },
+    {
+      find: '/note_attributes',
+      where: { '/name': PICKUP.attributes, '/value': PICKUP.values },
+      value: '/value',
+    },
+  ],
   delivery_instructions: '/note',
+  details: [
+    {
+      each: '/note_attributes',
+      label: '/name',
+      value: '/value',
+      except: { '/name': Object.values(ATTRIBUTES).flat() },
+    },
+    { label: 'Shipping', value: '/shipping_lines/0/title' },
+    { label: 'Payment', value: '/payment_gateway_names/0' },
+    { label: 'Coupon', value: '/discount_codes/0/code' },
+  ],
 };
 
 /** An order of WooCommerce's REST API, versions 1 to 3, as its webhooks send it. */
@@ -114,7 +148,20 @@ const WOOCOMMERCE: OrderMapping = {
     ],
     separator: ', ',
   },
+  delivery_method: [
+    {
+      constant: 'pickup',
+      if: { '/shipping_lines/0/method_id': ['local_pickup', 'pickup_location', 'local_pickup_plus'] },
+    },
+  ],
   delivery_instructions: '/customer_note',
+  details: [
+    { label: 'Shipping', value: '/shipping_lines/0/method_title' },
+    { label: 'Payment', value: '/payment_method_title' },
+    { label: 'Coupon', value: '/coupon_lines/0/code' },
+    { label: 'Fee', value: '/fee_lines/0/name' },
+    { label: 'Gift message', value: meta('gift_message', '_gift_message', 'Gift Message', '_wc_gift_message') },
+  ],
 };
 
 /** Orders in this service's own format, at the top of the body or below a pointer. */
@@ -137,6 +184,7 @@ function ownFormat(...prefixes: string[]): OrderMapping {
     total: at('total'),
     currency: at('currency'),
     ...ofTextFields(at),
+    details: prefixes.map((prefix) => ({ each: `${prefix}/details`, label: '/label', value: '/value' })),
   };
 }
 
@@ -152,6 +200,7 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
       // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
       cancelledIf: { pointer: '/cancelled_at', topics: ['orders/updated', 'orders/cancelled'] },
       finishedIf: { pointer: '/fulfillment_status', values: ['fulfilled'] },
+      testIf: { pointer: '/test', values: [true] },
       modifiedAt: { pointer: '/updated_at' },
     },
     mapping: SHOPIFY,

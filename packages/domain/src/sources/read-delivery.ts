@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { readTextField } from '../normalize/text-field.ts';
+import { WarningList } from '../normalize/warnings.ts';
 import { decodeBody, parseBody } from '../parse-body.ts';
 import { sourceOrderIdErrors } from '../validate-order.ts';
 import { storedOrderId } from './id-prefix.ts';
@@ -37,8 +39,8 @@ function quoteInexact(token: string): string {
 /** Bytes by which a payload may be longer than its delivery. A mapping can repeat a text in many fields. */
 const MAX_ADDED_BYTES = 65_536;
 
-/** What an authentic delivery is. */
-export type DeliveryKind = 'order' | 'cancellation' | 'finished' | 'ignored';
+/** What an authentic delivery is. `unpaid`: an order that waits until it is paid. */
+export type DeliveryKind = 'order' | 'unpaid' | 'test' | 'cancellation' | 'finished' | 'ignored';
 
 /** A delivery as read by the settings and the mapping of its source. */
 export interface ReadDelivery {
@@ -84,11 +86,14 @@ export function readDelivery(
 ): ReadDelivery {
   const document = tryToParse(body);
   const deliveryId = readValue(document, headers, settings.deliveryId);
+  const payload = mapDelivery(body, document, mapping, idPrefix);
+  const kind = kindOf(document, headers, settings);
+  const isWaiting = kind === 'order' && settings.waitUntilPaid && isUnpaid(payload?.payment_state);
   return {
-    kind: kindOf(document, headers, settings),
+    kind: isWaiting ? 'unpaid' : kind,
     deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
     modifiedAt: readModifiedAt(document, settings),
-    payload: mapDelivery(body, document, mapping, idPrefix),
+    payload,
   };
 }
 
@@ -134,7 +139,7 @@ function mapDelivery(
 }
 
 function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
-  const { topics, ignoredIf, finishedIf, cancelledIf } = settings;
+  const { topics, ignoredIf, finishedIf, testIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
   const isCancellingTopic = topics !== undefined && topic !== null && topics.cancellation.includes(topic);
   if (topics && topic !== null && !isCancellingTopic && !topics.order.includes(topic)) return 'ignored';
@@ -143,7 +148,12 @@ function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: Sourc
   if (isCancellingTopic && !(bodyDecides && isUnsigned)) return 'cancellation';
   if (ignoredIf && hasValue(document, ignoredIf)) return 'ignored';
   if (bodyDecides && isCancelled(document, cancelledIf)) return 'cancellation';
-  return finishedIf && hasValue(document, finishedIf) ? 'finished' : 'order';
+  if (finishedIf && hasValue(document, finishedIf)) return 'finished';
+  return testIf && hasValue(document, testIf) ? 'test' : 'order';
+}
+
+function isUnpaid(sent: unknown): boolean {
+  return readTextField('payment_state', sent, new WarningList()) === 'unpaid';
 }
 
 function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {

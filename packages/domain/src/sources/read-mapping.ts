@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { MAX_DETAILS } from '../normalize/details.ts';
 import { type FieldError, Problem } from '../problems.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '../text-fields.ts';
 import { isJsonPointer, protoMembers, toJsonPointer } from './json-pointer.ts';
@@ -10,6 +11,7 @@ import { suggestField } from './suggest-field.ts';
 const SEQUENCE = [
   ...['source_order_id', 'order_number', 'customer', 'address', 'emirate', 'area', 'items', 'total', 'currency'],
   ...TEXT_FIELD_NAMES,
+  ...['each', 'label'],
   ...['list', 'name', 'quantity', 'sku', 'phone', 'email', 'id', 'omit_if_zero', 'only', 'except'],
   ...['join', 'separator', 'find', 'where', 'value', 'divide', 'by_digits', 'constant', 'if'],
 ];
@@ -59,6 +61,7 @@ const MAX_CONSTANT = 255;
 const MAX_SEPARATOR = 10;
 const MAX_CANDIDATES = 10;
 const MAX_NUMBERED_ITEMS = 100;
+const MAX_DETAIL_LABEL = 100;
 /** Of one condition its values, and of one value its conditions. */
 const [MAX_VALUES, MAX_CONDITIONS] = [20, 5];
 /** All of these are read for each delivery, and those inside `items` for each of its items. */
@@ -72,6 +75,8 @@ const POINTER_DETAIL =
   'Write a JSON Pointer such as /billing/phone: each step begins with a slash. A slash in a name is written ~1, a tilde ~0.';
 const FIELD_DETAIL =
   'Write a JSON Pointer such as /billing/phone, {"join": ["/first_name", "/last_name"]}, {"find": "/notes", "where": {"/name": ["Date"]}, "value": "/value"}, {"constant": "AED"}, or a list of these: the first value that is present is used.';
+const DETAILS_DETAIL =
+  'Write a list of {"label": "Gift card text", "value": "/gift_message"} and {"each": "/note_attributes", "label": "/name", "value": "/value"}.';
 const ITEMS_DETAIL =
   'Write {"list": "/line_items", "name": "/name"}, with pointers that start at the item, or a list with one object for each item, whose pointers start at the top.';
 
@@ -127,6 +132,14 @@ const itemsInList = Joi.object({
 );
 const numberedItems = Joi.array().items(Joi.object(itemFields).min(1)).min(1).max(MAX_NUMBERED_ITEMS);
 
+const details = Joi.array()
+  .items(
+    Joi.object({ label: text.max(MAX_DETAIL_LABEL).required(), value: field.required() }),
+    Joi.object({ each: pointer.required(), label: pointer.required(), value: pointer.required(), except: conditions }),
+  )
+  .min(1)
+  .max(MAX_DETAILS);
+
 const mapping = Joi.object({
   source_order_id: field.required(),
   order_number: field,
@@ -139,6 +152,7 @@ const mapping = Joi.object({
   total: field,
   currency: field,
   ...ofTextFields(() => field),
+  details,
 })
   .required()
   .custom((value: object, helpers) => (countPointers(value) > MAX_POINTERS ? helpers.error('pointers') : value))
@@ -157,6 +171,7 @@ const ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
 };
 const FIELD_ERROR = { code: 'not_a_value', detail: FIELD_DETAIL };
 const POINTER_ERROR = { code: 'not_a_pointer', detail: POINTER_DETAIL };
+const DETAILS_ERROR = { code: 'not_details', detail: DETAILS_DETAIL };
 const ITEMS_ERROR = { code: 'not_items', detail: ITEMS_DETAIL };
 
 /**
@@ -180,6 +195,7 @@ export function readMapping(input: unknown, at = ''): OrderMapping {
 function errorOf(path: readonly (string | number)[], type: string): { code: string; detail: string } {
   if (path[0] === 'items' && path.length < 3 && !path[1] && !(type in ERRORS && type.startsWith('pointers')))
     return ITEMS_ERROR;
+  if (path[0] === 'details' && path.length < 3) return DETAILS_ERROR;
   if (type === 'object.unknown') return unknownField(path);
   return ERRORS[type] ?? (type.startsWith('alternatives') ? FIELD_ERROR : POINTER_ERROR);
 }

@@ -23,6 +23,7 @@ const scalars = Joi.array()
   .items(Joi.alternatives(text.max(100), Joi.number().unsafe(), Joi.boolean()))
   .max(MAX_VALUES);
 const valuesAt = Joi.object({ pointer: pointer.required(), values: scalars.min(1).required() });
+const waitUntilPaid = Joi.boolean();
 const deliveryValue = Joi.object({ header, pointer }).xor('header', 'pointer');
 const topics = Joi.object({ order: values.required(), cancellation: values.default([]) });
 
@@ -42,9 +43,9 @@ const UNKNOWN_SIGNATURE = Joi.object({ scheme: Joi.valid(...Object.keys(SIGNATUR
 
 /** What each preset lets the user choose. */
 const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
-  shopify: Joi.object({}),
-  woocommerce: Joi.object({}),
-  'standard-webhooks': Joi.object({ topics }),
+  shopify: Joi.object({ waitUntilPaid }),
+  woocommerce: Joi.object({ waitUntilPaid }),
+  'standard-webhooks': Joi.object({ topics, waitUntilPaid }),
   custom: Joi.object({
     signature: UNKNOWN_SIGNATURE.required(),
     deliveryId: deliveryValue,
@@ -52,6 +53,8 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     topics,
     ignoredIf: valuesAt,
     finishedIf: valuesAt,
+    testIf: valuesAt,
+    waitUntilPaid,
     cancelledIf: Joi.object({ pointer: pointer.required(), values: scalars.min(1), topics: values.min(1) }),
     modifiedAt: Joi.object({
       pointer: Joi.alternatives(pointer, Joi.array().items(pointer).min(1).max(MAX_VALUES)).required(),

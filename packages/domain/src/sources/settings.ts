@@ -43,6 +43,10 @@ export interface SourceSettings {
   ignoredIf?: ValuesAt;
   /** An order with one of these values at the pointer is done with: no order is made of it, and one that exists is compared with it. */
   finishedIf?: ValuesAt;
+  /** An order with one of these values at the pointer is a test: it is marked as one and never dispatched. */
+  testIf?: ValuesAt;
+  /** Of an order that is not paid, none is made until a delivery says that it is, or will be at the door. */
+  waitUntilPaid?: boolean;
   /**
    * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
    * `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without

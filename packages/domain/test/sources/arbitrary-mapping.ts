@@ -79,6 +79,16 @@ export const arbitraryMapping = optional(
     total: field,
     currency: field,
     ...ofTextFields(() => field),
+    details: few(
+      fc.oneof(
+        optional({ label: fc.constantFrom('Gift', 'a: b'), value: field }, ['label', 'value']),
+        optional({ each: arbitraryPointer, label: arbitraryPointer, value: arbitraryPointer, except: conditions }, [
+          'each',
+          'label',
+          'value',
+        ]),
+      ),
+    ),
   },
   ['source_order_id'],
 ) as unknown as fc.Arbitrary<OrderMapping>;

@@ -97,10 +97,12 @@ test('a constant can be a part of a text', () => {
 /** The fields of an order of a platform that the driver needs beside the address. */
 function facts(preset: 'shopify' | 'woocommerce', document: object) {
   const { order, warnings } = normalizeOrder(mapOrder({ id: 1, ...document }, PRESETS[preset].mapping));
-  const { payment_state, delivery_time, items } = order;
+  const { payment_state, delivery_time, delivery_method, details, items } = order;
   return {
     payment_state,
     delivery_time,
+    delivery_method,
+    details,
     items: items.map(({ name }) => name),
     codes: warnings.map(({ code }) => code),
   };
@@ -152,13 +154,17 @@ describe('Shopify', () => {
     expect(facts('shopify', order)).toMatchObject({ payment_state, codes: [] });
   });
 
-  test('the date, time and method that were chosen in the cart are the time of delivery', () => {
+  test('the date and time that were chosen in the cart are the time of delivery, and what else was chosen is a detail', () => {
     const note_attributes = [
       { name: 'Delivery-Time', value: '10:00 AM - 12:00 PM' },
       { name: 'Checkout-Method', value: 'pickup' },
       { name: 'Delivery-Date', value: '2026/11/21' },
     ];
-    expect(facts('shopify', { note_attributes }).delivery_time).toBe('pickup, 2026/11/21, 10:00 AM - 12:00 PM');
+    expect(facts('shopify', { note_attributes })).toMatchObject({
+      delivery_time: '2026/11/21, 10:00 AM - 12:00 PM',
+      delivery_method: 'pickup',
+      details: 'Checkout-Method: pickup',
+    });
   });
 
   test('tips and gift cards are not delivered', () => {

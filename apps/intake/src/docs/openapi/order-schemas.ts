@@ -82,6 +82,14 @@ export const orderSchema = {
     total: { type: ['number', 'string', 'null'], description: 'Order total; exact if sent as a string' },
     currency: textOf('ISO 4217; AED if absent'),
     ...ofTextFields((name) => textOf(TEXT_FIELDS[name].description)),
+    details: {
+      type: ['array', 'object', 'string', 'null'],
+      description: TEXT_FIELDS.details.description,
+      items: {
+        type: 'object',
+        properties: { label: { type: 'string' }, value: { type: ['string', 'number', 'boolean', 'null'] } },
+      },
+    },
   },
   examples: [ORDER_EXAMPLE],
 };

@@ -1,4 +1,4 @@
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import type { TFunction } from 'i18next';
 import type { ListedOrder, Order } from '../api/review.ts';
 import { cached } from './numbers.ts';
@@ -76,6 +76,12 @@ export function fieldLabel(t: TFunction, pointer: string): string {
   return name ? t(`review:field.${name}`) : pointer;
 }
 
+/** The only values of a text of an order; empty if it can be any text. */
+export function valuesOf(name: string): string[] {
+  const { values = {} } = (TEXT_FIELDS as Record<string, { values?: object }>)[name] ?? {};
+  return Object.keys(values);
+}
+
 /** Formats the value of a field. */
 export function fieldText(t: TFunction, pointer: string, value: unknown): string {
   if (value === null || value === undefined) return '–';
@@ -84,7 +90,8 @@ export function fieldText(t: TFunction, pointer: string, value: unknown): string
   const text = String(value);
   if (pointer === '/total') return formatAmount(text);
   if (pointer === '/customer/phone') return formatPhone(text);
-  if (pointer === '/payment_state') return t(`review:payment.${text}`);
+  const name = pointer.slice(1);
+  if (valuesOf(name).includes(text)) return t(`review:choice.${name}.${text}`);
   if (pointer !== '/emirate') return text;
   const [code] = Object.entries(EMIRATE_NAMES).find(([, name]) => name === text) ?? [];
   return code ? t(`review:emirate.${code}`) : text;

@@ -166,6 +166,9 @@ function successOf({ order = 0, cancellation = 0, mapping_failed = 0, rejected =
   return all === 0 ? null : (order + cancellation) / all;
 }
 
+/** Outcomes of deliveries of which no order is made. */
+const WITHOUT_ORDER = ['unpaid', 'finished', 'ignored'] as const;
+
 function Activity({ source: { last_at, counts, dead } }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
   const failed = `/accounts/${useAccountId()}/receipts?state=dead&error_code=mapping_failed`;
@@ -176,6 +179,10 @@ function Activity({ source: { last_at, counts, dead } }: { source: Source }): Re
         {t('last')} {last_at === null ? t('never') : <Ago at={last_at} />}
       </span>
       {success !== null && <span>{t('success', { share: formatShare(success) })}</span>}
+      {WITHOUT_ORDER.map((outcome) => {
+        const { [outcome]: count = 0 } = counts;
+        return count > 0 && <span key={outcome}>{t(`counts.${outcome}`, { count })}</span>;
+      })}
       {dead > 0 && <Link href={failed}>{t('dead', { count: dead })}</Link>}
     </p>
   );

@@ -1,4 +1,3 @@
-import { TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import { Pencil } from 'lucide-react';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -6,7 +5,7 @@ import type { Warning } from '../../../api/review.ts';
 import { IconButton } from '../../../components/button.tsx';
 import { FieldError } from '../../../components/field.tsx';
 import { Form } from '../../../components/form-dialog.tsx';
-import { EMIRATE_NAMES, fieldText } from '../../../components/order-values.ts';
+import { EMIRATE_NAMES, fieldText, valuesOf } from '../../../components/order-values.ts';
 import { EMIRATE_CODES } from '../list/filters.ts';
 import type { FieldEntry, FieldKind } from '../order/fields.ts';
 import { WarningNotes } from '../order/warning-notes.tsx';
@@ -162,8 +161,8 @@ function FieldEditor(props: {
       <div className="editor-line">
         {kind === 'emirate' ? (
           <EmirateSelect {...shared} />
-        ) : kind === 'payment' ? (
-          <PaymentSelect {...shared} />
+        ) : kind === 'choice' ? (
+          <ChoiceSelect {...shared} pointer={pointer} />
         ) : kind === 'long' ? (
           <textarea {...shared} readOnly={saving.isPending} dir="auto" rows={3} />
         ) : (
@@ -193,14 +192,14 @@ function FieldEditor(props: {
   );
 }
 
-function PaymentSelect(props: React.ComponentProps<'select'>): ReactNode {
+function ChoiceSelect({ pointer, ...props }: React.ComponentProps<'select'> & { pointer: string }): ReactNode {
   const { t } = useTranslation('review');
   return (
     <select {...props}>
       <option value="">–</option>
-      {Object.keys(TEXT_FIELDS.payment_state.values).map((state) => (
-        <option key={state} value={state}>
-          {t(`payment.${state}`)}
+      {valuesOf(pointer.slice(1)).map((value) => (
+        <option key={value} value={value}>
+          {fieldText(t, pointer, value)}
         </option>
       ))}
     </select>

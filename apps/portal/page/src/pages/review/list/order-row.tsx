@@ -120,13 +120,26 @@ function WhoAndWhen({ order }: { order: ListedOrder }): ReactNode {
 
 function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undefined }): ReactNode {
   const { t } = useTranslation('review');
-  const { resent, note_count, similar, payment_state } = order;
+  const { resent, note_count, similar, payment_state, delivery_method, is_test } = order;
   return (
     <>
       <Severity order={order} />
+      {is_test && (
+        <Mark text={t('list.testAbout')} kind="warn">
+          <span aria-hidden="true">{t('list.test')}</span>
+        </Mark>
+      )}
       {payment_state !== null && payment_state !== 'paid' && (
-        <Mark text={t(`payment.${payment_state}`)} kind={payment_state === 'cash_on_delivery' ? undefined : 'warn'}>
-          <span aria-hidden="true">{t(`payment.${payment_state}`)}</span>
+        <Mark
+          text={t(`choice.payment_state.${payment_state}`)}
+          kind={payment_state === 'cash_on_delivery' ? undefined : 'warn'}
+        >
+          <span aria-hidden="true">{t(`choice.payment_state.${payment_state}`)}</span>
+        </Mark>
+      )}
+      {delivery_method === 'pickup' && (
+        <Mark text={t('choice.delivery_method.pickup')} kind="warn">
+          <span aria-hidden="true">{t('choice.delivery_method.pickup')}</span>
         </Mark>
       )}
       {similar && (

@@ -1,8 +1,8 @@
-import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
+import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '@orders/domain/text-fields.ts';
 import type { ListedOrder, Order, Warning } from '../../../api/review.ts';
 
 /** The kind of a field's editor. */
-export type FieldKind = 'text' | 'long' | 'code' | 'amount' | 'phone' | 'emirate' | 'payment';
+export type FieldKind = 'text' | 'long' | 'code' | 'amount' | 'phone' | 'emirate' | 'choice';
 
 export interface FieldEntry {
   pointer: string;
@@ -27,7 +27,7 @@ export const PLACE_FIELDS: FieldEntry[] = [
   ...TEXT_FIELD_NAMES.map(
     (name): FieldEntry => ({
       pointer: `/${name}`,
-      kind: name === 'payment_state' ? 'payment' : 'long',
+      kind: 'values' in TEXT_FIELDS[name] ? 'choice' : 'long',
       valueOf: (order) => order[name],
     }),
   ),

@@ -162,7 +162,7 @@ function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): Rea
           {order.emirate_code !== null && <span className="badge">{order.emirate_code}</span>}
         </span>
       );
-    case 'payment':
+    case 'choice':
       return <span>{fieldText(t, field.pointer, value)}</span>;
     case 'code':
       return <bdi dir="ltr">{value}</bdi>;

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../../../components/button.tsx';
 import { FieldError } from '../../../../components/field.tsx';
-import { type Candidate, type FieldName, takesConditions, takesPointersOnly } from './mapping-form.ts';
+import { type Candidate, type FieldName, isInJsonOnly, takesPointersOnly } from './mapping-form.ts';
 
 const KINDS = ['pointer', 'join', 'constant'] as const;
 const EMPTY: Record<(typeof KINDS)[number], Candidate> = {
@@ -26,7 +26,7 @@ export function FieldRow(props: {
   const { field, candidates, onChange } = props;
   // The texts of an order have one label in the whole portal.
   const label = t([`field.${field}`, `review:field.${field}`]);
-  const isFull = takesConditions(field) || (field === 'items/omit_if_zero' && candidates.length > 0);
+  const isFull = isInJsonOnly(field) || (field === 'items/omit_if_zero' && candidates.length > 0);
   const change = (index: number, next: Candidate) => onChange(candidates.with(index, next));
   const add = () => {
     onChange([...candidates, EMPTY.pointer]);

@@ -22,10 +22,10 @@ import {
   fitsForm,
   formOf,
   insertPointer,
+  isInJsonOnly,
   type MappingForm,
   mappingOf,
   pointerFor,
-  takesConditions,
 } from './mapping-form.ts';
 
 const VIEWS = ['form', 'json'] as const;
@@ -131,7 +131,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
 /** Fields that the form has no use for are left out. */
 function isShown(form: MappingForm, field: FieldName): boolean {
   if (form.numberedItems && field.startsWith('items/')) return false;
-  return !takesConditions(field) || form[field].length > 0;
+  return !isInJsonOnly(field) || form[field].length > 0;
 }
 
 function useDeliveryChoice(sourceNumber: number) {

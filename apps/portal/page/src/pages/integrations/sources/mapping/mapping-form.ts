@@ -46,9 +46,9 @@ export function takesPointersOnly(field: FieldName): boolean {
   return field === 'items/list' || field === 'items/omit_if_zero';
 }
 
-/** Fields of conditions, which only the JSON view edits. */
-export function takesConditions(field: FieldName): boolean {
-  return field === 'items/only' || field === 'items/except';
+/** Fields that only the JSON view edits: conditions, and details. */
+export function isInJsonOnly(field: FieldName): boolean {
+  return field === 'items/only' || field === 'items/except' || field === 'details';
 }
 
 /** A mapping as edited. */
@@ -81,7 +81,7 @@ export function mappingOf(form: MappingForm): Record<string, unknown> {
     const values = form[field].map(toValue).filter((value) => value !== undefined);
     if (values.length === 0) continue;
     const [name = '', member] = field.split('/');
-    const value = values.length === 1 ? values[0] : values;
+    const value = values.length === 1 && field !== 'details' ? values[0] : values;
     if (member === undefined) mapping[name] = value;
     else mapping[name] = { ...(mapping[name] as object | undefined), [member]: value };
   }

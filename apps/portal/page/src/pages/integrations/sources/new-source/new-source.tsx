@@ -7,7 +7,7 @@ import { useAccountId } from '../../../../api/session.ts';
 import { createSource, type SourcePreset } from '../../../../api/sources.ts';
 import { Button } from '../../../../components/button.tsx';
 import { Card } from '../../../../components/card.tsx';
-import { Field, NameField, RadioChoice } from '../../../../components/field.tsx';
+import { CheckChoice, Field, NameField, RadioChoice } from '../../../../components/field.tsx';
 import { Form } from '../../../../components/form-dialog.tsx';
 import { ProblemNote } from '../../../../components/loaded.tsx';
 import { Segments } from '../../../../components/segments.tsx';
@@ -101,15 +101,17 @@ export function NewSource(): ReactNode {
   const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   const { unfinished, keep } = useUnfinished();
-  const { preset, name, custom } = unfinished;
+  const { preset, name, custom, waitUntilPaid } = unfinished;
   const creating = useAction({
     mutationFn: async () => {
-      const settings =
+      const chosen =
         preset === 'custom' ? customSettings(custom) : preset === 'standard-webhooks' ? standardSettings(custom) : null;
+      const settings = waitUntilPaid ? { ...chosen, waitUntilPaid } : chosen;
       const { source_number, secret } = await createSource(accountId, { name, preset, ...(settings && { settings }) });
       await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
       keep(({ created }) => ({
         name: '',
+        waitUntilPaid: false,
         custom: CUSTOM_DEFAULTS,
         ...(secret !== undefined && { created: { ...created, [source_number]: secret } }),
       }));
@@ -135,6 +137,13 @@ export function NewSource(): ReactNode {
           maxLength={100}
           value={name}
           onChange={(value) => keep(() => ({ name: value }))}
+        />
+        <CheckChoice
+          label={t('new.unpaid')}
+          options={['wait']}
+          nameOf={() => t('new.waitUntilPaid')}
+          values={waitUntilPaid ? ['wait'] : []}
+          onChange={(values) => keep(() => ({ waitUntilPaid: values.length > 0 }))}
         />
         {(preset === 'custom' || preset === 'standard-webhooks') && (
           <SettingsFields

@@ -63,6 +63,8 @@ function listOf(text: string): string[] {
 interface Unfinished {
   preset: SourcePreset;
   name: string;
+  /** Whether orders wait until they are paid. */
+  waitUntilPaid: boolean;
   custom: CustomForm;
   /** Secrets that were created and are still shown, by the number of their source. */
   created: Readonly<Record<number, string>>;
@@ -70,7 +72,14 @@ interface Unfinished {
   pasted: Readonly<Record<number, string>>;
 }
 
-const NOTHING: Unfinished = { preset: 'shopify', name: '', custom: CUSTOM_DEFAULTS, created: {}, pasted: {} };
+const NOTHING: Unfinished = {
+  preset: 'shopify',
+  name: '',
+  waitUntilPaid: false,
+  custom: CUSTOM_DEFAULTS,
+  created: {},
+  pasted: {},
+};
 
 // In memory only, as there are secrets in it: signing out loads the page again. Of one user, as another one may sign in when a session ends.
 let stored: { of: string; unfinished: Unfinished } = { of: '', unfinished: NOTHING };
