@@ -1,15 +1,15 @@
 import { describe, expect, test } from '@jest/globals';
 import { FOREIGN_PLACES, SHARED_PLACES, TYPO_EXCEPTIONS } from '../src/normalize/place/ambiguous-places.ts';
 import { EMIRATES } from '../src/normalize/place/emirates.ts';
-import { expandSpellings, keysOfSpellings } from '../src/normalize/place/find-place.ts';
 import { PLACES } from '../src/normalize/place/places.ts';
+import { expandSpellings, keysOfSpellings } from '../src/normalize/place/spellings.ts';
 import { typingDistance } from '../src/normalize/place/typing-distance.ts';
 
 const keysOf = (patterns: readonly string[]) => new Set(keysOfSpellings(patterns));
 
 describe('the tables of places', () => {
   const byEmirate = EMIRATES.map(({ name, arabicName, spellings, abbreviations }) =>
-    keysOf([name, arabicName, ...spellings, ...abbreviations, ...PLACES[name]]),
+    keysOf([name, arabicName, ...spellings, ...abbreviations, ...PLACES[name].flat()]),
   );
   const all = byEmirate.flatMap((keys) => [...keys]);
 
@@ -18,7 +18,7 @@ describe('the tables of places', () => {
   });
 
   test('contain no spelling of an emirate that is also a shared or foreign place', () => {
-    const elsewhere = keysOf([...SHARED_PLACES, ...FOREIGN_PLACES, ...TYPO_EXCEPTIONS]);
+    const elsewhere = keysOf([...SHARED_PLACES.flat(), ...FOREIGN_PLACES, ...TYPO_EXCEPTIONS]);
     expect(all.filter((key) => elsewhere.has(key))).toEqual([]);
   });
 

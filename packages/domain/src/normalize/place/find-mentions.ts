@@ -1,5 +1,6 @@
 import type { Emirate } from './emirates.ts';
-import { findPlace, type Place, toPlaceKey } from './find-place.ts';
+import { findPlace, type Place } from './find-place.ts';
+import { toPlaceKey } from './spellings.ts';
 
 /** A word of a part, and the known place whose name contains it. */
 type Word = { text: string; key: string; place?: Place };
@@ -23,8 +24,18 @@ const MAX_NAME_WORDS = 5;
 
 const keysOf = (list: string): ReadonlySet<string> => new Set(list.split(' ').map(toPlaceKey));
 
-/** Words around the name of an emirate that carry no information. */
-const NEUTRAL = keysOf('the emirate emirates emirat of de city state province إمارة مدينة دولة');
+/** Words around the name of an emirate or a place that carry no information. */
+const NEUTRAL = keysOf(
+  'the emirate emirates emirat of de city state province area district community إمارة مدينة دولة منطقة حي',
+);
+
+/** Words after the name of a place that say which part of it, as numbers do: "Al Barsha First", "Hor Al Anz East". */
+const SECTION = keysOf(
+  [
+    'first second third fourth fifth sixth north south east west phase ph sector block zone industrial',
+    'الأولى الثانية الثالثة الرابعة الخامسة السادسة الأول الثاني الثالث شمال جنوب شرق غرب المرحلة الصناعية',
+  ].join(' '),
+);
 
 /** A name after one of these is not the location, but something near it, on the way to it, or excluded. */
 const ELSEWHERE_WORDS = keysOf(
@@ -43,11 +54,15 @@ const LANDMARK_WORDS = keysOf(
 
 /** Words before a place name in names of other things, as usual in Arabic. "Noor Al Ain" is a shop; "Abu Dubai" may be Abu Dhabi. */
 const NAMED_AFTER_PREFIXES = keysOf(
-  'noor nour ras wadi bab abu abou umm souk souq bank side شارع طريق بنك مصرف فندق برج بناية مستشفى مدرسة جامعة مطار سوق نادي مطعم جسر دوار حديقة',
+  [
+    'noor nour ras wadi bab abu abou umm souk souq bank side sheikh shaikh burj masjid qasr khor nad seih jebel jabal',
+    'jazeerat tareeq dar bait beit hor wahat marsa شارع طريق بنك مصرف فندق برج بناية مستشفى مدرسة جامعة مطار سوق نادي مطعم جسر دوار حديقة الشيخ شيخ مسجد',
+    'قصر وادي خور سيح جبل ند أبو أم',
+  ].join(' '),
 );
 
 /** Roads named after the place directly before: "Sharjah Street", but not "Dubai Sheikh Zayed Road". */
-const ROAD_WORDS = keysOf('street st road rd highway hwy avenue ave border bridge roundabout');
+const ROAD_WORDS = keysOf('street st road rd highway hwy avenue ave border bridge roundabout square metro station');
 
 /** Buildings and businesses named after a place up to two words before: "Abu Dhabi Commercial Bank". */
 const BUILDING_WORDS = keysOf(
@@ -103,19 +118,28 @@ function isUnambiguousName(words: readonly Word[], index: number, place: Place):
 
 function describeMentions(found: readonly Found[], words: readonly Word[]): Mention[] {
   const isCountry = (word: Word) => word.place?.kind === 'country';
-  const lastSignificant = words.findLastIndex((word) => !isNeutral(word) && !isNumber(word) && !isCountry(word));
+  const lastSignificant = words.findLastIndex(
+    (word) => !isNeutral(word) && !isNumber(word) && !isSection(word) && !isCountry(word),
+  );
   const firstSignificant = words.findIndex((word) => !isNeutral(word) && !isCountry(word));
   return found.map(({ place, start, end }, index) => {
     const after = words.slice(end, Math.min(end + 3, found[index + 1]?.start ?? words.length));
     const isAtEnd = end > lastSignificant;
+    const isWhole = isAtEnd && (firstSignificant < 0 || start <= firstSignificant);
+    const isPersonal = place.kind === 'within' && place.isPersonal;
     return {
       place,
-      isLocation: !refersElsewhere(words.slice(0, start)) && !isNamedAfterPlace(after),
+      isLocation: !refersElsewhere(words.slice(0, start)) && !isNamedAfterPlace(after) && (isWhole || !isPersonal),
       isAtEnd,
-      isWhole: isAtEnd && (firstSignificant < 0 || start <= firstSignificant),
+      isWhole,
       isArabic: /\p{Script=Arabic}/u.test(words[start]?.text ?? ''),
     };
   });
+}
+
+/** A word such as "North", unless it belongs to a known name: the "Industrial" of "Industrial Area". */
+function isSection({ key, place }: Word): boolean {
+  return SECTION.has(key) && !place;
 }
 
 /** A number, a code such as M-10 or W1, or a single letter. */

@@ -4,7 +4,8 @@ import type { WarningCode, WarningList } from '../warnings.ts';
 import { TYPO_EXCEPTIONS } from './ambiguous-places.ts';
 import { EMIRATES, type Emirate } from './emirates.ts';
 import { emiratesOf, isAbroad, isNeutral, type Part, readPart } from './find-mentions.ts';
-import { findPlace, keysOfSpellings, namesEmirate, toPlaceKey } from './find-place.ts';
+import { findPlace, namesEmirate } from './find-place.ts';
+import { keysOfSpellings, toPlaceKey } from './spellings.ts';
 import { typingDistance } from './typing-distance.ts';
 
 const NAMES = EMIRATES.flatMap((emirate) =>
