@@ -1,7 +1,8 @@
 import { findAccount } from '@orders/database/accounts/accounts.ts';
 import type { ListedOrder as ListedColumns } from '@orders/database/orders/order-rows.ts';
-import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { findRawDelivery, findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
 import { Problem } from '@orders/domain/problems.ts';
+import { unreadMembers } from '@orders/domain/sources/unread-members.ts';
 import type { PortalDeps } from '../deps.ts';
 import { type ChangedDelivery, type ChangedDeliveryState, findChangedDeliveries } from './find-changed-deliveries.ts';
 import type { ListMarks } from './find-notes.ts';
@@ -29,6 +30,8 @@ export interface OrderDetail {
   erased_at: Date | null;
   /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
+  /** What a platform sent, of which its mapping made that payload, and the members that the mapping does not read, as pointers. */
+  delivery: { text: string; unread: string[] } | null;
   /** Newest first. */
   history: OrderEvent[];
   /** The last 200, oldest first. `order.note_count` is the total. */
@@ -54,8 +57,9 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, history, notes, noteCounts, similar, resent, account, cancellation] = await Promise.all([
+  const [body, delivery, history, notes, noteCounts, similar, resent, account, cancellation] = await Promise.all([
     findReceiptBody(database, accountId, found.order.receipt_id),
+    findRawDelivery(database, accountId, found.order.receipt_id),
     findOrderHistory(database, accountId, orderId),
     findNotes(database, accountId, orderId),
     countNotes(database, accountId, [orderId]),
@@ -77,6 +81,10 @@ export async function readOrderDetail(
     ...found,
     order: { ...found.order, ...marks },
     raw: body && { text: body.toString('utf8') },
+    delivery: delivery && {
+      text: delivery.raw.toString('utf8'),
+      unread: unreadMembers(delivery.raw, delivery.mapping),
+    },
     history,
     notes,
     similar,

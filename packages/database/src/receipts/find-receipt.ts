@@ -1,5 +1,6 @@
 import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
+import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import type { Database } from '../connect.ts';
 import { orderOfKey } from '../orders/order-rows.ts';
 import { type Connection, run } from '../run.ts';
@@ -89,6 +90,27 @@ export async function findReceiptBody(
 ): Promise<Buffer | null> {
   const [row] = await run<{ body: Buffer | null }>(database, FIND_BODY, [receiptId, accountId]);
   return row?.body ?? null;
+}
+
+const FIND_DELIVERY = {
+  name: 'find-raw-delivery',
+  text: `
+select ${RAW_DELIVERY} as raw, s.mapping from receipts r
+join sources s on s.account_id = r.account_id and s.source_number = r.source_number
+where r.receipt_id = $1::uuid and r.account_id = $2::int and r.raw_length is not null`,
+};
+
+/** The delivery of a receipt as its platform sent it, and the mapping that its source has now; null if it is none, or no longer exists. */
+export async function findRawDelivery(
+  database: Connection,
+  accountId: number,
+  receiptId: string,
+): Promise<{ raw: Buffer; mapping: OrderMapping } | null> {
+  const [row] = await run<{ raw: Buffer | null; mapping: OrderMapping }>(database, FIND_DELIVERY, [
+    receiptId,
+    accountId,
+  ]);
+  return row?.raw ? { raw: row.raw, mapping: row.mapping } : null;
 }
 
 /** A receipt in a final state. */

@@ -152,7 +152,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
                   onAdded={accept}
                 />
                 {detail.data.raw ? (
-                  <RawPayload text={detail.data.raw.text} warnings={detail.data.order.warnings} />
+                  <RawPayload text={detail.data.raw.text} detail={detail.data} editing={editor} />
                 ) : (
                   <p className="hint raw">{t('raw.gone')}</p>
                 )}

@@ -1,26 +1,39 @@
 import { applyEdits, format, type Node, parseTree } from 'jsonc-parser';
 import { type ReactNode, useId, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Warning } from '../../../api/review.ts';
+import type { OrderDetail, Warning } from '../../../api/review.ts';
 import { CopyButton } from '../../../components/button.tsx';
 import { Segments } from '../../../components/segments.tsx';
+import type { Editing } from '../edit/editing.ts';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
+import { findMember } from './find-member.ts';
+import { factAt, TakeOver } from './take-over.tsx';
 
-const FORMATS = ['indented', 'exact'] as const;
-type Format = (typeof FORMATS)[number];
+/** `delivery`: what a platform sent, and `mapped`: the payload that its mapping made of it. */
+const FORMATS = { sent: ['indented', 'exact'], mapped: ['delivery', 'mapped'] } as const;
+type Format = (typeof FORMATS)[keyof typeof FORMATS][number];
 
-/** The payload as received; members with warnings are marked and linked to these. */
-export function RawPayload({ text, warnings }: { text: string; warnings: Warning[] }): ReactNode {
+/**
+ * What was received. In a payload, members with warnings are marked and linked to these; in the delivery of a platform, those that its mapping
+ * does not read, and each can be taken over into the order.
+ */
+export function RawPayload(props: { text: string; detail: OrderDetail; editing: Editing }): ReactNode {
+  const { text, detail, editing } = props;
   const { t } = useTranslation('review');
   const titleId = useId();
-  const [format, setFormat] = useState<Format>('indented');
+  const { warnings } = detail.order;
+  const formats = detail.delivery ? FORMATS.mapped : FORMATS.sent;
+  const [format, setFormat] = useState<Format>(formats[0]);
+  const [chosen, choose] = useState<string | null>(null);
+  const delivery = format === 'delivery' ? detail.delivery : null;
+  const shown = delivery?.text ?? text;
   const parts = useMemo(
     () =>
       splitAtPointers(
-        format === 'indented' ? indent(text) : text,
-        warnings.map(({ pointer }) => pointer),
+        format === 'exact' ? shown : indent(shown),
+        delivery?.unread ?? warnings.map(({ pointer }) => pointer),
       ),
-    [text, warnings, format],
+    [shown, delivery, warnings, format],
   );
   return (
     <div className="raw">
@@ -30,19 +43,40 @@ export function RawPayload({ text, warnings }: { text: string; warnings: Warning
           <Segments
             label={t('raw.title')}
             hidesLabel
-            options={FORMATS.map((value) => ({ value, name: t(`raw.${value}`) }))}
+            options={formats.map((value) => ({ value, name: t(`raw.${value}`) }))}
             value={format}
             onChange={setFormat}
           />
-          <CopyButton text={text} />
+          <CopyButton text={shown} />
         </div>
       </header>
+      {delivery && delivery.unread.length > 0 && (
+        <p className="hint">{t('raw.unread', { count: delivery.unread.length })}</p>
+      )}
+      {delivery && chosen !== null && (
+        <TakeOver key={chosen} fact={factAt(delivery.text, chosen)} order={detail.order} editing={editing} />
+      )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard. */}
       <section className="raw-scroll" tabIndex={0} aria-labelledby={titleId}>
         <pre className="code">
           {parts.map(({ text: part, pointer }, index) =>
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
-            pointer === null ? part : <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />,
+            pointer === null ? (
+              part
+            ) : delivery ? (
+              <button
+                // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
+                key={index}
+                type="button"
+                className="raw-unread"
+                aria-pressed={chosen === pointer}
+                onClick={() => choose(pointer)}
+              >
+                {part}
+              </button>
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: as above.
+              <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />
+            ),
           )}
         </pre>
       </section>
@@ -99,19 +133,6 @@ function splitAtPointers(text: string, pointers: Iterable<string>): PayloadPart[
     at = to;
   }
   return [...parts, { text: text.slice(at), pointer: null }].filter((stretch) => stretch.text !== '');
-}
-
-/** The member or array element at a pointer (RFC 6901); the last of duplicate members wins. */
-export function findMember(root: Node, pointer: string): Node | undefined {
-  let value: Node | undefined = root;
-  let member: Node | undefined;
-  for (const token of pointer.slice(1).split('/')) {
-    const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (value?.type === 'array') member = value.children?.[Number(name)];
-    else member = value?.children?.findLast((child) => child.children?.[0]?.value === name);
-    value = member?.type === 'property' ? member.children?.[1] : member;
-  }
-  return member;
 }
 
 /** The range of a member with its value. For objects and arrays only the name or the opening bracket, so that ranges never overlap. */

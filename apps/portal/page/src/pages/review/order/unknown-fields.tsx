@@ -1,47 +1,11 @@
-import { type Node, parseTree } from 'jsonc-parser';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../../api/review.ts';
-import { FieldError } from '../../../components/field.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
-import { type Editing, useEditProblem, useSave } from '../edit/editing.ts';
+import type { Editing } from '../edit/editing.ts';
 import { focusElement, rawIdOf, useCrossHighlight, warningIdOf } from './cross-highlight.tsx';
-import { findMember } from './raw-payload.tsx';
-
-/** Levels of nesting that are written out; deeper values stay as JSON. */
-const MAX_DEPTH = 3;
-
-/** The value at a pointer of the payload as readable text, or null if there is none. Numbers keep their spelling. */
-function payloadValue(payload: string, pointer: string): string | null {
-  const text = payload.replace(/^\uFEFF/, ' ');
-  const tree = parseTree(text);
-  const member = tree && findMember(tree, pointer);
-  const value = member?.type === 'property' ? member.children?.[1] : member;
-  return value ? readable(value, text, 0) : null;
-}
-
-function readable(node: Node, text: string, depth: number): string {
-  const children = node.children ?? [];
-  if (node.type === 'string') return String(node.value);
-  if (depth >= MAX_DEPTH || (node.type !== 'object' && node.type !== 'array'))
-    return text.slice(node.offset, node.offset + node.length);
-  if (children.length === 0) return '–';
-  const indent = '  '.repeat(depth);
-  if (node.type === 'array') {
-    if (children.every(({ type }) => type !== 'object' && type !== 'array'))
-      return children.map((child) => readable(child, text, depth + 1)).join(', ');
-    return children.map((child, index) => line(String(index + 1), child)).join('\n');
-  }
-  return children
-    .flatMap(({ children: [name, value] = [] }) => (value ? line(String(name?.value), value) : []))
-    .join('\n');
-
-  function line(name: string, value: Node): string {
-    const isNested = (value.type === 'object' || value.type === 'array') && (value.children?.length ?? 0) > 0;
-    const shown = readable(value, text, depth + 1);
-    return `${indent}${name}:${isNested && shown.includes('\n') ? '\n' : ' '}${shown}`;
-  }
-}
+import { payloadValue } from './find-member.ts';
+import { labelAt, TakeOver } from './take-over.tsx';
 
 /** A pointer for readers: `/items/0/note` is `items › 1 › note`. */
 function pointerText(pointer: string): string {
@@ -55,9 +19,8 @@ function pointerText(pointer: string): string {
 
 /** Longer values are cut, with a button for the rest. */
 const SHOWN_CHARACTERS = 200;
-const INSTRUCTIONS = '/delivery_instructions';
 
-/** Members of the payload that are no fields of an order, with their values. One can be taken over into the delivery instructions. */
+/** Members of the payload that are no fields of an order, with their values. One can be taken over into the order. */
 export function UnknownFields(props: { warnings: Warning[]; detail: OrderDetail; editing: Editing }): ReactNode {
   const { warnings, detail, editing } = props;
   const { t } = useTranslation('review');
@@ -108,32 +71,13 @@ function UnknownField(props: { pointer: string; detail: OrderDetail; editing: Ed
               {t(isWhole ? 'unknown.less' : 'unknown.all')}
             </button>
           )}
-          <UseAsInstructions value={value} instructions={detail.order.delivery_instructions} editing={editing} />
+          <TakeOver
+            fact={{ label: labelAt(detail.raw?.text ?? '', pointer), value }}
+            order={detail.order}
+            editing={editing}
+          />
         </div>
       )}
-    </>
-  );
-}
-
-/** Appends the value, unless the instructions contain it. */
-function UseAsInstructions(props: { value: string; instructions: string | null; editing: Editing }): ReactNode {
-  const { value, instructions, editing } = props;
-  const { t } = useTranslation('review');
-  const saving = useSave(editing);
-  const problem = useEditProblem()(saving.error);
-  if (!editing.begin || value.trim() === '') return null;
-  if (instructions?.includes(value.trim())) return <span className="hint">{t('unknown.used')}</span>;
-  const text = instructions === null ? value : `${instructions}\n${value}`;
-  return (
-    <>
-      <button
-        type="button"
-        className="quiet-chip"
-        onClick={() => saving.run({ [INSTRUCTIONS]: text }, { [INSTRUCTIONS]: instructions })}
-      >
-        {t('unknown.use')}
-      </button>
-      <FieldError text={problem} />
     </>
   );
 }

@@ -1,0 +1,86 @@
+import { pointerSegments, toJsonPointer } from './json-pointer.ts';
+import type { OrderMapping } from './mapping.ts';
+import { parseDelivery } from './read-delivery.ts';
+
+/** Max members that are named, and that are looked at: a page shows them one by one. */
+const [MAX_UNREAD, MAX_SEEN] = [300, 20_000];
+
+/** Segments that a mapping reads; `*` stands for each entry of a list. */
+interface Step {
+  next: Map<string, Step>;
+  isRead: boolean;
+}
+
+/**
+ * The members of a delivery that its mapping does not read, as pointers (RFC 6901) in the order of the document: texts that are not blank,
+ * numbers but 0, and `true`. At most 300. Empty if the delivery is not JSON.
+ */
+export function unreadMembers(delivery: Buffer, mapping: OrderMapping): string[] {
+  const root: Step = { next: new Map(), isRead: false };
+  for (const path of readPaths(mapping)) addPath(root, path);
+  const unread: string[] = [];
+  let seen = 0;
+  const visit = (value: unknown, path: string[], steps: readonly Step[]): void => {
+    seen += 1;
+    if (seen > MAX_SEEN || unread.length >= MAX_UNREAD || steps.some(({ isRead }) => isRead)) return;
+    if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        const names = Array.isArray(value) ? [name, '*'] : [name];
+        visit(
+          member,
+          [...path, name],
+          steps.flatMap(({ next }) => names.flatMap((one) => next.get(one) ?? [])),
+        );
+      }
+    } else if (value !== 0 && value !== false && value !== null && String(value).trim() !== '') {
+      unread.push(toJsonPointer(path));
+    }
+  };
+  try {
+    visit(parseDelivery(delivery), [], [root]);
+  } catch {
+    return [];
+  }
+  return unread;
+}
+
+function addPath(root: Step, path: readonly string[]): void {
+  let step = root;
+  for (const segment of path) {
+    const next = step.next.get(segment) ?? { next: new Map(), isRead: false };
+    step.next.set(segment, next);
+    step = next;
+  }
+  step.isRead = true;
+}
+
+/** The paths of all pointers of a mapping, of conditions too. */
+function readPaths({ items, details = [], ...fields }: OrderMapping): string[][] {
+  const ofFields = pathsIn(fields, []);
+  const ofDetails = details.flatMap((detail) => {
+    if (!('each' in detail)) return pathsIn(detail.value, []);
+    const { each, ...inEntry } = detail;
+    return pathsIn(inEntry, [...pointerSegments(each), '*']);
+  });
+  if (!items || !('list' in items)) return [...ofFields, ...ofDetails, ...pathsIn(items, [])];
+  const { list, ...inItem } = items;
+  const ofItems = [list].flat().flatMap((pointer) => pathsIn(inItem, [...pointerSegments(pointer as string), '*']));
+  return [...ofFields, ...ofDetails, ...ofItems];
+}
+
+const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
+
+function pathsIn(part: unknown, base: readonly string[]): string[][] {
+  if (typeof part === 'string') return part.startsWith('/') ? [[...base, ...pointerSegments(part)]] : [];
+  if (typeof part !== 'object' || part === null) return [];
+  if ('find' in part && typeof part.find === 'string') {
+    const { find, ...inEntry } = part;
+    return pathsIn(inEntry, [...base, ...pointerSegments(find as string), '*']);
+  }
+  return Object.entries(part).flatMap(([name, value]) => {
+    if (name === 'constant' || name === 'separator') return [];
+    return CONDITIONS.has(name)
+      ? Object.keys(value).flatMap((pointer) => pathsIn(pointer, base))
+      : pathsIn(value, base);
+  });
+}

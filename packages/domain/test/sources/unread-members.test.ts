@@ -1,0 +1,43 @@
+import { expect, test } from '@jest/globals';
+import { PRESETS } from '../../src/sources/presets.ts';
+import { unreadMembers } from '../../src/sources/unread-members.ts';
+
+const unread = (document: unknown, mapping: object) =>
+  unreadMembers(Buffer.from(JSON.stringify(document)), { source_order_id: '/id', ...mapping });
+
+test('members that no pointer leads to are unread; empty ones are not named', () => {
+  const document = {
+    id: 1,
+    gift: { text: 'x', empty: '', none: null, no: false, zero: 0, yes: true },
+    tags: ['a', ''],
+  };
+  expect(unread(document, {})).toEqual(['/gift/text', '/gift/yes', '/tags/0']);
+  expect(unread(document, { address: { join: ['/gift/text', '/tags'] } })).toEqual(['/gift/yes']);
+});
+
+test('what lists of items, details and conditions name is read in each entry', () => {
+  const lines = [
+    { name: 'Lamp', kind: 'good', color: 'red' },
+    { name: 'Tip', kind: 'tip' },
+  ];
+  const notes = [{ name: 'Gift', value: 'x', id: 7 }];
+  const items = { list: '/lines', name: '/name', except: { '/kind': ['tip'] } };
+  const details = [{ each: '/notes', label: '/name', value: '/value' }];
+  expect(unread({ id: 1, lines, notes }, { items, details })).toEqual(['/lines/0/color', '/notes/0/id']);
+});
+
+test('an entry that is found is read', () => {
+  const notes = [{ name: 'Date', value: 'today' }];
+  const delivery_time = { find: '/notes', where: { '/name': ['Date'] }, value: '/value' };
+  expect(unread({ id: 1, notes }, { delivery_time })).toEqual([]);
+});
+
+test('of a large delivery 300 members are named, and of one that is not JSON none', () => {
+  expect(unread({ id: 1, list: Array(5_000).fill('x') }, {})).toHaveLength(300);
+  expect(unreadMembers(Buffer.from('no JSON'), PRESETS.shopify.mapping)).toEqual([]);
+});
+
+test('nesting as deep as a body may have it is read', () => {
+  const deep = `${'{"a":'.repeat(60)}"x"${'}'.repeat(60)}`;
+  expect(unreadMembers(Buffer.from(deep), { source_order_id: '/id' })).toEqual(['/a'.repeat(60)]);
+});
