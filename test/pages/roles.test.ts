@@ -85,7 +85,16 @@ const LIST = [
 ];
 const COPIES = ['Copy', 'Copy the address', 'Copy the order as text', 'Copy the order number', 'Copy the phone number'];
 const EDITED = ['Address', 'Currency', 'Customer', 'Emirate', 'Karak', 'Order number', 'Phone', 'Total'];
-const ADDED = ['Area', 'Customer id', 'Delivery time', 'E-mail', 'Instructions', 'Payment'];
+const ADDED = [
+  'Area',
+  'Customer id',
+  'Delivery method',
+  'Delivery time',
+  'Details',
+  'E-mail',
+  'Instructions',
+  'Payment',
+];
 const SEARCH = ['Find', 'Receipt id, idempotency key or source_order_id'];
 const tab = (name: string) => () => `/integrations?tab=${name}`;
 
@@ -112,7 +121,7 @@ const PAGES: Record<string, OfferedPage> = {
     review: [
       ...['Confirm order S-1', 'Reject order S-1', 'Select all loaded orders', 'Select order S-1', 'Done: order S-2'],
       ...['Keep the current version', 'Use the new version', 'Add a note for other reviewers'],
-      ...['Add an item', 'Remove: Karak', 'Add to the instructions'],
+      ...['Add an item', 'Remove: Karak', 'Add to the details', 'Add to the instructions'],
       ...[...EDITED.map((name) => `Edit: ${name}`), ...ADDED.map((name) => `Add ${name}`)],
     ],
   },

@@ -325,6 +325,28 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('لا توجد مصادر بعد').waitFor();
   });
 
+  test('an order shows what its platform sent, and a member that is not read becomes a detail', async () => {
+    const { account, person } = await holder();
+    const source = await createTestSource(stack, account, 'shopify');
+    const body = SHOPIFY_BODY.replace(
+      '"name": "#1001"',
+      '"name": "#1001", "test": true, "gift": {"wrap_colour": "red"}',
+    );
+    const { receipt_id } = (await deliver(api, source, body, shopifyHeaders(body))).body;
+    const { order_id } = (await api.final(account, receipt_id)).body;
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/review/${order_id}`);
+    await page.getByText('1 member is not read').waitFor();
+    await page.locator('.order-head').getByText('A test of the platform. It is never dispatched.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: '"wrap_colour": "red"' }).click();
+    await page.getByRole('button', { name: 'Add to the details' }).click();
+    await page.getByText('In the details').waitFor();
+    expect(await knex('orders').where({ order_id }).first()).toMatchObject({ details: 'wrap colour: red' });
+    await page.getByRole('radio', { name: 'As mapped' }).check();
+    await page.locator('.raw').getByText('"source_order_id"').waitFor();
+    await expectAccessible(page);
+  });
+
   test('a rejected delivery is listed with its source', async () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'shopify');
@@ -360,15 +382,15 @@ test.each(SOURCE_PRESETS)(
     const { formOf, mappingOf } = await import(path);
     const { mapping } = PRESETS[preset];
     const form = formOf(mapping);
-    // A list of one value is that value, but for those of a condition.
+    // A list of one value is that value, but for those of a condition, and for details.
     const unwrapped = JSON.stringify(mapping, (name, value) =>
-      Array.isArray(value) && value.length === 1 && !name.startsWith('/') ? value[0] : value,
+      Array.isArray(value) && value.length === 1 && !name.startsWith('/') && name !== 'details' ? value[0] : value,
     );
     expect(mappingOf(form)).toEqual(JSON.parse(unwrapped));
-    // Conditions are for the JSON view.
+    // Conditions and details are for the JSON view.
     const others = Object.values(form).flat() as ({ kind: string; value?: object } | null)[];
     for (const candidate of others)
       if (candidate?.kind === 'other')
-        expect(JSON.stringify(candidate.value)).toMatch(/"if":|"where":|^\{"\/[^"]+":\[/);
+        expect(JSON.stringify(candidate.value)).toMatch(/"if":|"where":|"label":|^\{"\/[^"]+":\[/);
   },
 );

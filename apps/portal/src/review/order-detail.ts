@@ -30,7 +30,7 @@ export interface OrderDetail {
   erased_at: Date | null;
   /** The payload as received, without erased data; null when its retention is over. */
   raw: { text: string } | null;
-  /** What a platform sent, of which its mapping made that payload, and the members that the mapping does not read, as pointers. */
+  /** What a platform sent, of which its mapping made that payload, and the members that its source does not read, as pointers. */
   delivery: { text: string; unread: string[] } | null;
   /** Newest first. */
   history: OrderEvent[];
@@ -83,7 +83,7 @@ export async function readOrderDetail(
     raw: body && { text: body.toString('utf8') },
     delivery: delivery && {
       text: delivery.raw.toString('utf8'),
-      unread: unreadMembers(delivery.raw, delivery.mapping),
+      unread: unreadMembers(delivery.raw, delivery),
     },
     history,
     notes,

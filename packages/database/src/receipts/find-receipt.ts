@@ -1,6 +1,7 @@
 import type { ListedReceipt, Receipt } from '@orders/domain/receipt-json.ts';
 import type { ReceiptState } from '@orders/domain/receipt-states.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Database } from '../connect.ts';
 import { orderOfKey } from '../orders/order-rows.ts';
 import { type Connection, run } from '../run.ts';
@@ -95,22 +96,28 @@ export async function findReceiptBody(
 const FIND_DELIVERY = {
   name: 'find-raw-delivery',
   text: `
-select ${RAW_DELIVERY} as raw, s.mapping from receipts r
+select ${RAW_DELIVERY} as raw, s.mapping, s.settings from receipts r
 join sources s on s.account_id = r.account_id and s.source_number = r.source_number
 where r.receipt_id = $1::uuid and r.account_id = $2::int and r.raw_length is not null`,
 };
 
-/** The delivery of a receipt as its platform sent it, and the mapping that its source has now; null if it is none, or no longer exists. */
+export interface RawDelivery {
+  raw: Buffer;
+  mapping: OrderMapping;
+  settings: SourceSettings;
+}
+
+/** The delivery of a receipt as its platform sent it, and what its source reads of it now; null if it is none, or no longer exists. */
 export async function findRawDelivery(
   database: Connection,
   accountId: number,
   receiptId: string,
-): Promise<{ raw: Buffer; mapping: OrderMapping } | null> {
-  const [row] = await run<{ raw: Buffer | null; mapping: OrderMapping }>(database, FIND_DELIVERY, [
+): Promise<RawDelivery | null> {
+  const [row] = await run<Omit<RawDelivery, 'raw'> & { raw: Buffer | null }>(database, FIND_DELIVERY, [
     receiptId,
     accountId,
   ]);
-  return row?.raw ? { raw: row.raw, mapping: row.mapping } : null;
+  return row?.raw ? { ...row, raw: row.raw } : null;
 }
 
 /** A receipt in a final state. */

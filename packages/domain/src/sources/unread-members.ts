@@ -1,6 +1,8 @@
 import { pointerSegments, toJsonPointer } from './json-pointer.ts';
 import type { OrderMapping } from './mapping.ts';
-import { parseDelivery } from './read-delivery.ts';
+import { type DeliveryReading, parseDelivery } from './read-delivery.ts';
+
+type Reading = Pick<DeliveryReading, 'mapping' | 'settings'>;
 
 /** Max members that are named, and that are looked at: a page shows them one by one. */
 const [MAX_UNREAD, MAX_SEEN] = [300, 20_000];
@@ -12,12 +14,12 @@ interface Step {
 }
 
 /**
- * The members of a delivery that its mapping does not read, as pointers (RFC 6901) in the order of the document: texts that are not blank,
+ * The members of a delivery that its source does not read, as pointers (RFC 6901) in the order of the document: texts that are not blank,
  * numbers but 0, and `true`. At most 300. Empty if the delivery is not JSON.
  */
-export function unreadMembers(delivery: Buffer, mapping: OrderMapping): string[] {
+export function unreadMembers(delivery: Buffer, { mapping, settings }: Reading): string[] {
   const root: Step = { next: new Map(), isRead: false };
-  for (const path of readPaths(mapping)) addPath(root, path);
+  for (const path of [...readPaths(mapping), ...pathsIn(settings, [])]) addPath(root, path);
   const unread: string[] = [];
   let seen = 0;
   const visit = (value: unknown, path: string[], steps: readonly Step[]): void => {

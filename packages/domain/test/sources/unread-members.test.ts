@@ -3,7 +3,10 @@ import { PRESETS } from '../../src/sources/presets.ts';
 import { unreadMembers } from '../../src/sources/unread-members.ts';
 
 const unread = (document: unknown, mapping: object) =>
-  unreadMembers(Buffer.from(JSON.stringify(document)), { source_order_id: '/id', ...mapping });
+  unreadMembers(Buffer.from(JSON.stringify(document)), {
+    mapping: { source_order_id: '/id', ...mapping },
+    settings: PRESETS.shopify.settings,
+  });
 
 test('members that no pointer leads to are unread; empty ones are not named', () => {
   const document = {
@@ -26,6 +29,10 @@ test('what lists of items, details and conditions name is read in each entry', (
   expect(unread({ id: 1, lines, notes }, { items, details })).toEqual(['/lines/0/color', '/notes/0/id']);
 });
 
+test('what the settings of the source name is read', () => {
+  expect(unread({ id: 1, test: true, updated_at: '2026-11-29T10:00:00Z', tags: 'a' }, {})).toEqual(['/tags']);
+});
+
 test('an entry that is found is read', () => {
   const notes = [{ name: 'Date', value: 'today' }];
   const delivery_time = { find: '/notes', where: { '/name': ['Date'] }, value: '/value' };
@@ -34,10 +41,10 @@ test('an entry that is found is read', () => {
 
 test('of a large delivery 300 members are named, and of one that is not JSON none', () => {
   expect(unread({ id: 1, list: Array(5_000).fill('x') }, {})).toHaveLength(300);
-  expect(unreadMembers(Buffer.from('no JSON'), PRESETS.shopify.mapping)).toEqual([]);
+  expect(unreadMembers(Buffer.from('no JSON'), PRESETS.shopify)).toEqual([]);
 });
 
 test('nesting as deep as a body may have it is read', () => {
   const deep = `${'{"a":'.repeat(60)}"x"${'}'.repeat(60)}`;
-  expect(unreadMembers(Buffer.from(deep), { source_order_id: '/id' })).toEqual(['/a'.repeat(60)]);
+  expect(unread(JSON.parse(deep), {})).toEqual(['/a'.repeat(60)]);
 });

@@ -43,6 +43,7 @@ export function OrderHead(props: {
               {order.source && <bdi>{order.source.name}</bdi>}
             </Dotted>
           </span>{' '}
+          {order.is_test && <span className="badge badge-warn">{t('list.testAbout')}</span>}
           <Ago at={order.received_at} />
         </p>
       )}
