@@ -2,7 +2,7 @@ import type { Customer } from '../order.ts';
 import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
 import { LIMITS } from './limits.ts';
 import { findPhone, readPhone } from './phone/read-phone.ts';
-import { cleanText, cutText, readText } from './text.ts';
+import { cutText, readText, readUnlimitedText } from './text.ts';
 import { warnOfUnknownMembers } from './unknown-members.ts';
 import type { WarningList } from './warnings.ts';
 
@@ -42,8 +42,8 @@ function readMembers(customer: JsonObject, pointer: string, warnings: WarningLis
 }
 
 function readFreeText(text: string, warnings: WarningList): Customer {
-  const cleaned = cleanText(text, POINTER, warnings);
-  if (cleaned === '') return { ...EMPTY };
+  const cleaned = readUnlimitedText(text, POINTER, warnings);
+  if (cleaned === null) return { ...EMPTY };
   warnings.add(POINTER, 'customer_as_text');
   return { ...EMPTY, name: cutText(cleaned, POINTER, LIMITS.customerName, warnings), phone: findPhone(cleaned) };
 }

@@ -27,7 +27,7 @@ function collectParts(value: unknown, parts: string[], length: number): number {
 
 function toPart(value: unknown): string {
   if (typeof value === 'number') return toDecimalText(value) ?? '';
-  return typeof value === 'string' && removeForbidden(value) !== '' ? value.trim() : '';
+  return typeof value === 'string' && removeForbidden(value) !== '' && !meansNothing(value) ? value.trim() : '';
 }
 
 /** Larger numbers are no name, code or amount, and their decimal string is far longer than the number. */
@@ -82,13 +82,20 @@ export function readText(value: unknown, pointer: string, limit: number, warning
 export function readUnlimitedText(value: unknown, pointer: string, warnings: WarningList): string | null {
   if (value === undefined || value === null) return null;
   const text = cleanText(typeof value === 'string' ? value : toText(value, pointer, warnings), pointer, warnings);
-  if (!NOTHING.test(text)) return text || null;
+  if (!meansNothing(text)) return text || null;
   warnings.add(pointer, 'means_nothing');
   return null;
 }
 
-/** What programs write for an absent value. */
-const NOTHING = /^(?:false|none|null|nil|undefined|n\/a|nan|\(null\)|<null>)$/i;
+/** What programs write for an absent value, spreadsheets for an error, and people into a field that they must fill. */
+const NOTHING =
+  /^(?:false|none|nil|n\/a|nan|(?:(?:undefined|null)[\s,]{0,2}){1,9}|\(null\)|<null>|\[object object\]|#(?:n\/a|ref!|value!|name\?|null!)|[-–—._*]+)$/i;
+
+const MAX_NOTHING = 50;
+
+export function meansNothing(text: string): boolean {
+  return text.length <= MAX_NOTHING && NOTHING.test(text.trim());
+}
 
 /**
  * Removes forbidden characters, with a warning, and trims. Carriage returns become newlines. Text without visible characters, for example
