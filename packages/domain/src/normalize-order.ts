@@ -2,7 +2,7 @@ import { absentFields, type SentOrder } from './absent-fields.ts';
 import { readAddress } from './normalize/address.ts';
 import { readCustomer } from './normalize/customer.ts';
 import { readItems } from './normalize/items.ts';
-import { isJsonObject, type JsonObject } from './normalize/json-object.ts';
+import { isJsonObject, type JsonObject, parseJsonText } from './normalize/json-object.ts';
 import { LIMITS } from './normalize/limits.ts';
 import { readMoney } from './normalize/money/read-money.ts';
 import { EMIRATES, type Emirate } from './normalize/place/emirates.ts';
@@ -134,7 +134,8 @@ function locatesOrder(part: Part | undefined): boolean {
  * The emirate in the members of an address object, where "SH" in `state` is not too short. The members agree, because the stored address
  * contains them all.
  */
-function emirateOfMembers(address: unknown): Emirate | undefined {
+function emirateOfMembers(sent: unknown): Emirate | undefined {
+  const address = typeof sent === 'string' ? parseJsonText(sent) : sent;
   if (!isJsonObject(address)) return undefined;
   const parts = Object.entries(address).flatMap(([name, value]) => {
     const holdsPlace = PLACE_MEMBERS.has(name.toLowerCase().replace(/[^a-z]/g, '')) && typeof value === 'string';

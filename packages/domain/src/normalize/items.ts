@@ -1,15 +1,19 @@
 import type { Item } from '../order.ts';
-import { isJsonObject, type JsonObject, parseJsonText } from './json-object.ts';
+import { isJsonObject, type JsonObject, listIn, parseJsonText } from './json-object.ts';
 import { LIMITS, MAX_ITEMS } from './limits.ts';
 import { readText, removeInvisible, toAsciiDigits } from './text.ts';
 import { RepeatedMembers, warnOfUnknownMembers } from './unknown-members.ts';
-import type { WarningList } from './warnings.ts';
+import { WarningList } from './warnings.ts';
 
 /** Warnings do not repeat longer values. */
 const MAX_SHOWN = 20;
 
-/** Reads a quantity: a positive safe integer, or, with a warning, a string that spells one. Anything else becomes null. */
-function readQuantity(value: unknown, pointer: string, warnings: WarningList): number | null {
+/**
+ * Reads a quantity: a positive safe integer, or, with a warning, a string that spells one. Anything else becomes null.
+ *
+ * @param amount what it says instead, in the name of the item.
+ */
+function readQuantity(value: unknown, pointer: string, warnings: WarningList, amount: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && isQuantity(value)) return value;
   if (typeof value === 'string') {
@@ -21,7 +25,8 @@ function readQuantity(value: unknown, pointer: string, warnings: WarningList): n
       return spelled;
     }
   }
-  warnings.add(pointer, 'quantity_unreadable', quantityProblem(value));
+  const inName = amount && 'The quantity is not a whole number, and stands behind the name';
+  warnings.add(pointer, 'quantity_unreadable', inName || quantityProblem(value));
   return null;
 }
 
@@ -57,7 +62,11 @@ const MEMBERS: ReadonlySet<string> = new Set(['name', 'quantity', 'sku']);
  */
 export function readItems(value: unknown, warnings: WarningList): Item[] {
   if (value === undefined || value === null) return [];
-  if (Array.isArray(value)) return readList(value, warnings);
+  if (Array.isArray(value)) {
+    const [only, ...others] = value;
+    const isNested = others.length === 0 && Array.isArray(only) && only.some(isJsonObject);
+    return isNested ? readOtherShape(only, warnings) : readList(value, warnings);
+  }
   if (isJsonObject(value)) return readObject(value, warnings);
   const parsed = typeof value === 'string' ? parseJsonText(value) : undefined;
   if (parsed === undefined) return readItem(value, POINTER, warnings);
@@ -65,30 +74,39 @@ export function readItems(value: unknown, warnings: WarningList): Item[] {
   return warnings.readInside(POINTER, (inner) => readItems(parsed, inner));
 }
 
-/** A list in another shape: objects by number or id, or a list for each member; else a single item. */
+/** A list in another shape: objects by number or id, a list for each member, or a list in a member; else a single item. */
 function readObject(value: JsonObject, warnings: WarningList): Item[] {
-  const values = Object.values(value);
-  const isOfItems = values.length > 0 && values.every(isJsonObject);
-  const rows = isOfItems ? values : rowsOf(value);
-  if (rows) {
-    warnings.add(POINTER, 'items_in_object');
-    return warnings.readInside(POINTER, (inner) => readList(rows, inner));
-  }
+  const rows = rowsOf(value) ?? (isItem(value) ? undefined : (listIn(value) ?? onlyListIn(value)));
+  if (rows) return readOtherShape(rows, warnings);
   warnings.add(POINTER, 'items_not_a_list');
   return readItem(value, POINTER, warnings);
 }
 
-/** The items of `{"name": ["Soup", "Bread"], "quantity": [2, 1]}`. */
+function readOtherShape(rows: readonly unknown[], warnings: WarningList): Item[] {
+  warnings.add(POINTER, 'items_in_object');
+  return warnings.readInside(POINTER, (inner) => readList(rows, inner));
+}
+
+function isItem(value: JsonObject): boolean {
+  return Object.keys(value).some((name) => MEMBERS.has(name));
+}
+
+/** The items of `{"item": […]}`, as programs write that read XML, or `{"count": 2, "results": […]}`. */
+function onlyListIn(value: JsonObject): readonly unknown[] | undefined {
+  const lists = Object.values(value).filter(Array.isArray);
+  return lists.length === 1 && lists[0]?.some(isJsonObject) ? lists[0] : undefined;
+}
+
+/** The items of `{"name": ["Soup", "Bread"], "quantity": [2, 1]}`. It is not known to which items the values of a shorter list belong. */
 function rowsOf(columns: JsonObject): JsonObject[] | undefined {
   const { name } = columns;
-  const isTable =
-    Array.isArray(name) &&
-    Object.values(columns).every((column) => Array.isArray(column) && column.length === name.length);
-  if (!isTable) return undefined;
-  const entries = Object.entries(columns) as [string, unknown[]][];
+  if (!Array.isArray(name)) return undefined;
+  const entries = Object.entries(columns);
+  const valueIn = (column: unknown, index: number) =>
+    Array.isArray(column) && column.length === name.length ? column[index] : [column];
   return name
     .slice(0, MAX_ITEMS + 1)
-    .map((_, index) => Object.fromEntries(entries.map(([member, column]) => [member, column[index]])));
+    .map((_, index) => Object.fromEntries(entries.map(([member, column]) => [member, valueIn(column, index)])));
 }
 
 /** Entries after the limit are counted but not read: a small body can hold 100,000. */
@@ -108,19 +126,54 @@ function readList(entries: readonly unknown[], warnings: WarningList): Item[] {
 
 /** One item, or none if there is nothing to read. */
 function readItem(entry: unknown, pointer: string, warnings: WarningList, unknown?: RepeatedMembers): Item[] {
-  if (isJsonObject(entry)) return [readMembers(entry, pointer, warnings, unknown)];
-  if (typeof entry === 'string') return readNameOnly(entry, pointer, warnings);
+  if (isJsonObject(entry)) {
+    const inner = itemIn(entry);
+    if (!inner) return [readMembers(entry, pointer, warnings, unknown)];
+    warnings.add(pointer, 'items_in_object');
+    return [warnings.readInside(pointer, (warned) => readMembers(inner, pointer, warned))];
+  }
+  if (typeof entry === 'string') return readTextItem(entry, pointer, warnings);
   warnings.add(pointer, 'not_an_item');
   return [];
 }
 
+/** What GraphQL, XML and workflow tools wrap each entry of a list in. */
+const WRAPPER = /^(?:node|json|data|attributes|(?:line_?|order_?)?item)$/i;
+
+function itemIn(entry: JsonObject): JsonObject | undefined {
+  const [only, ...others] = Object.entries(entry);
+  return only && others.length === 0 && WRAPPER.test(only[0]) && isJsonObject(only[1]) ? only[1] : undefined;
+}
+
+function readTextItem(text: string, pointer: string, warnings: WarningList): Item[] {
+  const parsed = parseJsonText(text);
+  if (!isJsonObject(parsed) || !isItem(parsed)) return readNameOnly(text, pointer, warnings);
+  warnings.add(pointer, 'json_as_text');
+  return [warnings.readInside(pointer, (warned) => readMembers(parsed, pointer, warned))];
+}
+
 function readMembers(item: JsonObject, pointer: string, warnings: WarningList, unknown?: RepeatedMembers): Item {
   warnOfUnknownMembers(item, MEMBERS, pointer, warnings, unknown);
-  return {
-    name: readText(item.name, `${pointer}/name`, LIMITS.itemName, warnings),
-    quantity: readQuantity(item.quantity, `${pointer}/quantity`, warnings),
-    sku: readText(item.sku, `${pointer}/sku`, LIMITS.sku, warnings),
-  };
+  const amount = amountIn(item.quantity);
+  const suffix = amount && ` × ${amount}`;
+  const name = readText(item.name, `${pointer}/name`, LIMITS.itemName - [...suffix].length, warnings);
+  const quantity = readQuantity(item.quantity, `${pointer}/quantity`, warnings, amount);
+  const sku = readText(item.sku, `${pointer}/sku`, LIMITS.sku, warnings);
+  return { name: name === null && sku === null ? null : `${name ?? ''}${suffix}`.trim() || null, quantity, sku };
+}
+
+/** Longer texts are no amount. */
+const MAX_AMOUNT = 50;
+
+/**
+ * A quantity such as "0.65 kg", which stands behind the name of the item, so that whoever packs it sees it; else an empty text. A number is
+ * a count, but a source sends a text if it is not whole.
+ */
+function amountIn(quantity: unknown): string {
+  if (typeof quantity !== 'string') return '';
+  const text = readText(removeInvisible(quantity), '', MAX_AMOUNT, new WarningList());
+  if (text === null || isQuantity(spelledNumber(text))) return '';
+  return /^[^-−]*(?!0)\p{N}/u.test(toAsciiDigits(text)) ? text : '';
 }
 
 function readNameOnly(text: string, pointer: string, warnings: WarningList): Item[] {

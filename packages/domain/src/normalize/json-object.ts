@@ -16,3 +16,14 @@ export function parseJsonText(text: string): object | undefined {
     return undefined;
   }
 }
+
+/** The entries of a list, also of JSON in a string, or of an object with numbers or ids as names, as PHP sends lists. Undefined if it is none. */
+export function listIn(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return listIn(parseJsonText(value));
+  if (!isJsonObject(value)) return undefined;
+  const numbered = Object.entries(value).filter(([name]) => /^\d+$/.test(name));
+  if (numbered.length > 0) return numbered.map(([, entry]) => entry);
+  const members = Object.values(value);
+  return members.length > 0 && members.every(isJsonObject) ? members : undefined;
+}

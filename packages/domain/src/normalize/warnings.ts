@@ -39,7 +39,7 @@ export const WARNINGS = {
   emirate_contradicted: ['The area or the address names another emirate', 'the emirate is kept'],
   inferred: ['The emirate is missing or unknown', 'it was inferred from what is written here'],
   too_many_items: ['More than 1,000 items', 'the first 1,000 are kept, the others in the raw payload only'],
-  items_in_object: ['An object instead of a list of items', 'its values were read as the items'],
+  items_in_object: ['A list of items in another form', 'its entries were read as the items'],
   items_not_a_list: ['Not a list of items', 'read as a single item'],
   item_as_text: ['A string instead of an item object', 'kept as the name of the item'],
   not_an_item: ['Neither an item object nor a string', 'ignored'],

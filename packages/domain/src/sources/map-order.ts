@@ -1,5 +1,6 @@
 import { decodeHTMLStrict } from 'entities';
 import { MAX_DETAILS } from '../normalize/details.ts';
+import { isJsonObject, listIn } from '../normalize/json-object.ts';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { WarningList } from '../normalize/warnings.ts';
@@ -79,7 +80,8 @@ function itemsReader({
   const isWanted = (item: unknown) =>
     !(omitted && isZero(valueAtSegments(item, omitted))) && (meets?.(item) ?? true) && !isException(item);
   return (document) => {
-    const found = pointers.map((segments) => valueAtSegments(document, segments)).find(Array.isArray);
+    const values = pointers.map((segments) => valueAtSegments(document, segments));
+    const found = values.find(Array.isArray) ?? firstList(values);
     if (!found) return undefined;
     const items: MappedPayload[] = [];
     for (const item of found.slice(0, MAX_LISTED)) {
@@ -88,6 +90,15 @@ function itemsReader({
     }
     return items;
   };
+}
+
+/** A list in another shape, or the only item, which programs that read XML do not put into a list. */
+function firstList(values: readonly unknown[]): readonly unknown[] | undefined {
+  for (const value of values) {
+    const list = listIn(value) ?? (isJsonObject(value) && Object.keys(value).length > 0 ? [value] : undefined);
+    if (list) return list;
+  }
+  return undefined;
 }
 
 type Detail = { label: string; value: string };
@@ -193,9 +204,10 @@ function fieldText(name: string, value: string | number): string {
   return name !== 'source_order_id' && text.includes('&') ? decodeHTMLStrict(text) : text;
 }
 
-/** The type of a number is the platform's choice, so normalization need not warn of a text. */
+/** The type of a number is the platform's choice, so normalization need not warn of a text. What is not whole is an amount, such as 0.65 kg. */
 function toQuantity(value: string | number): string | number {
-  return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : value;
+  if (typeof value === 'number') return Number.isInteger(value) ? value : toText(value);
+  return /^\d{1,9}(?:\.0{1,6})?$/.test(value.trim()) ? Number(value) : value;
 }
 
 type Payload = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import Big from 'big.js';
-import { toDecimalText } from '../normalize/text.ts';
+import { listIn } from '../normalize/json-object.ts';
+import { meansNothing, toDecimalText } from '../normalize/text.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type {
   Conditions,
@@ -53,9 +54,10 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
   const parts = join.map((part: JoinedPart | readonly JoinedPart[]) => fieldReader(part, maxText));
   return (document) => {
     const values = parts.map((read) => read(document));
-    const present = values.filter((part) => part !== undefined && part !== null);
-    if (present.length === 0) return values.includes(null) ? null : undefined;
-    return presentValue(present.map(toText).join(separator), maxText);
+    const present = values.filter((part) => part !== undefined && part !== null).map(toText);
+    const texts = present.filter((text) => !meansNothing(text));
+    if (texts.length === 0) return present.length > 0 || values.includes(null) ? null : undefined;
+    return presentValue(texts.join(separator), maxText);
   };
 }
 
@@ -84,8 +86,7 @@ function finder({ find, where, value }: FoundValue, maxText: number): Reader<Pre
   const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
   const meets = conditionsReader(where);
   return (document) => {
-    const entries = valueAtSegments(document, list);
-    const entry = Array.isArray(entries) ? entries.slice(0, MAX_SEARCHED).find(meets) : undefined;
+    const entry = listIn(valueAtSegments(document, list))?.slice(0, MAX_SEARCHED).find(meets);
     return presentValue(valueAtSegments(entry, inEntry), maxText);
   };
 }
@@ -114,7 +115,7 @@ export function conditionsReader(conditions: Conditions): Reader<boolean> {
 }
 
 /** A scalar as text, without regard to case; an empty text for what is absent, `null`, or no scalar. */
-function comparable(value: unknown): string {
+export function comparable(value: unknown): string {
   if (typeof value === 'string') return value.slice(0, MAX_COMPARED).trim().toLowerCase();
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 }

@@ -149,10 +149,10 @@ describe('numbers', () => {
     expect(mapOrder(document, id)).toEqual({ source_order_id: text });
   });
 
-  test('that are quantities stay numbers, and texts of digits become numbers', () => {
+  test('that are whole quantities stay numbers, texts of digits become numbers, and amounts are texts', () => {
     const quantities = [2, '2', ' 3 ', '0012', 'two', '1.5', 1.5, '1234567890'];
     const { items } = mapOrder({ l: quantities.map((q) => ({ q })) }, { ...id, items: { list: '/l', quantity: '/q' } });
-    expect(items).toEqual([2, 2, 3, 12, 'two', '1.5', 1.5, '1234567890'].map((quantity) => ({ quantity })));
+    expect(items).toEqual([2, 2, 3, 12, 'two', '1.5', '1.5', '1234567890'].map((quantity) => ({ quantity })));
   });
 });
 
