@@ -2,6 +2,7 @@ import { LIMITS } from '../limits.ts';
 import { cutText, partsOf, readUnlimitedText, toAsciiDigits } from '../text.ts';
 import type { WarningList } from '../warnings.ts';
 import { findClearNumber, findNumbers } from './find-numbers.ts';
+import { isCodeMember, readWithCode } from './read-code.ts';
 import { type NumberReading, readNumber } from './read-number.ts';
 
 /**
@@ -28,13 +29,26 @@ export function findPhone(text: string): string | null {
   return found ? writeNumber(found) : null;
 }
 
-/** Parts may be those of one number (country code, operator, number) or several numbers. */
+/** The code of a country. */
+const WITH_PLUS = /^(?:\+|00)\d{1,3}$/;
+
+/** Parts may be those of one number (country code, operator, number), a number and its code, or several numbers. */
 function toOneText(value: unknown, pointer: string, warnings: WarningList): unknown {
   if (typeof value !== 'object' || value === null) return value;
   warnings.add(pointer, 'phone_in_parts');
+  const code = Object.entries(value).find(isCodeMember);
+  const { [code?.[0] ?? '']: _, ...others } = value as Record<string, unknown>;
+  const number = joinParts(others);
+  if (code && readNumber(number)?.isValid) return `${number} ext. ${code[1]}`;
+  const joined = joinParts(value);
+  return readNumber(joined)?.isValid ? joined : partsOf(value).join(', ');
+}
+
+/** With a code of a country first. */
+function joinParts(value: object): string {
   const parts = partsOf(value);
-  const joined = parts.join(' ');
-  return readNumber(joined)?.isValid ? joined : parts.join(', ');
+  const isFirst = (part: string) => WITH_PLUS.test(part);
+  return [...parts.filter(isFirst), ...parts.filter((part) => !isFirst(part))].join(' ');
 }
 
 /** Reads one number, several, one within text, or one from a spreadsheet; undefined if it is none of these. */
@@ -50,21 +64,6 @@ function readKnownForm(text: string, pointer: string, warnings: WarningList): st
   if (second) warnings.add(pointer, 'phone_second_number');
   if (!isAllNumbers) warnings.add(pointer, 'phone_with_text');
   return writeWithWarnings(first, pointer, warnings);
-}
-
-/** Max length of a number with its code. */
-const MAX_CODED = 100;
-
-/** What stands between a number and the code that its caller must enter: a pause, or a word for it. */
-const CODE =
-  /^(.{7,60}?)\s{0,3}(?:(?:,,+|;|_|#)(?!0)|[,،(\-–—/]?\s{0,3}(?:\bext(?:ension)?|\bx|\bcode|\bpin(?: code)?|\baccess code|رمز(?: الدخول)?|كود|الرمز|تحويلة|داخلي)\.?\s{0,3}[:=#-]?)\s{0,3}(\d{2,8})\s{0,3}[#)]?$/i;
-
-/** A masked number with the code that leads to the customer: without it, the driver reaches nobody. */
-function readWithCode(text: string): NumberReading | undefined {
-  if (text.length > MAX_CODED) return undefined;
-  const [, before = '', extension] = CODE.exec(toAsciiDigits(text)) ?? [];
-  const number = extension === undefined ? undefined : readNumber(before);
-  return number?.isValid && number.extension === undefined ? { ...number, extension } : undefined;
 }
 
 function readSpreadsheetNumber(
