@@ -7,6 +7,7 @@ import { storedOrderId } from './id-prefix.ts';
 import { valueAt } from './json-pointer.ts';
 import { type MappedPayload, mapWithEmpty } from './map-order.ts';
 import type { OrderMapping } from './mapping.ts';
+import { comparable } from './read-values.ts';
 import type { DeliveryValue, SourceSettings, ValuesAt } from './settings.ts';
 
 /** Finds values that may be long numbers. A text without a match has only numbers that JavaScript holds exactly. */
@@ -157,22 +158,24 @@ function isUnpaid(sent: unknown): boolean {
 }
 
 function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
-  return values ? hasValue(document, { pointer, values }) : !SAYS_NO.test(textAt(document, pointer).trim());
+  return values ? hasValue(document, { pointer, values }) : !SAYS_NO.test(textAt(document, pointer));
 }
 
 function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {
   const text = textAt(document, pointer);
-  return values.some((value) => String(value) === text);
+  return values.some((value) => comparable(value) === text);
 }
 
-/** A text, number or boolean at a pointer; an empty text for anything else. */
 function textAt(document: unknown, pointer: string): string {
-  const value = valueAt(document, pointer);
-  return ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : '';
+  return comparable(valueAt(document, pointer));
 }
 
-/** What platforms send for a time or a mark that is not set: MySQL's, Unix' and .NET's first dates among them. */
-const SAYS_NO = /^(?:|0+(?:\.0+)?|false|no|none|null|nil|undefined|(?:0000-00-00|0001-01-01|1970-01-01)(?:[T ].*)?)$/i;
+/**
+ * What platforms send for a time or a mark that is not set, in small letters: a negative number, or the first date of MySQL (-0001 in PHP), Go,
+ * .NET, Unix or a spreadsheet. Nobody ordered here before 1980.
+ */
+const SAYS_NO =
+  /^(?:|-.*|0+(?:\.0+)?|false|no|none|null|nil|undefined|n\/a|invalid date|(?:0\d|1[0-8]|19[0-7])\d{1,2}-\d\d-\d\d.*|\d\d?\/\d\d?\/(?:0000|0001|1899|19[0-7]\d)(?: .*)?)$/;
 
 function readValue(document: unknown, headers: IncomingHttpHeaders, from: DeliveryValue | undefined): string | null {
   if (!from) return null;

@@ -24,7 +24,7 @@ export interface HmacSettings {
 /** A value in a header, or at a JSON Pointer in the body. */
 export type DeliveryValue = { header: string } | { pointer: string };
 
-/** One of these values at a pointer, compared as text. */
+/** One of these values at a pointer, compared as text without regard to case. */
 export interface ValuesAt {
   pointer: string;
   values: readonly (string | number | boolean)[];
@@ -49,7 +49,7 @@ export interface SourceSettings {
   waitUntilPaid?: boolean;
   /**
    * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
-   * `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
+   * negative, `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
   cancelledIf?: { pointer: string; values?: ValuesAt['values']; topics?: readonly string[] };
