@@ -26,7 +26,7 @@ const keysOf = (list: string): ReadonlySet<string> => new Set(list.split(' ').ma
 
 /** Words around the name of an emirate or a place that carry no information. */
 const NEUTRAL = keysOf(
-  'the emirate emirates emirat of de city state province area district community إمارة مدينة دولة منطقة حي',
+  'the emirate emirates emirat of de city state province region municipality area district community إمارة مدينة دولة بلدية منطقة حي',
 );
 
 /** Words after the name of a place that say which part of it, as numbers do: "Al Barsha First", "Hor Al Anz East". */
