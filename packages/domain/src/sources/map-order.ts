@@ -81,7 +81,7 @@ function itemsReader({
     !(omitted && isZero(valueAtSegments(item, omitted))) && (meets?.(item) ?? true) && !isException(item);
   return (document) => {
     const values = pointers.map((segments) => valueAtSegments(document, segments));
-    const found = values.find(Array.isArray) ?? firstList(values);
+    const found = values.find(Array.isArray) ?? firstList(values, read);
     if (!found) return undefined;
     const items: MappedPayload[] = [];
     for (const item of found.slice(0, MAX_LISTED)) {
@@ -93,10 +93,11 @@ function itemsReader({
 }
 
 /** A list in another shape, or the only item, which programs that read XML do not put into a list. */
-function firstList(values: readonly unknown[]): readonly unknown[] | undefined {
+function firstList(values: readonly unknown[], read: Reader<MappedPayload>): readonly unknown[] | undefined {
   for (const value of values) {
-    const list = listIn(value) ?? (isJsonObject(value) && Object.keys(value).length > 0 ? [value] : undefined);
+    const list = listIn(value);
     if (list) return list;
+    if (isJsonObject(value) && Object.keys(read(value)).length > 0) return [value];
   }
   return undefined;
 }

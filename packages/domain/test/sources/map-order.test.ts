@@ -156,6 +156,13 @@ describe('numbers', () => {
   });
 });
 
+test('an object without any field of an item is no item', () => {
+  const items = { list: ['/first', '/second'], name: '/name' };
+  const second = { name: 'Soup', count: 1 };
+  expect(mapOrder({ first: { count: 2 }, second }, { ...id, items }).items).toEqual([{ name: 'Soup' }]);
+  expect(mapOrder({ first: { count: 2 }, second: {} }, { ...id, items })).not.toHaveProperty('items');
+});
+
 describe('pointers', () => {
   test.each(['/__proto__', '/constructor', '/toString', '/l/length', '/l/-', '/l/01', '/l/1e0', '/t/length', '/t/0'])(
     '%s leads to nothing that the document does not have',
