@@ -169,7 +169,8 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   const customer = readCustomer(payload.customer, warnings);
   const address = readAddress(payload.address, warnings);
   const reading = readEmirate(payload.emirate, warnings);
-  const area = readText(payload.area, '/area', LIMITS.area, warnings) ?? reading.rest;
+  const area =
+    readText(payload.area, '/area', LIMITS.area, warnings) ?? reading.rest ?? neighbourhoodIn(payload.address);
   const isUnread = reading.isOpen || isEmirateMissing(reading);
   const inferred = isUnread ? locate(area, address, payload.address) : undefined;
   if (inferred) warnings.add(inferred.pointer, 'inferred');
@@ -183,6 +184,12 @@ export function normalizeOrder(payload: Record<string, unknown>): NormalizedOrde
   warnOfUnknownMembers(payload, MEMBERS, '', warnings);
   const fields = { address, ...emirate, area, items, ...money, ...texts };
   return { order: { source_order_id, order_number, customer, ...fields }, warnings: warnings.toArray() };
+}
+
+/** Shopify writes the neighbourhood behind a word joiner in the second line of an address (https://github.com/Shopify/worldwide). */
+function neighbourhoodIn(address: unknown): string | null {
+  const [, neighbourhood] = typeof address === 'string' ? (/\u2060([^,\n\u2060]{2,200})/.exec(address) ?? []) : [];
+  return neighbourhood?.trim() || null;
 }
 
 /** The same, with what the payload does not mention, to compare it with an order that exists. */
