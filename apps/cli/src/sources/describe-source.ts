@@ -86,6 +86,7 @@ function countsOf(activity: SourceActivitySummary | undefined): string | null {
 
 function signatureOf({ signature }: SourceSettings): string {
   if (signature.scheme === 'standard-webhooks') return 'Standard Webhooks';
+  if (signature.scheme === 'basic') return 'the secret as the password of HTTP Basic authentication';
   const { header, prefix = '' } = signature;
   if (signature.scheme === 'token') return `the secret in ${header}${prefix && ` after "${prefix}"`}`;
   return `HMAC with ${signature.algorithm} in ${header}, ${signature.encoding}${prefix && ` after "${prefix}"`}`;

@@ -31,16 +31,36 @@ export function authenticateDelivery(
     authenticateStandard(delivery, secrets);
     return;
   }
+  if (settings.scheme === 'basic') {
+    authenticateBasic(delivery, secrets);
+    return;
+  }
   const value = readHeader(delivery, settings.header);
   const { prefix = '' } = settings;
   const claimed = value.startsWith(prefix) ? value.slice(prefix.length).trim() : '';
-  // Anybody can sign with an empty secret.
-  const usable = secrets.filter((secret) => secret !== '');
   const isAuthentic =
     settings.scheme === 'token'
-      ? usable.some((secret) => isEqual(sha256(secret), sha256(claimed)))
-      : usable.some((secret) => isEqual(digestOf(settings, secret, delivery.body), decode(settings.encoding, claimed)));
+      ? isOneOf(secrets, claimed)
+      : usable(secrets).some((secret) =>
+          isEqual(digestOf(settings, secret, delivery.body), decode(settings.encoding, claimed)),
+        );
   if (!isAuthentic) throw wrongSignature(settings.header);
+}
+
+/** https://www.rfc-editor.org/rfc/rfc7617: the user name ends at the first colon. */
+function authenticateBasic(delivery: SignedDelivery, secrets: readonly string[]): void {
+  const [, encoded = ''] = /^basic +(\S+)$/i.exec(readHeader(delivery, 'authorization').trim()) ?? [];
+  const [, claimed = ''] = /^[^:]*:(.*)$/s.exec(decode('base64', encoded).toString()) ?? [];
+  if (!isOneOf(secrets, claimed)) throw wrongSignature('authorization');
+}
+
+/** Anybody can sign with an empty secret. */
+function usable(secrets: readonly string[]): string[] {
+  return secrets.filter((secret) => secret !== '');
+}
+
+function isOneOf(secrets: readonly string[], claimed: string): boolean {
+  return usable(secrets).some((secret) => isEqual(sha256(secret), sha256(claimed)));
 }
 
 function authenticateStandard({ headers, body, now }: SignedDelivery, secrets: readonly string[]): void {

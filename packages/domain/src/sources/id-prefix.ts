@@ -10,6 +10,8 @@ const SEPARATOR = ':';
 const FALLBACKS: Readonly<Record<SourcePreset, string>> = {
   shopify: 'shopify',
   woocommerce: 'woocommerce',
+  salla: 'salla',
+  zid: 'zid',
   'standard-webhooks': 'webhooks',
   custom: 'shop',
 };

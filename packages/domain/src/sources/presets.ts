@@ -1,5 +1,7 @@
 import { ofTextFields } from '../text-fields.ts';
 import type { FoundValue, JoinedValue, OrderMapping } from './mapping.ts';
+import { SALLA } from './presets/salla.ts';
+import { ZID } from './presets/zid.ts';
 import type { PresetDefinition, SourcePreset } from './settings.ts';
 
 /** With the country, because codes of states abroad equal those of emirates: AZ is Abu Dhabi and Arizona. */
@@ -220,6 +222,8 @@ export const PRESETS: Readonly<Record<SourcePreset, PresetDefinition>> = {
     },
     mapping: WOOCOMMERCE,
   },
+  salla: SALLA,
+  zid: ZID,
   // https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
   'standard-webhooks': {
     settings: {

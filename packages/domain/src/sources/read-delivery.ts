@@ -103,7 +103,8 @@ function readModifiedAt(document: unknown, { modifiedAt }: SourceSettings): Date
   return pointers.map((pointer) => timeAt(document, pointer)).find((time) => time !== null) ?? null;
 }
 
-const TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/;
+/** `2026-11-01T09:15:01`, or as JavaScript writes it: `Sun Nov 01 2026 12:15:01 GMT+0300`. */
+const TIME = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}$)/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /** A text without a zone is UTC; a number is in seconds. */
@@ -158,12 +159,17 @@ function isUnpaid(sent: unknown): boolean {
 }
 
 function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
-  return values ? hasValue(document, { pointer, values }) : !SAYS_NO.test(textAt(document, pointer));
+  if (values) return hasValue(document, { pointer, values });
+  return textsAt(document, pointer).some((text) => !SAYS_NO.test(text));
 }
 
 function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {
-  const text = textAt(document, pointer);
-  return values.some((value) => comparable(value) === text);
+  const texts = textsAt(document, pointer);
+  return values.some((value) => texts.includes(comparable(value)));
+}
+
+function textsAt(document: unknown, pointer: ValuesAt['pointer']): string[] {
+  return (typeof pointer === 'string' ? [pointer] : pointer).map((one) => textAt(document, one));
 }
 
 function textAt(document: unknown, pointer: string): string {

@@ -22,7 +22,8 @@ const values = Joi.array().items(text.max(100)).max(MAX_VALUES);
 const scalars = Joi.array()
   .items(Joi.alternatives(text.max(100), Joi.number().unsafe(), Joi.boolean()))
   .max(MAX_VALUES);
-const valuesAt = Joi.object({ pointer: pointer.required(), values: scalars.min(1).required() });
+const pointers = Joi.alternatives(Joi.array().items(pointer).min(1).max(MAX_VALUES), pointer).match('any');
+const valuesAt = Joi.object({ pointer: pointers.required(), values: scalars.min(1).required() });
 const waitUntilPaid = Joi.boolean();
 const deliveryValue = Joi.object({ header, pointer }).xor('header', 'pointer');
 const topics = Joi.object({ order: values.required(), cancellation: values.default([]) });
@@ -37,6 +38,7 @@ const SIGNATURES: Readonly<Record<SignatureSettings['scheme'], Joi.ObjectSchema>
     prefix,
   }),
   token: Joi.object({ scheme: scheme('token'), header: header.required(), prefix }),
+  basic: Joi.object({ scheme: scheme('basic') }),
   'standard-webhooks': Joi.object({ scheme: scheme('standard-webhooks') }),
 };
 const UNKNOWN_SIGNATURE = Joi.object({ scheme: Joi.valid(...Object.keys(SIGNATURES)).required() }).unknown();
@@ -45,6 +47,8 @@ const UNKNOWN_SIGNATURE = Joi.object({ scheme: Joi.valid(...Object.keys(SIGNATUR
 const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
   shopify: Joi.object({ waitUntilPaid }),
   woocommerce: Joi.object({ waitUntilPaid }),
+  salla: Joi.object({ waitUntilPaid }),
+  zid: Joi.object({ waitUntilPaid }),
   'standard-webhooks': Joi.object({ topics, waitUntilPaid }),
   custom: Joi.object({
     signature: UNKNOWN_SIGNATURE.required(),
@@ -55,10 +59,8 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     finishedIf: valuesAt,
     testIf: valuesAt,
     waitUntilPaid,
-    cancelledIf: Joi.object({ pointer: pointer.required(), values: scalars.min(1), topics: values.min(1) }),
-    modifiedAt: Joi.object({
-      pointer: Joi.alternatives(pointer, Joi.array().items(pointer).min(1).max(MAX_VALUES)).required(),
-    }),
+    cancelledIf: Joi.object({ pointer: pointers.required(), values: scalars.min(1), topics: values.min(1) }),
+    modifiedAt: Joi.object({ pointer: pointers.required() }),
   }).and('topic', 'topics'),
 };
 

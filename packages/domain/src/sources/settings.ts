@@ -1,6 +1,6 @@
 import type { OrderMapping } from './mapping.ts';
 
-export const SOURCE_PRESETS = ['shopify', 'woocommerce', 'standard-webhooks', 'custom'] as const;
+export const SOURCE_PRESETS = ['shopify', 'woocommerce', 'salla', 'zid', 'standard-webhooks', 'custom'] as const;
 export type SourcePreset = (typeof SOURCE_PRESETS)[number];
 
 /** How a delivery proves that it comes from the platform. */
@@ -9,7 +9,9 @@ export type SignatureSettings =
   /** https://www.standardwebhooks.com */
   | { scheme: 'standard-webhooks' }
   /** The secret itself, in a header. */
-  | { scheme: 'token'; header: string; prefix?: string };
+  | { scheme: 'token'; header: string; prefix?: string }
+  /** The secret is the password of HTTP Basic authentication; the user name counts for nothing. */
+  | { scheme: 'basic' };
 
 /** An HMAC of the raw body in a header. */
 export interface HmacSettings {
@@ -24,9 +26,9 @@ export interface HmacSettings {
 /** A value in a header, or at a JSON Pointer in the body. */
 export type DeliveryValue = { header: string } | { pointer: string };
 
-/** One of these values at a pointer, compared as text without regard to case. */
+/** One of these values at a pointer, or at one of several, compared as text without regard to case. */
 export interface ValuesAt {
-  pointer: string;
+  pointer: string | readonly string[];
   values: readonly (string | number | boolean)[];
 }
 
@@ -52,9 +54,9 @@ export interface SourceSettings {
    * negative, `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
-  cancelledIf?: { pointer: string; values?: ValuesAt['values']; topics?: readonly string[] };
+  cancelledIf?: Pick<ValuesAt, 'pointer'> & { values?: ValuesAt['values']; topics?: readonly string[] };
   /** When the platform changed the order: orders its deliveries if they arrive in another sequence. Of a list, the first time counts. */
-  modifiedAt?: { pointer: string | readonly string[] };
+  modifiedAt?: Pick<ValuesAt, 'pointer'>;
 }
 
 /** A preset with its default mapping. */

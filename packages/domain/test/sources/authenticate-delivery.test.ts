@@ -51,6 +51,18 @@ const REFERENCES: Readonly<Record<string, Reference>> = {
     body: '{}',
     headers: { authorization: 'Bearer correct-horse' },
   },
+  salla: {
+    ...JEFE,
+    settings: PRESETS.salla.settings.signature,
+    headers: { 'x-salla-signature': '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843' },
+  },
+  // https://www.rfc-editor.org/rfc/rfc7617#section-2
+  'HTTP Basic': {
+    settings: { scheme: 'basic' },
+    secret: 'open sesame',
+    body: '{}',
+    headers: { authorization: 'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==' },
+  },
   'Standard Webhooks': {
     settings: { scheme: 'standard-webhooks' },
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
@@ -94,7 +106,7 @@ describe.each(Object.entries(REFERENCES))('%s', (_, reference) => {
   test('other secrets and bodies are not', () => {
     expect(refusal(reference, { secrets: ['whsec_QUJDREVGR0hJSktMTU5PUA=='] })).toMatch(/^invalid_signature/);
     expect(refusal(reference, { secrets: [] })).toMatch(/^invalid_signature/);
-    if (reference.settings.scheme !== 'token')
+    if (!['token', 'basic'].includes(reference.settings.scheme))
       expect(refusal(reference, { body: `${reference.body} ` })).toMatch(/^invalid_signature/);
   });
 
@@ -144,6 +156,7 @@ test.each<[string, Reference | undefined, Partial<Change>]>([
     },
   ],
   ['a token', token, { secrets: [''], headers: { authorization: 'Bearer ' } }],
+  ['a password', REFERENCES['HTTP Basic'], { secrets: [''], headers: { authorization: 'Basic QWxhZGRpbjo=' } }],
   ['a token without its prefix', token, { secrets: [''], headers: { authorization: 'x' } }],
   ...['', 'whsec_', 'whsec_!!!!', 'whsec_=', 'é'].map((secret): [string, Reference | undefined, Partial<Change>] => [
     `Standard Webhooks, ${secret}`,
@@ -155,6 +168,17 @@ test.each<[string, Reference | undefined, Partial<Change>]>([
   ]),
 ])('a signature with an empty secret is refused: %s', (_, reference, change) => {
   expect(refusal(reference as Reference, change)).toMatch(/^invalid_signature/);
+});
+
+test.each([
+  ['another user name', 'Basic enlpZDpvcGVuIHNlc2FtZQ==', true],
+  ['small letters', 'basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==', true],
+  ['only the password', 'Basic b3BlbiBzZXNhbWU=', false],
+  ['the password as the user name', 'Basic b3BlbiBzZXNhbWU6', false],
+  ['another scheme', 'Bearer QWxhZGRpbjpvcGVuIHNlc2FtZQ==', false],
+])('HTTP Basic with %s', (_, authorization, isAuthentic) => {
+  const refused = refusal(REFERENCES['HTTP Basic'] as Reference, { headers: { authorization } });
+  expect(refused === null).toBe(isAuthentic);
 });
 
 test('Standard Webhooks: one of several signatures is enough, of version 1', () => {

@@ -20,6 +20,11 @@ test('without a choice, the settings are those of the preset, and they are valid
   expect(readSettings('custom', PRESETS.woocommerce.settings)).toEqual(PRESETS.woocommerce.settings);
 });
 
+test('all settings of a preset can be chosen for a custom source', () => {
+  for (const preset of ['salla', 'zid'] as const)
+    expect(readSettings('custom', PRESETS[preset].settings)).toEqual(PRESETS[preset].settings);
+});
+
 test('names of headers become lower case, as Node has them', () => {
   const signature = { scheme: 'token', header: 'X-Token' };
   const chosen = { signature, topic: { header: 'X-Topic' }, topics: { order: ['a'] }, deliveryId: { pointer: '/id' } };
@@ -58,6 +63,15 @@ test.each<[SourcePreset, unknown, string[]]>([
     { signature: token, cancelledIf: { pointer: 'status', values: [] } },
     ['/cancelledIf/pointer invalid', '/cancelledIf/values invalid'],
   ],
+  ['salla', { topics: { order: [] } }, ['/topics unknown_field']],
+  ['zid', { signature: token }, ['/signature unknown_field']],
+  ['custom', { signature: { scheme: 'basic', header: 'x' } }, ['/signature/header unknown_field']],
+  [
+    'custom',
+    { signature: token, finishedIf: { pointer: ['/a', 'b'], values: ['c'] } },
+    ['/finishedIf/pointer/1 invalid'],
+  ],
+  ['custom', { signature: token, ignoredIf: { pointer: [], values: ['c'] } }, ['/ignoredIf/pointer invalid']],
   ['custom', { signature: token, topic: { header: 'x' }, topics: { order: ['a\0'] } }, ['/topics/order/0 invalid']],
   [
     'custom',
