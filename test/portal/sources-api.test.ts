@@ -161,6 +161,19 @@ describe('a source', () => {
     expect(await open('the same shop', { id_prefix: 'lamps' })).toMatchObject({ id_prefix: 'lamps' });
   });
 
+  test('says what each status of its platform becomes, with its own mapping', async () => {
+    const { client, base } = await holder();
+    const lifeOf = async (preset: string, more: object = {}) => {
+      const { source_number } = (await client.post(base, { name: preset, preset, ...more })).body;
+      return (await client.get(`${base}/${source_number}/life`)).body.life;
+    };
+    const paid = { says: ['under_review', 'in_progress'], kind: 'order', payment_state: 'paid' };
+    expect(await lifeOf('salla')).toContainEqual(paid);
+    const mapping = { source_order_id: '/data/id', payment_state: { constant: 'refunded' } };
+    expect(await lifeOf('salla', { mapping })).not.toContainEqual(paid);
+    expect(await lifeOf('standard-webhooks')).toEqual([]);
+  });
+
   test('of another account is not found, and no route answers without a session', async () => {
     const { client, base } = await holder();
     const [other, theirs] = [await stack.account(), await holder()];
@@ -173,6 +186,7 @@ describe('a source', () => {
       (one, at, number) => one.post(`${at}/${number}/replace-url`),
       (one, at, number) => one.put(`${at}/${number}/id-prefix`, { id_prefix: 'x' }),
       (one, at, number) => one.delete(`${at}/${number}`),
+      (one, at, number) => one.get(`${at}/${number}/life`),
       (one, at, number) => one.get(`${at}/${number}/deliveries`),
     ];
     for (const number of [source_number, 2 ** 30, 2 ** 31, 10 ** 14, 'x', '0'])

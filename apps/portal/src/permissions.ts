@@ -157,6 +157,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'delete', path: account('/sources/:number'), who: ['develop'], recent: true },
   { method: 'put', path: account('/sources/:number/mapping'), who: ['develop'], recent: true },
   { method: 'get', path: account('/sources/:number/mappings'), who: ['read'] },
+  { method: 'get', path: account('/sources/:number/life'), who: ['read'] },
   { method: 'get', path: account('/sources/:number/deliveries'), who: ['read'] },
 
   { method: 'get', path: account('/events'), who: ['read'] },

@@ -3,6 +3,7 @@ import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { listMappings } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { payloadJson } from '@orders/domain/receipt-json.ts';
+import { readLife } from '@orders/domain/sources/read-life.ts';
 import { readMapping } from '@orders/domain/sources/read-mapping.ts';
 import { createTimeSlicer } from '@orders/runtime/concurrency/time-slicer.ts';
 import { Router } from 'express';
@@ -20,7 +21,7 @@ const MAX_DELIVERIES = 10;
 const MAX_DELIVERY = 131_072;
 const MAX_CONCURRENT_PREVIEWS = 3;
 
-/** Mappings of sources: changes, versions, the last deliveries, and what a mapping makes of a delivery. */
+/** Mappings of sources: changes, versions, the last deliveries, and what a mapping makes of a delivery or of each status of the platform. */
 export function mappingRoutes(deps: PortalDeps): Router {
   const { database, config, runLong, runShort } = deps;
   const transact = transactFairly(deps);
@@ -61,6 +62,11 @@ export function mappingRoutes(deps: PortalDeps): Router {
       return listMappings(database, account_id, source_number);
     });
     response.json({ mappings: limitPageBytes(mappings) });
+  });
+
+  router.get('/sources/:number/life', async (request, response) => {
+    const source = await runShort(request, () => sourceOf(database, request));
+    response.json({ life: readLife(source.preset, source) });
   });
 
   router.get('/sources/:number/deliveries', recordRead(deps, 'receipt'), async (request, response) => {

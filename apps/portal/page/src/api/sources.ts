@@ -2,6 +2,7 @@ import type { StoredDelivery } from '@orders/database/sources/activity.ts';
 import type { DeliveryOutcome } from '@orders/database/sources/add-activity.ts';
 import type { MappingVersion } from '@orders/database/sources/sources.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { LifeRow } from '@orders/domain/sources/read-life.ts';
 import type { SourcePreset, SourceSettings } from '@orders/domain/sources/settings.ts';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import type { MappingPreview } from '../../../src/integrations/preview-mapping.ts';
@@ -55,6 +56,15 @@ export function useMappings(accountId: number, sourceNumber: number): UseQueryRe
     queryKey: ['sources', accountId, sourceNumber, 'mappings'],
     queryFn: async ({ signal }) =>
       (await call<{ mappings: Version[] }>('GET', `${at(accountId)}/${sourceNumber}/mappings`, { signal })).mappings,
+  });
+}
+
+/** What each topic and status of the source's platform becomes; empty for a source that belongs to no platform. */
+export function useLife(accountId: number, sourceNumber: number): UseQueryResult<LifeRow[]> {
+  return useQuery({
+    queryKey: ['sources', accountId, sourceNumber, 'life'],
+    queryFn: async ({ signal }) =>
+      (await call<{ life: LifeRow[] }>('GET', `${at(accountId)}/${sourceNumber}/life`, { signal })).life,
   });
 }
 

@@ -23,6 +23,7 @@ import { useAction } from '../../../../components/use-action.ts';
 import { sourcesHref, tabHref } from '../../tabs.ts';
 import { MappedOrder } from '../mapping/mapped-order.tsx';
 import { IdPrefix, SecretField, SourceUrl } from '../source-dialogs.tsx';
+import { LifeTable } from './life-table.tsx';
 import { type Step, Steps } from './new-source.tsx';
 import { useUnfinishedSecrets } from './unfinished.ts';
 
@@ -146,6 +147,7 @@ function ConnectStep({ source }: { source: Source }): ReactNode {
           ))}
         </ol>
       </div>
+      <LifeTable source={source} />
       <SecretForm source={source} />
     </>
   );

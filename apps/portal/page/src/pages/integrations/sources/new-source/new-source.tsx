@@ -92,7 +92,7 @@ function SettingsFields(props: {
   );
 }
 
-const PRESETS: SourcePreset[] = ['shopify', 'woocommerce', 'standard-webhooks', 'custom'];
+const PRESETS: SourcePreset[] = ['shopify', 'woocommerce', 'salla', 'zid', 'standard-webhooks', 'custom'];
 
 /** The first step: the platform, a name, and how another platform signs. */
 export function NewSource(): ReactNode {

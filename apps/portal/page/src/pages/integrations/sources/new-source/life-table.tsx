@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useAccountId } from '../../../../api/session.ts';
+import { type Source, useLife } from '../../../../api/sources.ts';
+import { DataTable } from '../../../../components/data-table.tsx';
+
+/** What each status of the source's platform becomes, folded away; nothing for a source that belongs to no platform. */
+export function LifeTable({ source }: { source: Source }): ReactNode {
+  const { t } = useTranslation('sources');
+  const { data: life = [] } = useLife(useAccountId(), source.source_number);
+  if (life.length === 0) return null;
+  return (
+    <details>
+      <summary>{t('life.title', { platform: t(`preset.${source.preset}`) })}</summary>
+      <DataTable
+        label={t('life.title', { platform: t(`preset.${source.preset}`) })}
+        rows={life}
+        keyOf={({ kind, payment_state }) => `${kind} ${payment_state}`}
+        columns={[
+          {
+            header: t('life.says'),
+            cell: ({ says }) => (
+              <span dir="ltr">{says.map((one) => (one === '*' ? t('life.other') : one)).join(', ')}</span>
+            ),
+          },
+          { header: t('life.here'), cell: ({ kind }) => t(`life.kind.${kind}`) },
+          {
+            header: t('life.payment'),
+            cell: ({ kind, payment_state }) => {
+              if (payment_state !== null) return t(`payment.${payment_state}` as 'payment.paid', { ns: 'review' });
+              return kind === 'order' || kind === 'finished' ? t('life.unknown') : '';
+            },
+          },
+        ]}
+      />
+    </details>
+  );
+}
