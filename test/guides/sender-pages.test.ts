@@ -27,6 +27,8 @@ const ORDERS: Record<string, Record<string, string>> = {
   'try-a-source': {
     'my-shopify:5900000001001': 'webhook',
     'my-woocommerce:731': 'webhook',
+    'my-salla:2116149737': 'webhook',
+    'my-zid:39018491': 'webhook',
     'my-custom:OTHER-1': 'webhook',
     'my-custom-2:OTHER-2': 'webhook',
     'my-standard-webhooks:ord_2N4pQr': 'webhook',
@@ -77,6 +79,8 @@ const SOURCES: Record<
 > = {
   Shopify: { preset: 'shopify', delivery: 'shopify/order' },
   WooCommerce: { preset: 'woocommerce', delivery: 'woocommerce/order' },
+  Salla: { preset: 'salla', delivery: 'salla/order' },
+  Zid: { preset: 'zid', delivery: 'zid/order' },
   'A signature in a header': { preset: 'custom' },
   'A token in a header': {
     preset: 'custom',

@@ -60,6 +60,23 @@ export function wooCommerceHeaders(body: string | Buffer, topic = 'order.created
   };
 }
 
+/** The headers with which Salla sends a body. */
+export function sallaHeaders(body: string | Buffer, secret = SOURCE_SECRET) {
+  return {
+    'Content-Type': 'application/json',
+    'X-Salla-Security-Strategy': 'Signature',
+    'X-Salla-Signature': createHmac('sha256', secret).update(body).digest('hex'),
+  };
+}
+
+/** The headers with which Zid sends a body. */
+export function zidHeaders(secret = SOURCE_SECRET) {
+  return {
+    'Content-Type': 'application/json',
+    Authorization: `Basic ${Buffer.from(`orders:${secret}`).toString('base64')}`,
+  };
+}
+
 /** The headers of Standard Webhooks, as the project's own library signs them. */
 export function standardHeaders(body: string | Buffer, secret: string, id = `msg_${randomUUID()}`, at = new Date()) {
   return {

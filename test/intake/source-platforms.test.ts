@@ -9,9 +9,12 @@ import {
   deliver,
   RECORDED_ORDERS,
   readDeliveryFixture,
+  SOURCE_SECRET,
+  sallaHeaders,
   shopifyHeaders,
   standardHeaders,
   wooCommerceHeaders,
+  zidHeaders,
 } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -20,6 +23,8 @@ const STANDARD_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const HEADERS: Record<string, (body: Buffer, topic: string) => Record<string, string>> = {
   shopify: shopifyHeaders,
   woocommerce: wooCommerceHeaders,
+  salla: (body) => sallaHeaders(body),
+  zid: () => zidHeaders(),
   'standard-webhooks': (body) => standardHeaders(body, STANDARD_SECRET),
 };
 
@@ -76,6 +81,9 @@ describe('a changed order is a changed delivery with its changes', () => {
     ['woocommerce', 'edited', 'order.updated', [cheaper, fewer]],
     // WooCommerce does not change items and total when it refunds.
     ['woocommerce', 'refunded', 'order.updated', []],
+    ['salla', 'edited', 'order.products.updated', [{ pointer: '/total', from: '300', to: '180' }, fewer]],
+    ['salla', 'status-updated', 'order.status.updated', [{ pointer: '/payment_state', from: 'unpaid', to: 'paid' }]],
+    ['zid', 'edited', 'order.status.update', [cheaper, fewer]],
   ] as const)('%s, %s', async (preset, name, topic, changes) => {
     const source = await openSource(preset);
     await take(source, 'order', preset === 'shopify' ? 'orders/create' : 'order.created');
@@ -104,6 +112,62 @@ test.each([
     expect(await take({}, 'order.updated')).toMatchObject({ status: 'duplicate', changes: [] });
   },
 );
+
+describe('the whole life of an order', () => {
+  /** What a reply and the receipt behind it say. */
+  async function deliverAs(source: Source, document: object) {
+    const body = Buffer.from(JSON.stringify(document));
+    const reply = await deliver(api, source, body, HEADERS[source.preset]?.(body, '') ?? {});
+    if (reply.status !== 202) return reply.body.outcome;
+    const { status, changes = [] } = (await api.final(account, reply.body.receipt_id)).body;
+    return [status, ...changes.map(({ pointer, to }: { pointer: string; to: unknown }) => `${pointer} ${to}`)];
+  }
+  const state = async () => {
+    const order = await readOrder();
+    return [order?.review_state, order?.payment_state];
+  };
+
+  test('of Salla: unpaid, paid, in work, cancelled, wanted again, delivered', async () => {
+    const source = await openSource('salla');
+    const { data } = JSON.parse(readDeliveryFixture('salla/order').toString());
+    const happens = (minute: number, event: string, slug: string) => {
+      const order = { ...data, payment_method: 'mada', status: { slug } };
+      const created_at = `Sun Nov 01 2026 12:${minute}:00 GMT+0300`;
+      const isActivity = event === 'order.status.updated';
+      return deliverAs(source, { event, created_at, data: isActivity ? { id: minute, status: '', order } : order });
+    };
+    expect(await happens(15, 'order.created', 'payment_pending')).toEqual(['written']);
+    expect(await state()).toEqual(['needs_review', 'unpaid']);
+    expect(await happens(16, 'order.payment.updated', 'under_review')).toEqual(['duplicate', '/payment_state paid']);
+    expect(await happens(17, 'order.status.updated', 'in_progress')).toEqual(['duplicate', '/payment_state paid']);
+    expect(await happens(18, 'order.status.updated', 'canceled')).toBe('cancelled');
+    expect((await state())[0]).toBe('cancelled');
+    expect(await happens(17, 'order.updated', 'in_progress')).toEqual(['duplicate', '/payment_state paid']);
+    expect((await state())[0]).toBe('cancelled');
+    expect(await happens(19, 'order.status.updated', 'in_progress')).toEqual([
+      'duplicate',
+      '/cancelled false',
+      '/payment_state paid',
+    ]);
+    expect((await state())[0]).toBe('needs_review');
+    expect(await happens(20, 'order.status.updated', 'delivered')).toEqual(['duplicate', '/payment_state paid']);
+    expect(await happens(21, 'order.deleted', 'delivered')).toBe('cancelled');
+    expect(await happens(22, 'shipment.created', 'delivered')).toBe('ignored');
+  });
+
+  test('of Zid: in cash, prepared, expired, and one that is delivered before it was ever sent', async () => {
+    const source = await openSource('zid');
+    const order = JSON.parse(readDeliveryFixture('zid/order').toString());
+    const happens = (minute: number, code: string, more: object = {}) =>
+      deliverAs(source, { ...order, order_status: { code }, updated_at: `2026-11-01 09:${minute}:00`, ...more });
+    expect(await happens(15, 'new')).toEqual(['written']);
+    expect(await state()).toEqual(['needs_review', 'cash_on_delivery']);
+    expect(await happens(16, 'preparing')).toEqual(['duplicate']);
+    expect(await happens(17, 'expired')).toBe('cancelled');
+    expect((await state())[0]).toBe('cancelled');
+    expect(await happens(18, 'delivered', { id: 2 })).toBe('finished');
+  });
+});
 
 test.each([
   ['woocommerce', 'order.created', 'order.updated', { status: 'processing' }, { status: 'completed' }],
@@ -176,6 +240,8 @@ describe('topics', () => {
     ['shopify', 'orders/create', 'orders/cancelled'],
     ['shopify', 'orders/create', 'orders/updated'],
     ['woocommerce', 'order.created', 'order.updated'],
+    ['salla', 'order.created', 'order.cancelled'],
+    ['zid', 'order.create', 'order.status.update'],
   ] as const;
 
   test.each(CANCELLATIONS)('%s: an order of %s is cancelled by %s', async (preset, created, cancelled) => {
@@ -203,6 +269,17 @@ describe('topics', () => {
       changes: [],
       order_state: 'needs_review',
     });
+  });
+
+  test.each([
+    ['salla', 'with another secret', (body: Buffer) => sallaHeaders(body, 'another secret')],
+    ['salla', 'by its strategy Token', () => ({ Authorization: SOURCE_SECRET })],
+    ['zid', 'with another password', () => zidHeaders('another secret')],
+    ['zid', 'with the password as a token', () => ({ Authorization: `Bearer ${SOURCE_SECRET}` })],
+  ] as const)('a delivery to a source of %s %s is rejected', async (preset, _, headersOf) => {
+    const body = readDeliveryFixture(`${preset}/order`);
+    const reply = await deliver(api, await openSource(preset), body, headersOf(body));
+    expect(reply.status).toBe(401);
   });
 
   test('the ping of WooCommerce, unsigned and form-encoded, gets 200', async () => {

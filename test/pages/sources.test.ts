@@ -141,6 +141,24 @@ describeWith('chromium')('in a browser', () => {
     expect(await deliver(api, url, body, headers)).toMatchObject({ status: 202 });
   });
 
+  test.each([
+    ['en-AE', 'Salla', 'What each status of Salla means here', 'under_review + bank', 'Not paid'],
+    ['ar-AE', 'زد', 'ما تعنيه هنا كل حالة في زد', 'refunded, reversed, chargeback', 'مسترد'],
+  ])('in %s, %s is connected, and shows what its statuses mean', async (locale, platform, title, says, payment) => {
+    const { person, path } = await holder();
+    const options = { locale, viewport: { width: 390, height: 800 } };
+    const page = await openPageAs(portal, person, `${path}&show=new`, options);
+    await page.getByRole('radio', { name: platform }).check();
+    await page.getByLabel(/^(Name|الاسم)$/).fill('My shop');
+    await page.keyboard.press('Enter');
+    await page.locator('code.secret').waitFor();
+    await page.locator('summary', { hasText: title }).click();
+    const row = page.locator('tr', { hasText: says });
+    await row.getByText(payment).waitFor();
+    await expectAccessible(page);
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
   test('another platform is connected with its own signature; the secret that was created signs', async () => {
     const { person, path } = await holder();
     const page = await openPageAs(portal, person, `${path}&show=new`, { viewport: { width: 390, height: 800 } });
