@@ -12,10 +12,10 @@ function tableOf(preset: 'shopify' | 'woocommerce' | 'salla' | 'zid'): string {
     states.map((state) => (state === '*' ? other : `\`${state}\``)).join(', '),
     kinds[kind],
     payment_state !== null
-      ? REVIEW.payment[payment_state as 'paid'].toLowerCase()
-      : kind === 'order' || kind === 'finished'
-        ? unknown.toLowerCase()
-        : '',
+      ? REVIEW.choice.payment_state[payment_state as 'paid'].toLowerCase()
+      : kind === 'cancellation' || kind === 'ignored'
+        ? ''
+        : unknown.toLowerCase(),
   ]);
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`.replaceAll(/ {2,}/g, ' ');
   return [line([says, here, payment]), line(['---', '---', '---']), ...rows.map(line)].join('\n');

@@ -193,4 +193,10 @@ test('the life of a platform follows the settings and the mapping that a source 
   };
   expect(readLife('zid', own)).toContainEqual({ says: ['denied'], kind: 'cancellation', payment_state: null });
   expect(readLife('custom', PRESETS.custom)).toEqual([]);
+  const waiting = { settings: { ...settings, waitUntilPaid: true }, mapping };
+  expect(readLife('zid', waiting)[0]).toEqual({
+    says: ['new + pending', 'failed + pending'],
+    kind: 'unpaid',
+    payment_state: 'unpaid',
+  });
 });

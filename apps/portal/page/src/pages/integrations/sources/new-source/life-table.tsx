@@ -27,8 +27,9 @@ export function LifeTable({ source }: { source: Source }): ReactNode {
           {
             header: t('life.payment'),
             cell: ({ kind, payment_state }) => {
-              if (payment_state !== null) return t(`payment.${payment_state}` as 'payment.paid', { ns: 'review' });
-              return kind === 'order' || kind === 'finished' ? t('life.unknown') : '';
+              if (payment_state !== null)
+                return t(`choice.payment_state.${payment_state}` as 'choice.payment_state.paid', { ns: 'review' });
+              return kind === 'cancellation' || kind === 'ignored' ? '' : t('life.unknown');
             },
           },
         ]}
