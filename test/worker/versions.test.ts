@@ -143,6 +143,14 @@ test('an order that its platform finished before anybody reviewed it says so', a
   });
 });
 
+test('an order is wanted again, and finished, by deliveries that say nothing else after an accepted change', async () => {
+  await send(0, 'pending');
+  await send(5, 'processing');
+  await send(10, 'cancelled');
+  expect(await send(15, 'processing')).toMatchObject({ changes: [{ pointer: '/cancelled', from: true, to: false }] });
+  expect(await send(20, 'completed')).toMatchObject({ changes: [{ pointer: '/finished', from: false, to: true }] });
+});
+
 test('an order that was cancelled and then refunded stays cancelled', async () => {
   await send(0, 'processing');
   await send(5, 'cancelled');

@@ -37,11 +37,11 @@ const STORE = {
 with input as (
   select i.account_id, i.order_id, i.receipt_id, i.received_at, r.modified_at, coalesce(r.modified_at, i.received_at) as version_at,
          i.changes::jsonb as changes, i.is_outdated, i.accepted_by
-  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::boolean[], $8::text[])
-    as i(account_id, order_id, receipt_id, changes, compared_with, received_at, is_outdated, accepted_by)
+  from unnest($1::int[], $2::bigint[], $3::uuid[], $4::text[], $5::uuid[], $6::timestamptz[], $7::boolean[], $8::text[], $9::boolean[])
+    as i(account_id, order_id, receipt_id, changes, compared_with, received_at, is_outdated, accepted_by, has_other_content)
   cross join lateral (select modified_at from receipts where receipt_id = i.receipt_id and account_id = i.account_id offset 0) as r
   left join lateral (${lastAccepted('i')}) as accepted on true
-  where i.changes is null or accepted.receipt_id is not distinct from i.compared_with
+  where not i.has_other_content or accepted.receipt_id is not distinct from i.compared_with
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
          bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]' and not i.changes @> '[{"pointer": "/cancelled"}]')
@@ -99,6 +99,8 @@ export interface StoredChanges extends DuplicateOrder {
   isOutdated: boolean;
   /** The source that sent it, if nothing of it waits for a decision; else null. */
   acceptedBy: string | null;
+  /** Whether its content differs, and not only what it means, such as that the order is wanted again. */
+  hasOtherContent: boolean;
   /** The accepted changed delivery that it was compared with. */
   acceptedId: string | null;
 }
@@ -118,6 +120,7 @@ export async function storeChanges(connection: Connection, duplicates: readonly 
     duplicates.map(({ receivedAt }) => receivedAt),
     duplicates.map(({ isOutdated }) => isOutdated),
     duplicates.map(({ acceptedBy }) => acceptedBy),
+    duplicates.map(({ hasOtherContent }) => hasOtherContent),
   ]);
   if (stored.length < duplicates.length) throw new OutdatedComparison();
 }

@@ -170,6 +170,7 @@ async function moveChanged(
       differences: all.length > 0 ? all : null,
       isOutdated,
       acceptedBy: all.length === 1 ? source : null,
+      hasOtherContent: !isErased && differences.length > 0,
       acceptedId,
     });
   }
