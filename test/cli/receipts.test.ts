@@ -41,6 +41,7 @@ describe('list', () => {
       'warnings',
       'error',
       'duplicate_of',
+      'outdated',
       'order_state',
       'source',
       'changes',

@@ -25,14 +25,8 @@ const ATTRIBUTES = {
 const PICKUP = {
   attributes: ['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'],
   values: [
-    'pickup',
-    'pick up',
-    'pick-up',
-    'store pickup',
-    'local pickup',
-    'self pickup',
-    'click and collect',
-    'استلام',
+    ...['pickup', 'pick up', 'pick-up', 'store pickup', 'pickup in store', 'in-store pickup', 'local pickup'],
+    ...['self pickup', 'click and collect', 'استلام', 'استلام من المتجر'],
   ],
 };
 const meta = (...keys: string[]): FoundValue => ({ find: '/meta_data', where: { '/key': keys }, value: '/value' });
@@ -79,8 +73,9 @@ const SHOPIFY: OrderMapping = {
     separator: ', ',
   },
   delivery_method: [
-    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': ['pickup', 'pick-up', 'local pickup'] } },
-    { constant: 'pickup', if: { '/shipping_lines/0/code': ['pickup', 'Pickup', 'Pickup in store', 'local pickup'] } },
+    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': PICKUP.values } },
+    { constant: 'pickup', if: { '/shipping_lines/0/title': PICKUP.values } },
+    { constant: 'pickup', if: { '/shipping_lines/0/code': PICKUP.values } },
     {
       find: '/note_attributes',
       where: { '/name': PICKUP.attributes, '/value': PICKUP.values },
