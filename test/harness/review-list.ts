@@ -39,6 +39,7 @@ export const NO_FILTER = {
   emirate: null,
   severity: null,
   source: null,
+  mark: null,
   writtenAfter: null,
   writtenBefore: null,
 };

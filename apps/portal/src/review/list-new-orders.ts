@@ -27,10 +27,10 @@ const newOrders = (state: ReviewState): Statement => ({
   name: `list-new-orders-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
-  select * from orders where ${inState(state)} order by order_id desc limit $13::int
+  select * from orders where ${inState(state)} order by order_id desc limit $14::int
 ) as o
-where (order_id > $11::bigint or written_at > now() - interval '${LATE_SECONDS} seconds') and ${MATCHES}
-order by order_id desc limit $12::int`,
+where (order_id > $12::bigint or written_at > now() - interval '${LATE_SECONDS} seconds') and ${MATCHES}
+order by order_id desc limit $13::int`,
 });
 
 const newest = (state: ReviewState): Statement => ({

@@ -86,10 +86,10 @@ const scan = (state: ReviewState, first: AgeOrder): Statement => ({
   name: `scan-${first}-orders-${state}`,
   text: `
 select ${LISTED_COLUMNS} from (
-  select * from orders where ${inState(state)} order by order_id ${DIRECTION[first]} limit $11::int
+  select * from orders where ${inState(state)} order by order_id ${DIRECTION[first]} limit $12::int
 ) as o
 where ${MATCHES}
-order by order_id ${DIRECTION[first]} limit $12::int`,
+order by order_id ${DIRECTION[first]} limit $13::int`,
 });
 
 /** The first order after a scan. */

@@ -58,13 +58,13 @@ const top = (state: ReviewState, sort: Sort, similar: boolean): Statement => ({
   text: `
 with keyed as materialized (
   select o.order_id, ${KEYS[sort].key} as key from (
-    select * from orders where ${inState(state)} order by order_id desc limit $11::int
+    select * from orders where ${inState(state)} order by order_id desc limit $12::int
   ) as o
   where ${MATCHES}${similar ? IS_SIMILAR : ''}
 ), top as materialized (
   select order_id, key from keyed
-  where $13::bigint is null or (key, -order_id) > ($14::text::${KEYS[sort].type}, -$13::bigint)
-  order by key, order_id desc limit $12::int
+  where $14::bigint is null or (key, -order_id) > ($15::text::${KEYS[sort].type}, -$14::bigint)
+  order by key, order_id desc limit $13::int
 )
 select ${LISTED_COLUMNS}, top.key::text as key
 from top cross join lateral (${orderRow('$1::int', 'top.order_id')}) as o
@@ -119,7 +119,7 @@ const ids = (state: ReviewState, similar: boolean): Statement => ({
   name: `matching-ids-${state}${similar ? '-similar' : ''}`,
   text: `
 select o.order_id, severity = 'blocks' as blocked from (
-  select * from orders where ${inState(state)} order by order_id desc limit $11::int
+  select * from orders where ${inState(state)} order by order_id desc limit $12::int
 ) as o
 where ${MATCHES}${similar ? IS_SIMILAR : ''}
 order by o.order_id desc`,

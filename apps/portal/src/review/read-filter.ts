@@ -2,7 +2,7 @@ import { EMIRATE_CODES } from '@orders/domain/normalize/place/emirates.ts';
 import { type Channel, REVIEW_STATES, type ReviewState } from '@orders/domain/receipt-states.ts';
 import { SEVERITIES, type Severity } from '@orders/domain/severity.ts';
 import Joi from 'joi';
-import type { ReviewFilter } from './review-filter.ts';
+import { MARKS, type Mark, type ReviewFilter } from './review-filter.ts';
 
 /** Query parameters of a list of orders. */
 export interface FilterQuery {
@@ -11,6 +11,7 @@ export interface FilterQuery {
   channel?: Channel;
   emirate?: string;
   severity?: Severity;
+  mark?: Mark;
   /** The number of a source. */
   source?: number;
   /** Only likely duplicates. */
@@ -38,6 +39,7 @@ export const FILTER: Record<keyof FilterQuery, Joi.Schema> = {
   channel: Joi.valid('rest', 'webhook'),
   emirate: Joi.valid(...EMIRATE_CODES, 'none'),
   severity: Joi.valid(...SEVERITIES),
+  mark: Joi.valid(...MARKS),
   source: Joi.number()
     .integer()
     .positive()
@@ -55,6 +57,7 @@ export function toFilter(accountId: number, query: FilterQuery): ReviewFilter {
     channel: query.channel ?? null,
     emirate: query.emirate ?? null,
     severity: query.severity ?? null,
+    mark: query.mark ?? null,
     source: query.source ?? null,
     writtenAfter: query.written_after ?? null,
     writtenBefore: query.written_before ?? null,

@@ -5,6 +5,10 @@ import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
 import type { Severity } from '@orders/domain/severity.ts';
 import { queryForFacets, queryForSearchTerms } from './search-query.ts';
 
+/** What the list shows a badge for: how an order is paid, a pickup, a test. */
+export const MARKS = ['paid', 'unpaid', 'cash_on_delivery', 'refunded', 'pickup', 'test'] as const;
+export type Mark = (typeof MARKS)[number];
+
 /** Filter of an account's list of orders; null matches all. */
 export interface ReviewFilter {
   accountId: number;
@@ -15,6 +19,7 @@ export interface ReviewFilter {
   /** A code of ISO 3166-2, or `none` for orders without one. */
   emirate: string | null;
   severity: Severity | null;
+  mark: Mark | null;
   /** The number of the source that sent the order. */
   source: number | null;
   /** When the order was written: from `writtenAfter`, inclusive, to `writtenBefore`, exclusive. */
@@ -36,6 +41,8 @@ export const WRITTEN = `
 export const MATCHES = `${WRITTEN}
   and ($6::text is null or channel = $6::text) and ($7::text is null or coalesce(emirate_code, 'none') = $7::text)
   and ($8::text is null or severity = $8::text) and ($9::int is null or source_number = $9::int)
+  and ($11::text is null or case $11::text when 'test' then is_test when 'pickup' then delivery_method = 'pickup'
+                            else payment_state = $11::text end)
   and ($10::tsquery is null or ${SEARCH_TERMS} @@ $10::tsquery)`;
 
 export interface PreparedFilter {
@@ -57,8 +64,8 @@ export async function prepareFilter(database: Database, filter: ReviewFilter): P
   return { filter, searchQuery, indexQuery: state === 'needs_review' ? indexQuery : null };
 }
 
-/** The parameters $1 to $10 of `inState` and `MATCHES`. */
+/** The parameters $1 to $11 of `inState` and `MATCHES`. */
 export function parametersOf({ filter, searchQuery }: PreparedFilter, below: number, floor: number): unknown[] {
-  const { accountId, writtenAfter, writtenBefore, channel, emirate, severity, source } = filter;
-  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, severity, source, searchQuery];
+  const { accountId, writtenAfter, writtenBefore, channel, emirate, severity, source, mark } = filter;
+  return [accountId, below, floor, writtenAfter, writtenBefore, channel, emirate, severity, source, searchQuery, mark];
 }

@@ -8,6 +8,8 @@ export interface Facets {
   emirate: string | null;
   severity: Severity | null;
   source: number | null;
+  /** One of `MARKS`. */
+  mark: string | null;
 }
 
 /** A phone number, possibly in groups. */
@@ -36,14 +38,15 @@ export function queryForSearchTerms(accountId: number, folded: string): string |
 }
 
 /** The `tsquery` for the other conditions, or null when there are none. */
-export function queryForFacets(accountId: number, { channel, emirate, severity, source }: Facets): string | null {
-  const ofSource = source === null ? [] : [lexeme(`${accountId}=${source}`)];
-  if (channel === null && emirate === null && severity === null) return ofSource[0] ?? null;
+export function queryForFacets(accountId: number, facets: Facets): string | null {
+  const { channel, emirate, severity, source, mark } = facets;
+  const own = [source, mark].flatMap((value) => (value === null ? [] : [lexeme(`${accountId}=${value}`)]));
+  if (channel === null && emirate === null && severity === null) return own.length === 0 ? null : all(own);
   const channels = channel === null ? ['rest', 'webhook'] : [channel];
   const emirates = emirate === null ? [...EMIRATE_CODES, 'none'] : [emirate];
   const severities = severity === null ? SEVERITIES : [severity];
   const words = channels.flatMap((name) => emirates.flatMap((code) => severities.map((it) => `${name},${code},${it}`)));
-  return all([...ofSource, either(words.map((word) => lexeme(`${accountId}=${word}`)))]);
+  return all([...own, either(words.map((word) => lexeme(`${accountId}=${word}`)))]);
 }
 
 function queriesIn(accountId: number, text: string): string[] {

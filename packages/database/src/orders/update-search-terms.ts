@@ -5,7 +5,7 @@ export const SLACK_MS = 60_000;
 
 /** SQL: the search terms of an order. */
 export const SEARCH_TERMS = `order_words(account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id, address, area, items,
-  channel, emirate_code, severity, source_number)`;
+  channel, emirate_code, severity, source_number, payment_state, delivery_method, is_test)`;
 
 /** Must be called in the transaction that changes the orders, so that search terms are never older than their order. */
 export async function updateSearchTerms(

@@ -48,7 +48,8 @@ begin
   where account_id = for_account and order_id = of_order;
   update order_words w
   set words = order_words(o.account_id, o.source_order_id, o.order_number, o.customer_name, o.customer_phone, o.customer_email, o.customer_id,
-                          o.address, o.area, o.items, o.channel, o.emirate_code, o.severity, o.source_number)
+                          o.address, o.area, o.items, o.channel, o.emirate_code, o.severity, o.source_number,
+                          o.payment_state, o.delivery_method, o.is_test)
   from orders o
   where w.account_id = for_account and w.order_id = of_order and o.account_id = for_account and o.order_id = of_order;
   insert into audit_events (account_id, at, actor, action, subject, details)

@@ -33,7 +33,8 @@ return case when length(id) > 30 or not id ~ '[-_/#@:]' then id
 -- Long texts are cut, as no word may have more than 2046 bytes.
 create function order_words(
   account_id integer, source_order_id text, order_number text, customer_name text, customer_phone text, customer_email text,
-  customer_id text, address text, area text, items jsonb, channel text, emirate_code text, severity text, source_number integer
+  customer_id text, address text, area text, items jsonb, channel text, emirate_code text, severity text, source_number integer,
+  payment_state text, delivery_method text, is_test boolean
 ) returns tsvector language plpgsql immutable parallel safe as $$
 declare
   words text := fold_letters(concat_ws(' ', customer_name, customer_email, left(address, 300), area,
@@ -52,6 +53,9 @@ begin
   return array_to_tsvector(string_to_array(
     concat(account_id, '=', channel, ',', coalesce(emirate_code, 'none'), ',', severity,
       ' ' || account_id || '=' || source_number,
+      ' ' || account_id || '=' || payment_state,
+      case when delivery_method = 'pickup' then ' ' || account_id || '=pickup' end,
+      case when is_test then ' ' || account_id || '=test' end,
       ' ' || account_id || '~' || reverse(translate(split_part(customer_phone, ' ext', 1), '+ -()./', '')))
     || replace(without_articles(words), ' ', ' ' || account_id || ':'),
     ' '));

@@ -121,6 +121,7 @@ async function timePages(url: string, accountId: number): Promise<Record<'list' 
     channel: null,
     emirate: null,
     severity: null,
+    mark: null,
     source: null,
   } as const;
   const list = (searchTerms: string | null) =>

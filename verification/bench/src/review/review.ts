@@ -111,6 +111,7 @@ const NOTHING: Omit<ReviewFilter, 'accountId'> = {
   channel: null,
   emirate: null,
   severity: null,
+  mark: null,
   source: null,
   writtenAfter: null,
   writtenBefore: null,

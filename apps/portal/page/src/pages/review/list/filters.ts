@@ -6,6 +6,7 @@ export const EMIRATE_CODES = ['AE-AZ', 'AE-AJ', 'AE-DU', 'AE-FU', 'AE-RK', 'AE-S
 /** The values of each filter; none of them is chosen with an empty string. */
 export const FILTER_VALUES = {
   severity: ['blocks', 'check', 'corrected', 'none'],
+  mark: ['paid', 'unpaid', 'cash_on_delivery', 'refunded', 'pickup', 'test'],
   similar: ['yes'],
   emirate: [...EMIRATE_CODES, 'none'],
   age: ['hour', 'today', 'yesterday', 'week', 'over-1h', 'over-4h', 'over-1d'],
@@ -22,6 +23,7 @@ export const SORTS = ['', 'oldest', 'total', 'emirate', 'severity'] as const;
 /** The texts of a filter's values; those of sources are their names. */
 export const VALUE_TEXTS: Record<Exclude<FilterName, 'source'>, string> = {
   severity: 'filter.severities',
+  mark: 'filter.marks',
   similar: 'filter.similars',
   emirate: 'emirate',
   age: 'filter.ages',
@@ -38,7 +40,7 @@ export interface Filters extends Record<FilterName, string> {
   sort: string;
 }
 
-export const NO_FILTERS = { q: '', severity: '', similar: '', emirate: '', age: '', channel: '', source: '' };
+export const NO_FILTERS = { q: '', severity: '', mark: '', similar: '', emirate: '', age: '', channel: '', source: '' };
 
 /** Reads the filters from the URL's query; unknown values are ignored. */
 export function readFilters(search: string): Filters {
@@ -48,6 +50,7 @@ export function readFilters(search: string): Filters {
     state: STATES.find((state) => state === params.get('state')) ?? 'needs_review',
     q: params.get('q') ?? '',
     severity: oneOf('severity', FILTER_VALUES.severity),
+    mark: oneOf('mark', FILTER_VALUES.mark),
     similar: oneOf('similar', FILTER_VALUES.similar),
     emirate: oneOf('emirate', FILTER_VALUES.emirate),
     age: oneOf('age', FILTER_VALUES.age),
