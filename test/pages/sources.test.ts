@@ -356,7 +356,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByText('1 member is not read').waitFor();
     await page.locator('.order-head').getByText('A test of the platform. It is never dispatched.').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: '"wrap_colour": "red"' }).click();
+    await page.getByRole('link', { name: '"wrap_colour": "red"' }).click();
     await page.getByRole('button', { name: 'Add to the details' }).click();
     await page.getByText('In the details').waitFor();
     expect(await knex('orders').where({ order_id }).first()).toMatchObject({ details: 'wrap colour: red' });

@@ -123,12 +123,12 @@ function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undef
   const { resent, note_count, similar, payment_state, delivery_method, is_test } = order;
   return (
     <>
-      <Severity order={order} />
       {is_test && (
         <Mark text={t('list.testAbout')} kind="warn">
           <span aria-hidden="true">{t('list.test')}</span>
         </Mark>
       )}
+      <Severity order={order} />
       {payment_state !== null && payment_state !== 'paid' && (
         <Mark
           text={t(`choice.payment_state.${payment_state}`)}

@@ -63,16 +63,21 @@ export function RawPayload(props: { text: string; detail: OrderDetail; editing: 
             pointer === null ? (
               part
             ) : delivery ? (
-              <button
+              // Not a button, which would not wrap with the text.
+              <a
                 // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other identity and are always replaced together.
                 key={index}
-                type="button"
+                id={rawIdOf(pointer)}
+                href={`#${encodeURIComponent(rawIdOf(pointer))}`}
                 className="raw-unread"
-                aria-pressed={chosen === pointer}
-                onClick={() => choose(pointer)}
+                aria-current={chosen === pointer}
+                onClick={(event) => {
+                  event.preventDefault();
+                  choose(pointer);
+                }}
               >
                 {part}
-              </button>
+              </a>
             ) : (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above.
               <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />
