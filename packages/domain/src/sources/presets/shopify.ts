@@ -1,0 +1,103 @@
+import type { FoundValue, OrderMapping } from '../mapping.ts';
+import type { PresetDefinition } from '../settings.ts';
+import { emirateIn, nameIn } from './addresses.ts';
+
+/** What shops ask for in the cart, by the names of common apps: a date, a time, and whether it is picked up. */
+const attribute = (...names: string[]): FoundValue => ({
+  find: '/note_attributes',
+  where: { '/name': names },
+  value: '/value',
+});
+/** The names of the cart's attributes that the fields below read. */
+const ATTRIBUTES = {
+  date: ['Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'],
+  time: ['Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'],
+};
+const PICKUP = {
+  attributes: ['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'],
+  values: [
+    ...['pickup', 'pick up', 'pick-up', 'store pickup', 'pickup in store', 'in-store pickup', 'local pickup'],
+    ...['self pickup', 'click and collect', 'استلام', 'استلام من المتجر'],
+  ],
+};
+
+/** An order of Shopify's Admin REST API, as its webhooks send it. */
+const MAPPING: OrderMapping = {
+  source_order_id: '/id',
+  order_number: ['/name', '/order_number'],
+  customer: {
+    name: ['/shipping_address/name', nameIn('/shipping_address'), nameIn('/customer'), '/billing_address/name'],
+    phone: ['/shipping_address/phone', '/phone', '/customer/phone', '/billing_address/phone'],
+    email: ['/email', '/contact_email', '/customer/email'],
+    id: '/customer/id',
+  },
+  address: ['/shipping_address', '/billing_address'].map((address) => ({
+    join: [`${address}/company`, `${address}/address1`, `${address}/address2`],
+    separator: ', ',
+  })),
+  emirate: ['/shipping_address', '/billing_address'].map((address) => emirateIn(address, 'province', 'country')),
+  area: ['/shipping_address/city', '/billing_address/city'],
+  items: {
+    list: '/line_items',
+    name: ['/name', { join: ['/title', '/variant_title'], separator: ' - ' }],
+    quantity: ['/current_quantity', '/quantity'],
+    sku: '/sku',
+    omit_if_zero: '/current_quantity',
+    // Tips, and gift cards, which are sent by e-mail.
+    except: { '/name': ['Tip'], '/title': ['Tip'], '/gift_card': [true] },
+  },
+  total: ['/current_total_price', '/total_price'],
+  currency: '/currency',
+  payment_state: [
+    {
+      constant: 'cash_on_delivery',
+      if: {
+        '/financial_status': ['pending'],
+        '/payment_gateway_names/0': ['Cash on Delivery (COD)', 'Cash on Delivery', 'cash_on_delivery', 'COD'],
+      },
+    },
+    '/financial_status',
+  ],
+  delivery_time: {
+    join: [attribute(...ATTRIBUTES.date), attribute(...ATTRIBUTES.time)],
+    separator: ', ',
+  },
+  delivery_method: [
+    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': PICKUP.values } },
+    { constant: 'pickup', if: { '/shipping_lines/0/title': PICKUP.values } },
+    { constant: 'pickup', if: { '/shipping_lines/0/code': PICKUP.values } },
+    {
+      find: '/note_attributes',
+      where: { '/name': PICKUP.attributes, '/value': PICKUP.values },
+      value: '/value',
+    },
+  ],
+  delivery_instructions: '/note',
+  details: [
+    {
+      each: '/note_attributes',
+      label: '/name',
+      value: '/value',
+      except: { '/name': Object.values(ATTRIBUTES).flat() },
+    },
+    { label: 'Shipping', value: '/shipping_lines/0/title' },
+    { label: 'Payment', value: '/payment_gateway_names/0' },
+    { label: 'Coupon', value: '/discount_codes/0/code' },
+  ],
+};
+
+/** https://shopify.dev/docs/apps/build/webhooks */
+export const SHOPIFY: PresetDefinition = {
+  settings: {
+    signature: { scheme: 'hmac', header: 'x-shopify-hmac-sha256', algorithm: 'sha256', encoding: 'base64' },
+    deliveryId: { header: 'x-shopify-webhook-id' },
+    topic: { header: 'x-shopify-topic' },
+    topics: { order: ['orders/create', 'orders/updated'], cancellation: ['orders/cancelled'] },
+    // Not for orders/create: the order of a test notification is cancelled, and should appear on the list.
+    cancelledIf: { pointer: '/cancelled_at', topics: ['orders/updated', 'orders/cancelled'] },
+    finishedIf: { pointer: '/fulfillment_status', values: ['fulfilled'] },
+    testIf: { pointer: '/test', values: [true] },
+    modifiedAt: { pointer: '/updated_at' },
+  },
+  mapping: MAPPING,
+};

@@ -1,0 +1,87 @@
+import type { FoundValue, OrderMapping } from '../mapping.ts';
+import type { PresetDefinition } from '../settings.ts';
+import { emirateIn, nameIn } from './addresses.ts';
+
+/** What plugins add, by its key. */
+const meta = (...keys: string[]): FoundValue => ({ find: '/meta_data', where: { '/key': keys }, value: '/value' });
+
+/** An order of WooCommerce's REST API, versions 1 to 3, as its webhooks send it. */
+const MAPPING: OrderMapping = {
+  source_order_id: '/id',
+  order_number: '/number',
+  customer: {
+    name: [nameIn('/shipping'), nameIn('/billing')],
+    phone: ['/shipping/phone', '/billing/phone'],
+    email: '/billing/email',
+    id: '/customer_id',
+  },
+  address: ['/shipping', '/billing'].map((address) => ({
+    join: [`${address}/company`, `${address}/address_1`, `${address}/address_2`],
+    separator: ', ',
+  })),
+  emirate: ['/shipping', '/billing'].map((address) => emirateIn(address, 'state', 'country')),
+  area: ['/shipping/city', '/billing/city'],
+  items: { list: '/line_items', name: '/name', quantity: '/quantity', sku: '/sku' },
+  total: '/total',
+  currency: '/currency',
+  payment_state: [
+    { constant: 'refunded', if: { '/status': ['refunded'] } },
+    { constant: 'cash_on_delivery', if: { '/payment_method': ['cod'] } },
+    { constant: 'unpaid', if: { '/status': ['pending', 'failed', 'on-hold'] } },
+    { constant: 'paid', if: { '/status': ['processing', 'completed'] } },
+  ],
+  delivery_time: {
+    join: [
+      meta(
+        '_delivery_date',
+        'delivery_date',
+        'Delivery Date',
+        'jckwds_date',
+        '_orddd_timestamp_date',
+        'pickup_date',
+        'Pickup Date',
+      ),
+      meta(
+        '_delivery_time',
+        'delivery_time',
+        'Delivery Time',
+        'jckwds_timeslot',
+        'Time Slot',
+        '_orddd_time_slot',
+        'pickup_time',
+        'Pickup Time',
+      ),
+    ],
+    separator: ', ',
+  },
+  delivery_method: [
+    {
+      constant: 'pickup',
+      if: { '/shipping_lines/0/method_id': ['local_pickup', 'pickup_location', 'local_pickup_plus'] },
+    },
+  ],
+  delivery_instructions: '/customer_note',
+  details: [
+    { label: 'Shipping', value: '/shipping_lines/0/method_title' },
+    { label: 'Payment', value: '/payment_method_title' },
+    { label: 'Coupon', value: '/coupon_lines/0/code' },
+    { label: 'Fee', value: '/fee_lines/0/name' },
+    { label: 'Gift message', value: meta('gift_message', '_gift_message', 'Gift Message', '_wc_gift_message') },
+  ],
+};
+
+/** https://woocommerce.com/document/webhooks */
+export const WOOCOMMERCE: PresetDefinition = {
+  settings: {
+    signature: { scheme: 'hmac', header: 'x-wc-webhook-signature', algorithm: 'sha256', encoding: 'base64' },
+    // No delivery id: WooCommerce gives all deliveries of a webhook in one second the same one (`WC_Webhook::get_new_delivery_id`).
+    topic: { header: 'x-wc-webhook-topic' },
+    topics: { order: ['order.created', 'order.updated'], cancellation: [] },
+    // Carts of its checkout, and orders that somebody enters or deleted.
+    ignoredIf: { pointer: '/status', values: ['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'] },
+    finishedIf: { pointer: '/status', values: ['completed', 'refunded'] },
+    cancelledIf: { pointer: '/status', values: ['cancelled'] },
+    modifiedAt: { pointer: ['/date_modified_gmt', '/date_modified'] },
+  },
+  mapping: MAPPING,
+};
