@@ -52,6 +52,8 @@ const ORDERS: Record<string, Record<string, string>> = {
     'BULK-2': 'rest',
     'FILE-1': 'rest',
     'FILE-2': 'rest',
+    'ROW-1': 'rest',
+    'ROW-2': 'rest',
     'TILL-1': 'rest',
     'TILL-2': 'rest',
   },

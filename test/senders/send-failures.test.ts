@@ -13,7 +13,8 @@ const files = useDirectory();
 /** One order a line, from pairs of an id and a customer name. */
 const named = (...orders: [id: string, name: string][]) =>
   orders.map(([id, name]) => `${JSON.stringify({ source_order_id: id, customer: { name } })}\n`).join('');
-const LEFT = 'Some orders differ from what the service has, or have the id of another one.\n';
+const LEFT =
+  'Some orders differ from what the service has, have the id of another one, or have rows that contradict each other.\n';
 
 test('the file of failures has exactly the failed orders as they were sent, and is corrected and sent in turn', async () => {
   const sender = await service.newSender();

@@ -7,11 +7,11 @@ import { Failure, UsageError } from '../errors.ts';
 import { readJsonFile, readMappingOf } from '../read-json-file.ts';
 import { dryRun, renderDryRun } from '../send/dry-run.ts';
 import { createFailedOrders, failedPathOf, requireFailedFile, roundOf } from '../send/failed-orders.ts';
-import type { CsvOptions } from '../send/read-csv.ts';
-import { FORMATS, type Format, formatOf, openInput } from '../send/read-input.ts';
+import type { CsvFormat } from '../send/read-csv.ts';
+import { FORMATS, type Format, formatOf, type Input, openInput } from '../send/read-input.ts';
+import type { TableOptions } from '../send/read-table.ts';
 import { incompleteReason, printResult, renderReport } from '../send/report.ts';
 import { runSend } from '../send/run-send.ts';
-import type { SourceOrder } from '../send/source-order.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
 import { count } from '../table.ts';
 
@@ -19,9 +19,17 @@ const HELP = `\
 Formats, by file extension or --format:
   ndjson  one order per line (.ndjson, .jsonl)
   json    an array of orders, or one (.json)
-  csv     one order per row (.csv, .tsv), in UTF-8; save a spreadsheet as "CSV UTF-8". A heading is a field
-          (source_order_id, total) or the path to one (customer.phone, items.0.name, items.0.quantity); with --map it
-          may be any. An empty cell is absent. All cells are text, except quantities.
+  csv     a row for each order or each item (.csv, .tsv), in UTF-8; save a spreadsheet as "CSV UTF-8". A heading is a
+          field (source_order_id, total) or the path to one (customer.phone, items.0.name, items.0.quantity); with
+          --map it may be any. An empty cell is absent. All cells are text, except quantities.
+
+Rows with one id that follow each other are one order of at most 1,000 rows, if the table has items: each field has its
+value from the first row that has one, and the items are those of all rows. Cells of an order that contradict each other
+are reported, and the first counts. A row with the id of an order further up is not sent: sort the table by the id.
+
+The exports of orders of Shopify, and for WooCommerce of Advanced Order Export and Customer/Order/Coupon Export (one row
+per item), are recognized by their headings and need no --map. Their orders that are cancelled, fulfilled, completed or
+refunded, and drafts, are left out and counted.
 
 --map takes a file that says where each field comes from. Of a table, /Mobile is the column with the heading Mobile:
   { "source_order_id": "/Order no.", "customer": { "phone": "/Mobile" }, "items": [{ "name": "/Item 1" }] }
@@ -35,7 +43,7 @@ At the end it waits for the outcome of each order, and reports; with --no-wait i
 rejected. If outcomes were still open at the end, run the same command again to ask for them.
 
 FILE.failed.ndjson then has the orders that were rejected, are dead, differ from the service's order with their id
-(unknown with --no-wait), or have the id of an earlier order, as they were sent. Correct them there, and send that file,
+(unknown with --no-wait), have the id of an earlier order, or have rows that contradict each other, as they were sent. Correct them there, and send that file,
 without --map: a dead order gets a new receipt, and the orders that fail again are in FILE.failed-2.ndjson. The next run
 of the same command replaces or removes the file. An order that differs changes nothing by itself: the account sees the
 difference, and accepts or rejects it. If it is another order, give it an id of its own.
@@ -43,7 +51,7 @@ difference, and accepts or rejects it. If it is another order, give it an id of 
 ${SENDER_ENVIRONMENT_HELP}
 
 Exit codes: 0 all orders are written, or existed before with the same content (with --no-wait: are accepted); 1 some are
-not, some have the id of an earlier order, or the command failed; 2 usage error; 130 ended by Ctrl-C; 143 ended by
+not, some have the id of an earlier order or rows that contradict each other, or the command failed; 2 usage error; 130 ended by Ctrl-C; 143 ended by
 SIGTERM.`;
 
 interface Options {
@@ -120,9 +128,9 @@ async function sendFile(context: Context, file: string, options: Options): Promi
   if (round > 0 && map !== undefined)
     throw new UsageError('A file of failures has the orders as they were sent: leave out --map.');
   const format = formatOf(file, options.format);
-  const csv = await csvOptions(file, options);
-  const input = await openInput(file, format, csv, stdin ?? Readable.from([]));
-  if (options.dryRun) return sendNothing(input.orders(), { ...options, mapping: csv.mapping }, context);
+  const table = await tableOptions(file, options);
+  const input = await openInput(file, format, table, stdin ?? Readable.from([]));
+  if (options.dryRun) return sendNothing(input, { ...options, mapping: table.mapping }, context);
   const config = await readSenderConfig(env, options.url, localDirectory);
   if (webhook && !config.signingSecret)
     throw new UsageError('--webhook needs ORDERS_SIGNING_SECRET, the signing secret of the account.');
@@ -146,8 +154,8 @@ async function sendFile(context: Context, file: string, options: Options): Promi
 
 /** Checks the orders, and writes no file. */
 async function sendNothing(
-  input: AsyncIterable<SourceOrder>,
-  options: Options & Pick<CsvOptions, 'mapping'>,
+  input: Input,
+  options: Options & Pick<TableOptions, 'mapping'>,
   context: Context,
 ): Promise<undefined> {
   const orders = createFailedOrders(null);
@@ -157,16 +165,17 @@ async function sendNothing(
     const { read, rejected, repeated } = result;
     if (rejected > 0) throw new Failure(`${count(rejected)} of ${count(read)} would be rejected.`);
     if (repeated > 0) throw new Failure('Some orders have the id of another one.');
+    if (orders.counts.contradicts > 0) throw new Failure('Some orders have rows that contradict each other.');
   } finally {
     orders.close();
   }
   return undefined;
 }
 
-async function csvOptions(
+async function tableOptions(
   file: string,
   { map, delimiter, ignoreColumn = [], ignoreUnmapped = false }: Options,
-): Promise<CsvOptions> {
+): Promise<CsvFormat & TableOptions> {
   const mapping = map === undefined ? null : readMappingOf('--map', await readJsonFile(map, '--map'));
   return { mapping, delimiter, isTabs: file.endsWith('.tsv'), ignored: ignoreColumn, ignoreUnmapped };
 }

@@ -8,6 +8,8 @@ import { validateOrder, validateStrictly } from '@orders/domain/validate-order.t
 import { escapeControlsInLine } from '../sanitize.ts';
 import { count, plural } from '../table.ts';
 import type { FailedOrders } from './failed-orders.ts';
+import type { Input } from './read-input.ts';
+import { renderFacts } from './report.ts';
 import type { Rejection, SourceOrder } from './source-order.ts';
 
 /** The expected outcome of an input, without sending it. */
@@ -31,7 +33,7 @@ const TOO_LARGE: Rejection = {
 
 /** Checks the orders by the rules of the service. */
 export async function dryRun(
-  orders: AsyncIterable<SourceOrder>,
+  input: Input,
   { strict = false, mapping }: { strict?: boolean; mapping: OrderMapping | null },
   failed: FailedOrders,
 ) {
@@ -39,7 +41,7 @@ export async function dryRun(
   const emptyFields = new Set(mapping ? fieldsOf(mapping) : []);
   const findings = new Map<string, Finding>();
   let [read, repeated, corrected] = [0, 0, 0];
-  for await (const order of orders) {
+  for await (const order of input.orders()) {
     read += 1;
     if (order.firstPosition !== null) repeated += 1;
     if (emptyFields.size > 0) for (const field of fieldsOf(parse(order.text))) emptyFields.delete(field);
@@ -49,6 +51,7 @@ export async function dryRun(
     addFindings(findings, order, warnings);
   }
   return {
+    ...input.facts,
     read,
     /** Orders with the source_order_id of an earlier one, which would end as duplicate. */
     repeated,
@@ -71,6 +74,7 @@ export function renderDryRun(result: DryRun): string {
       return `  ${escapeControlsInLine(`${count(orders)} × ${code}, ${where}: ${detail}`)}`;
     });
   return [
+    ...renderFacts(result),
     `${plural(read, 'order')} read; nothing was sent`,
     `  ${plural(read - rejected - with_warnings, 'as it is', 'as they are')}, ${count(with_warnings)} with warnings, ${count(rejected)} would be rejected`,
     ...(repeated > 0 ? [`  ${count(repeated)} with the id of an order before it: would end as duplicate`] : []),

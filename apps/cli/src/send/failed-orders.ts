@@ -3,6 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UsageError } from '../errors.ts';
 import type { FollowedOrder } from './follow-up.ts';
+import type { Contradiction } from './source-order.ts';
 import { openSpool, writing } from './spool.ts';
 
 /** An order that needs attention, and why; without its content. */
@@ -12,8 +13,11 @@ export interface FailedOrder {
   line: number;
   source_order_id: string | null;
   receipt_id: string | null;
-  /** `differs`: the service has another content. `repeated`: an earlier order of the input has its id. */
-  status: 'rejected' | 'dead' | 'differs' | 'repeated';
+  /**
+   * `differs`: the service has another content. `repeated`: an earlier order of the input has its id. `contradicts`: it was sent, and its rows
+   * in the table contradict each other.
+   */
+  status: 'rejected' | 'dead' | 'differs' | 'repeated' | 'contradicts';
   code: string;
   detail: string;
   errors?: readonly { pointer: string; code: string; detail: string }[] | undefined;
@@ -21,6 +25,7 @@ export interface FailedOrder {
   changed?: readonly string[];
   /** Position of the first order of the input with the same source_order_id. */
   repeats?: number;
+  contradictions?: readonly Contradiction[];
 }
 
 const MAX_SHOWN_POINTERS = 5;
@@ -34,7 +39,7 @@ export function createFailedOrders(path: string | null) {
   // A map, as the service may send any code, such as `constructor`.
   const byCode = new Map<string, number>();
   /** `sendable`: those that the file of failures has. */
-  const counts = { failed: 0, sendable: 0, rejected: 0, dead: 0, differs: 0, repeated: 0 };
+  const counts = { failed: 0, sendable: 0, rejected: 0, dead: 0, differs: 0, repeated: 0, contradicts: 0 };
   return {
     counts: counts as Readonly<typeof counts>,
     byCode: byCode as ReadonlyMap<string, number>,
@@ -61,6 +66,7 @@ export function createFailedOrders(path: string | null) {
 
 function failureOf(order: FollowedOrder): FailedOrder | null {
   const { position, line, sourceOrderId, receiptId = null, firstPosition, rejection, changed = [] } = order;
+  const { contradictions = [] } = order;
   const reason = reasonOf(order);
   if (!reason) return null;
   return {
@@ -72,6 +78,7 @@ function failureOf(order: FollowedOrder): FailedOrder | null {
     ...(rejection?.errors && { errors: rejection.errors }),
     ...(changed.length > 0 && { changed }),
     ...(firstPosition !== null && { repeats: firstPosition }),
+    ...(contradictions.length > 0 && { contradictions }),
   };
 }
 
@@ -85,9 +92,23 @@ function reasonOf(order: FollowedOrder): Pick<FailedOrder, 'status' | 'code' | '
     const detail = `The account had this order before, with other content, and that is unchanged. They differ at ${pointers}.`;
     return { status: 'differs', code: 'duplicate_differs', detail };
   }
-  if (firstPosition === null) return null;
-  const detail = `Order ${firstPosition} has this source_order_id, too. One id makes one order.`;
-  return { status: 'repeated', code: 'repeated_id', detail };
+  if (firstPosition !== null) {
+    const detail = `Order ${firstPosition} has this source_order_id, too. One id makes one order.`;
+    return { status: 'repeated', code: 'repeated_id', detail };
+  }
+  return contradictionIn(order);
+}
+
+function contradictionIn({ contradictions = [] }: FollowedOrder): ReturnType<typeof reasonOf> {
+  const [first] = contradictions;
+  if (!first) return null;
+  const { line, column } = first;
+  const more = contradictions.length > 1 ? ` And ${contradictions.length - 1} more.` : '';
+  const [code, detail] =
+    column === null
+      ? ['repeated_row', `Line ${line} is the same as the row above it, so its items are in the order once more.`]
+      : ['contradicting_rows', `Line ${line} has another "${column}" than a row above it. The first one was taken.`];
+  return { status: 'contradicts', code, detail: `${detail}${more}` };
 }
 
 /** Every file of failures has such a name, and only those are overwritten. */

@@ -1,17 +1,14 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { CsvError, parse } from 'csv-parse';
 import { Failure, UsageError } from '../errors.ts';
-import { type IgnoredColumns, mapColumns, mapRows } from './map-table.ts';
-import { type Location, type ReadOrder, unsendable } from './source-order.ts';
+import type { Row } from './order-rows.ts';
 
-export interface CsvOptions extends IgnoredColumns {
+/** How the cells of a CSV file are separated. */
+export interface CsvFormat {
   /** Undefined to take that of a first line such as `sep=;`, else a comma, or a tab for `isTabs`. */
   delimiter: string | undefined;
   isTabs: boolean;
-  /** Null if the headings are fields. */
-  mapping: OrderMapping | null;
 }
 
 /** A longer row is probably an unclosed quote. */
@@ -22,10 +19,10 @@ interface Parsed {
   info: { lines: number; bytes: number };
 }
 
-/** Reads one order per row below the headings; skips empty rows. */
-export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOptions): AsyncGenerator<ReadOrder> {
+/** Reads the rows of a CSV file, the headings included. */
+export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat): AsyncGenerator<Row> {
   const { separator, text } = await readSeparator(decoded(chunks));
-  const delimiter = options.delimiter ?? separator ?? (options.isTabs ? '\t' : ',');
+  const delimiter = format.delimiter ?? separator ?? (format.isTabs ? '\t' : ',');
   const parser = parse({
     delimiter,
     info: true,
@@ -35,15 +32,17 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
   });
   const feed = pipeline(Readable.from(text), parser);
   feed.catch(() => {});
-  let toOrder: RowReader | null = null;
   let line = 1;
   let isSeparatorLine = separator !== null;
+  let isPastHeadings = false;
   try {
     for await (const { record, info } of parser as AsyncIterable<Parsed>) {
       if (isSeparatorLine) isSeparatorLine = false;
-      else if (!toOrder) toOrder = rowReader(record, delimiter, options);
-      else if (record.some((cell) => cell.trim() !== ''))
-        yield orderOf(record.map(plainCell), toOrder, { line, end: info.bytes });
+      else {
+        if (!isPastHeadings) requireSeparated(record, delimiter);
+        isPastHeadings = true;
+        yield { cells: record.map(plainCell), line, end: info.bytes };
+      }
       line = info.lines + 1;
     }
     await feed;
@@ -52,7 +51,6 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, options: CsvOption
     if (error instanceof CsvError) throw new Failure(`line ${line}: ${describeCsvError(error)}`);
     throw error;
   }
-  if (!toOrder) throw new UsageError('There is no line of headings.');
 }
 
 /**
@@ -95,32 +93,13 @@ async function readSeparator(chunks: AsyncGenerator<string>) {
   return { separator: SEPARATOR_LINE.exec(head)?.[1] ?? null, text: text() };
 }
 
-/** The order of a row, and the number of the first cell that has content and no heading; 0 if there is none. */
-type RowReader = (record: readonly string[]) => { order: Record<string, unknown>; strayCell: number };
-
-function rowReader(record: readonly string[], delimiter: string, options: CsvOptions): RowReader {
-  const headings = record.map((heading) => heading.trim());
+/** @throws {UsageError} if all headings are in one cell. */
+function requireSeparated(headings: readonly string[], delimiter: string): void {
   const other = [';', '\t', ','].find((separator) => separator !== delimiter && headings[0]?.includes(separator));
   if (headings.length === 1 && other)
     throw new UsageError(
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that separates them.`,
     );
-  const { toOrder, isStray } = options.mapping
-    ? mapRows(headings, options.mapping, options)
-    : mapColumns(headings, options);
-  return (row) => ({
-    order: toOrder(row),
-    strayCell: row.findIndex((cell, at) => isStray(at) && cell.trim() !== '') + 1,
-  });
-}
-
-function orderOf(record: readonly string[], toOrder: RowReader, location: Location): ReadOrder {
-  const { order, strayCell } = toOrder(record);
-  const { source_order_id: id } = order;
-  const sourceOrderId = typeof id === 'string' ? id : null;
-  if (strayCell > 0)
-    return unsendable(location, `Cell ${strayCell} of the row has no heading above it.`, sourceOrderId);
-  return { ...location, text: JSON.stringify(order), sourceOrderId };
 }
 
 function describeCsvError({ code }: CsvError): string {

@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { type CsvOptions, readCsv } from './read-csv.ts';
+import { type CsvFormat, readCsv } from './read-csv.ts';
 import { readJson, readNdjson } from './read-json.ts';
+import { readTable, type TableFacts, type TableOptions } from './read-table.ts';
 import { mapDocument, type ReadOrder, type SourceOrder } from './source-order.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv'] as const;
@@ -24,6 +25,8 @@ const CHUNK_BYTES = 2 ** 18;
 export interface Input {
   /** Size in bytes; null for standard input. */
   size: number | null;
+  /** Complete once it was read. */
+  facts: TableFacts;
   /** Can be read once. */
   orders(): AsyncGenerator<SourceOrder>;
 }
@@ -41,19 +44,20 @@ export function formatOf(name: string, given: Format | undefined): Format {
 export async function openInput(
   name: string,
   format: Format,
-  csv: CsvOptions,
+  table: CsvFormat & TableOptions,
   stdin: AsyncIterable<Buffer>,
 ): Promise<Input> {
   const isStdin = name === '-';
   const size = isStdin ? null : await sizeOf(name);
+  const facts: TableFacts = { recognized: null, left_out: { cancelled: 0, finished: 0, ignored: 0 } };
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = isStdin ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
     const chunks = withoutByteOrderMark(withFailures(bytes));
-    if (format === 'csv') return readCsv(chunks, csv);
+    if (format === 'csv') return readTable(readCsv(chunks, table), table, facts);
     const orders = format === 'json' ? readJson(chunks) : readNdjson(chunks);
-    return csv.mapping ? mapped(orders, csv.mapping) : orders;
+    return table.mapping ? mapped(orders, table.mapping) : orders;
   }
-  return { size, orders: () => withPositions(read(), isStdin ? 'standard input' : name) };
+  return { size, facts, orders: () => withPositions(read(), isStdin ? 'standard input' : name) };
 }
 
 async function* mapped(orders: AsyncIterable<ReadOrder>, mapping: OrderMapping): AsyncGenerator<ReadOrder> {

@@ -3,9 +3,10 @@ import type { Context } from '../context.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { count, plural } from '../table.ts';
 import type { FailedOrder, FailedOrders } from './failed-orders.ts';
+import type { TableFacts } from './read-table.ts';
 
 /** The outcome of an input's orders: `read` is the sum of `rejected` and all statuses. */
-export interface Report {
+export interface Report extends TableFacts {
   read: number;
   /** Orders with the source_order_id of an earlier one. */
   repeated: number;
@@ -68,11 +69,14 @@ export async function printResult(
   stdout.write(`${failed > 0 ? '\n  ' : ''}]\n}\n`);
 }
 
+const SOME_FAILED =
+  'Some orders differ from what the service has, have the id of another one, or have rows that contradict each other.';
+
 /** Why a run is not complete, as a sentence; null if nothing is left to do. */
 export function incompleteReason({ rejected, statuses, not_asked }: Report, failed: number): string | null {
   if (rejected + statuses.dead + statuses.failed + statuses.pending + statuses.unknown > 0)
     return `Not all orders are ${not_asked === null ? '' : 'known to be '}written.`;
-  return failed > 0 ? 'Some orders differ from what the service has, or have the id of another one.' : null;
+  return failed > 0 ? SOME_FAILED : null;
 }
 
 /** @param differing number of orders with other content than the service has. */
@@ -94,10 +98,27 @@ export function renderReport(report: Report, differing: number): string {
   const shown = [[read, parts.join(', ')] as [number, string], ...lines.filter(([number]) => number > 0)];
   const width = Math.max(...shown.map(([number]) => count(number).length));
   return [
+    ...renderFacts(report),
     ...shown.map(([number, meaning]) => `${count(number).padStart(width + 2)}  ${meaning}`),
     `in ${seconds.toFixed(1)} s, ${count(Math.round(report.orders_per_second))} orders/s`,
     ...renderNotAsked(report),
   ].join('\n');
+}
+
+/** The export that a table is, and its orders that are left out. */
+export function renderFacts({ recognized, left_out }: TableFacts): string[] {
+  if (recognized === null) return [];
+  const { cancelled, finished, ignored } = left_out;
+  const parts: [number, string][] = [
+    [cancelled, 'cancelled'],
+    [finished, 'fulfilled, completed or refunded'],
+    [ignored, 'drafts or deleted'],
+  ];
+  const shown = parts.filter(([number]) => number > 0).map(([number, meaning]) => `${count(number)} ${meaning}`);
+  return [
+    `The table is an export of ${recognized}.`,
+    ...(shown.length > 0 ? [`Orders left out, as there is nothing to deliver: ${shown.join(', ')}.`] : []),
+  ];
 }
 
 function renderNotAsked({ not_asked: reason, statuses }: Report): string[] {

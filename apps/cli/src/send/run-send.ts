@@ -65,7 +65,7 @@ export async function runSend(
     const followUp = wait === false ? null : createFollowUp(sessionOf(wait), wait);
     const statuses = await collectOutcomes(sent, followUp, progress, failed);
     if (failedPath !== null) await writeFailedFile(failedPath, failed);
-    return { ...progress.counts(), statuses, not_asked: followUp?.lostBecause() ?? null };
+    return { ...progress.counts(), ...input.facts, statuses, not_asked: followUp?.lostBecause() ?? null };
   } catch (error) {
     const reason = endOfRun(error);
     throw hasSent && reason instanceof Failure ? new Failure(`${reason.message} ${NEXT_STEP}`) : reason;

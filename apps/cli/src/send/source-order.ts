@@ -32,6 +32,14 @@ export interface ReadOrder {
   sourceOrderId: string | null;
   /** Why it cannot be sent. */
   rejection?: Rejection;
+  /** Of rows of the order: the first value counts. */
+  contradictions?: readonly Contradiction[];
+}
+
+/** A cell with another value than a row above it of the same order; `column` is null for a row that is the same as the one above it. */
+export interface Contradiction {
+  line: number;
+  column: string | null;
 }
 
 export type Location = Pick<ReadOrder, 'line' | 'end'>;

@@ -140,7 +140,12 @@ function mapDelivery(
   return payload;
 }
 
-function kindOf(document: unknown, headers: IncomingHttpHeaders, settings: SourceSettings): DeliveryKind {
+/** What a document is by the settings that concern its content and its topic. */
+export function kindOf(
+  document: unknown,
+  headers: IncomingHttpHeaders,
+  settings: Omit<SourceSettings, 'signature'>,
+): DeliveryKind {
   const { topics, ignoredIf, finishedIf, testIf, cancelledIf } = settings;
   const topic = readValue(document, headers, settings.topic);
   const isCancellingTopic = topics !== undefined && topic !== null && topics.cancellation.includes(topic);

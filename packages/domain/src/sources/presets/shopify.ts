@@ -13,7 +13,9 @@ const ATTRIBUTES = {
   date: ['Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'],
   time: ['Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'],
 };
-const PICKUP = {
+/** What Shopify calls a payment at the door. */
+export const SHOPIFY_CASH = ['Cash on Delivery (COD)', 'Cash on Delivery', 'cash_on_delivery', 'COD'];
+export const PICKUP = {
   attributes: ['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'],
   values: [
     ...['pickup', 'pick up', 'pick-up', 'store pickup', 'pickup in store', 'in-store pickup', 'local pickup'],
@@ -53,7 +55,7 @@ const MAPPING: OrderMapping = {
       constant: 'cash_on_delivery',
       if: {
         '/financial_status': ['pending'],
-        '/payment_gateway_names/0': ['Cash on Delivery (COD)', 'Cash on Delivery', 'cash_on_delivery', 'COD'],
+        '/payment_gateway_names/0': SHOPIFY_CASH,
       },
     },
     '/financial_status',
