@@ -224,13 +224,15 @@ test.each([
   ['till.json', EXCEL_97],
 ])('a spreadsheet with the name %s is recognized by its first bytes', async (name, content) => {
   const file = await files.write(name, content);
-  const advice = 'it is a spreadsheet (such as .xlsx) or an archive, not text: save the table as "CSV UTF-8", and send';
+  const advice =
+    'it is a spreadsheet or an archive, not text: give --format xlsx, or save the table as .xlsx or "CSV UTF-8", and send';
   expect(await dryRun(file)).toMatchObject({ code: 1, stderr: `${file}: ${advice} that file.\n` });
 });
 
-test.each(['till.xlsx', 'till.XLS', 'till.ods'])('the name %s is that of a spreadsheet', async (name) => {
+test.each(['till.XLS', 'till.ods'])('the name %s is that of a spreadsheet of another kind', async (name) => {
   const file = await files.write(name, ZIP);
-  const stderr = 'The file is a spreadsheet: save the table as "CSV UTF-8", and send that file.\n';
+  const stderr =
+    'The file is a spreadsheet of another kind: save the table as .xlsx or "CSV UTF-8", and send that file.\n';
   expect(await dryRun(file)).toMatchObject({ code: 2, stderr });
 });
 

@@ -10,6 +10,7 @@ import { createFailedOrders, failedPathOf, requireFailedFile, roundOf } from '..
 import type { CsvFormat } from '../send/read-csv.ts';
 import { FORMATS, type Format, formatOf, type Input, openInput } from '../send/read-input.ts';
 import type { TableOptions } from '../send/read-table.ts';
+import type { XlsxFormat } from '../send/read-xlsx.ts';
 import { incompleteReason, printResult, renderReport } from '../send/report.ts';
 import { runSend } from '../send/run-send.ts';
 import { readSenderConfig, SENDER_ENVIRONMENT_HELP } from '../sender-config.ts';
@@ -19,9 +20,10 @@ const HELP = `\
 Formats, by file extension or --format:
   ndjson  one order per line (.ndjson, .jsonl)
   json    an array of orders, or one (.json)
-  csv     a row for each order or each item (.csv, .tsv), in UTF-8; save a spreadsheet as "CSV UTF-8". A heading is a
-          field (source_order_id, total) or the path to one (customer.phone, items.0.name, items.0.quantity); with
+  csv     a row for each order or each item (.csv, .tsv), in UTF-8. A heading is a field (source_order_id, total) or the path to one (customer.phone, items.0.name, items.0.quantity); with
           --map it may be any. An empty cell is absent. All cells are text, except quantities.
+  xlsx    the same table on the first sheet, or that of --sheet (.xlsx, .xlsm), of at most 20 MiB and 200,000 rows. A
+          number has all its digits, and a date is 2026-01-05. Formulas have the value that was saved.
 
 Rows with one id that follow each other are one order of at most 1,000 rows, if the table has items: each field has its
 value from the first row that has one, and the items are those of all rows. Cells of an order that contradict each other
@@ -58,6 +60,7 @@ interface Options {
   format?: Format;
   map?: string;
   delimiter?: string;
+  sheet?: string;
   ignoreColumn?: string[];
   ignoreUnmapped?: boolean;
   dryRun?: boolean;
@@ -85,10 +88,11 @@ export const send: CommandSpec = {
       "csv: what separates the cells, such as ';' or tab (default: that of a first line sep=;, else a comma; tab for .tsv)",
       delimiterOf,
     ),
-    option('--ignore-column <heading>', 'csv: leave out the column with this heading; may be repeated').argParser(
+    option('--sheet <name>', 'xlsx: the sheet with the table (default: the first one that is not hidden)'),
+    option('--ignore-column <heading>', 'csv, xlsx: leave out the column with this heading; may be repeated').argParser(
       append,
     ),
-    option('--ignore-unmapped', 'csv: leave out all columns that are not used'),
+    option('--ignore-unmapped', 'csv, xlsx: leave out all columns that are not used'),
     option('--dry-run', 'send nothing: show what would be rejected and what would be corrected'),
     option('--strict', 'have orders rejected rather than corrected'),
     option('--url <address>', 'the address of the service, instead of ORDERS_URL'),
@@ -128,6 +132,7 @@ async function sendFile(context: Context, file: string, options: Options): Promi
   if (round > 0 && map !== undefined)
     throw new UsageError('A file of failures has the orders as they were sent: leave out --map.');
   const format = formatOf(file, options.format);
+  if (options.sheet !== undefined && format !== 'xlsx') throw new UsageError('--sheet is only for .xlsx files.');
   const table = await tableOptions(file, options);
   const input = await openInput(file, format, table, stdin ?? Readable.from([]));
   if (options.dryRun) return sendNothing(input, { ...options, mapping: table.mapping }, context);
@@ -174,10 +179,10 @@ async function sendNothing(
 
 async function tableOptions(
   file: string,
-  { map, delimiter, ignoreColumn = [], ignoreUnmapped = false }: Options,
-): Promise<CsvFormat & TableOptions> {
+  { map, delimiter, sheet, ignoreColumn = [], ignoreUnmapped = false }: Options,
+): Promise<CsvFormat & XlsxFormat & TableOptions> {
   const mapping = map === undefined ? null : readMappingOf('--map', await readJsonFile(map, '--map'));
-  return { mapping, delimiter, isTabs: file.endsWith('.tsv'), ignored: ignoreColumn, ignoreUnmapped };
+  return { mapping, delimiter, sheet, isTabs: file.endsWith('.tsv'), ignored: ignoreColumn, ignoreUnmapped };
 }
 
 function append(text: string, earlier: string[] = []): string[] {

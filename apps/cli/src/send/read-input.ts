@@ -5,14 +5,23 @@ import { Failure, UsageError } from '../errors.ts';
 import { type CsvFormat, readCsv } from './read-csv.ts';
 import { readJson, readNdjson } from './read-json.ts';
 import { readTable, type TableFacts, type TableOptions } from './read-table.ts';
+import { readXlsx, type XlsxFormat } from './read-xlsx.ts';
 import { mapDocument, type ReadOrder, type SourceOrder } from './source-order.ts';
 
-export const FORMATS = ['ndjson', 'json', 'csv'] as const;
+export const FORMATS = ['ndjson', 'json', 'csv', 'xlsx'] as const;
 export type Format = (typeof FORMATS)[number];
 
-const EXTENSIONS: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', json: 'json', csv: 'csv', tsv: 'csv' };
-const SPREADSHEETS: ReadonlySet<string> = new Set(['xlsx', 'xlsm', 'xls', 'ods', 'numbers']);
-const SAVE_AS_CSV = 'save the table as "CSV UTF-8", and send that file.';
+const EXTENSIONS: Record<string, Format> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'json',
+  csv: 'csv',
+  tsv: 'csv',
+  xlsx: 'xlsx',
+  xlsm: 'xlsx',
+};
+const SPREADSHEETS: ReadonlySet<string> = new Set(['xls', 'xlsb', 'ods', 'numbers']);
+const SAVE_AS = 'save the table as .xlsx or "CSV UTF-8", and send that file.';
 /** The first bytes of a ZIP file, as .xlsx is one, and of an older Excel file. */
 const BINARY = [
   [0x50, 0x4b, 0x03, 0x04],
@@ -35,8 +44,9 @@ export interface Input {
 export function formatOf(name: string, given: Format | undefined): Format {
   const extension = /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
   const format = given ?? EXTENSIONS[extension];
-  if (!format && SPREADSHEETS.has(extension)) throw new UsageError(`The file is a spreadsheet: ${SAVE_AS_CSV}`);
-  if (!format) throw new UsageError('The file has no known extension: give --format ndjson, json or csv.');
+  if (!format && SPREADSHEETS.has(extension))
+    throw new UsageError(`The file is a spreadsheet of another kind: ${SAVE_AS}`);
+  if (!format) throw new UsageError('The file has no known extension: give --format ndjson, json, csv or xlsx.');
   return format;
 }
 
@@ -44,7 +54,7 @@ export function formatOf(name: string, given: Format | undefined): Format {
 export async function openInput(
   name: string,
   format: Format,
-  table: CsvFormat & TableOptions,
+  table: CsvFormat & XlsxFormat & TableOptions,
   stdin: AsyncIterable<Buffer>,
 ): Promise<Input> {
   const isStdin = name === '-';
@@ -52,6 +62,7 @@ export async function openInput(
   const facts: TableFacts = { recognized: null, left_out: { cancelled: 0, finished: 0, ignored: 0 } };
   function read(): AsyncGenerator<ReadOrder> {
     const bytes = isStdin ? stdin : createReadStream(name, { highWaterMark: CHUNK_BYTES });
+    if (format === 'xlsx') return readTable(readXlsx(withFailures(bytes), table), table, facts);
     const chunks = withoutByteOrderMark(withFailures(bytes));
     if (format === 'csv') return readTable(readCsv(chunks, table), table, facts);
     const orders = format === 'json' ? readJson(chunks) : readNdjson(chunks);
@@ -123,6 +134,6 @@ function withoutMark(head: Buffer): Buffer {
   if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff))
     throw new Failure("it is UTF-16, as PowerShell's > writes it: save it as UTF-8.");
   if (BINARY.some((bytes) => bytes.equals(head.subarray(0, HEAD_BYTES))))
-    throw new Failure(`it is a spreadsheet (such as .xlsx) or an archive, not text: ${SAVE_AS_CSV}`);
+    throw new Failure(`it is a spreadsheet or an archive, not text: give --format xlsx, or ${SAVE_AS}`);
   return first === 0xef && second === 0xbb && third === 0xbf ? head.subarray(3) : head;
 }

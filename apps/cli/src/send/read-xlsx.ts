@@ -1,0 +1,114 @@
+import { type Cell, type CellValue, formatValue, HucreError, type Sheet } from 'hucre';
+import { readXlsx as readWorkbook } from 'hucre/xlsx';
+import { Failure, UsageError } from '../errors.ts';
+import { requireSmallArchive } from './check-zip.ts';
+import { quoted } from './headings.ts';
+import type { Row } from './order-rows.ts';
+
+/** Which sheet of a workbook has the table. */
+export interface XlsxFormat {
+  /** Undefined for the first one that is not hidden. */
+  sheet: string | undefined;
+}
+
+/** Excel before 2007, and the container of an encrypted workbook. */
+const EXCEL_97 = Buffer.from('d0cf11e0', 'hex');
+const [MAX_BYTES, MAX_ROWS, MAX_ROW_CHARACTERS] = [20 * 2 ** 20, 200_000, 2 ** 20];
+const MAX_MERGED = 5_000_000;
+
+/** Reads the rows of a sheet that are not empty; a row's line is its number there. The whole sheet is in memory. */
+export async function* readXlsx(chunks: AsyncIterable<Buffer>, { sheet: name }: XlsxFormat): AsyncGenerator<Row> {
+  const bytes = await collect(chunks);
+  if (bytes.subarray(0, 4).equals(EXCEL_97))
+    throw new Failure('it is an older Excel file, or has a password: save it as .xlsx without one.');
+  requireSmallArchive(bytes);
+  const { rows, cells, merges = [] } = await openSheet(bytes, name);
+  if (rows.length > MAX_ROWS)
+    throw new Failure(`the sheet has more than 200,000 rows: split it, or save it as "CSV UTF-8".`);
+  repeatMergedCells(rows, merges);
+  for (const [at, values] of rows.entries()) {
+    const texts = values.map((value, column) => textOf(value, cells?.get(`${at},${column}`)));
+    if (texts.every((text) => text.trim() === '')) continue;
+    if (texts.reduce((sum, text) => sum + text.length, 0) > MAX_ROW_CHARACTERS)
+      throw new Failure(`line ${at + 1}: the row is longer than 1 MiB.`);
+    yield { cells: texts, line: at + 1, end: Math.round((bytes.length * (at + 1)) / rows.length) };
+  }
+}
+
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Failure('it is larger than 20 MiB: split it, or save it as "CSV UTF-8".');
+  }
+  return Buffer.concat(pieces);
+}
+
+async function openSheet(bytes: Buffer, name: string | undefined): Promise<Sheet> {
+  const names: string[] = [];
+  let isFound = false;
+  try {
+    const { sheets } = await readWorkbook(bytes, {
+      readStyles: true,
+      sheets: (sheet) => {
+        names.push(sheet.name);
+        const isWanted = name === undefined ? !sheet.hidden && !sheet.veryHidden : sheet.name === name;
+        if (isFound || !isWanted) return false;
+        isFound = true;
+        return true;
+      },
+    });
+    const [sheet] = sheets;
+    if (sheet) return sheet;
+  } catch (error) {
+    if (!(error instanceof HucreError)) throw error;
+    throw new Failure(`it cannot be read as .xlsx: ${error.message}.`);
+  }
+  throw new UsageError(
+    name === undefined
+      ? 'All sheets are hidden: name one with --sheet.'
+      : `There is no sheet ${quoted([name])}; the file has ${quoted(names)}.`,
+  );
+}
+
+/** A cell that spans several rows belongs to each of them, such as the id of an order beside its items. */
+function repeatMergedCells(rows: readonly CellValue[][], merges: NonNullable<Sheet['merges']>): void {
+  let repeated = 0;
+  for (const { startRow, startCol, endRow } of merges) {
+    repeated += endRow - startRow;
+    if (repeated > MAX_MERGED) throw new Failure('it has too many merged cells: save it as "CSV UTF-8".');
+    const value = rows[startRow]?.[startCol] ?? null;
+    for (let at = startRow + 1; value !== null && at <= Math.min(endRow, rows.length - 1); at += 1) {
+      const row = rows[at];
+      if (row) row[startCol] ??= value;
+    }
+  }
+}
+
+function textOf(value: CellValue, cell: Cell | undefined): string {
+  if (value === null) return '';
+  if (value instanceof Date) return dateText(value);
+  if (typeof value === 'number') return numberText(value, cell?.style?.numFmt);
+  return typeof value === 'boolean' ? String(value).toUpperCase() : String(value);
+}
+
+/** Excel shows a date by the region of the computer, so it has no other form that everybody reads alike. */
+function dateText(date: Date): string {
+  const [day = '', time = ''] = date.toISOString().slice(0, 16).split('T');
+  // A time alone is a part of the day 0.
+  if (date.getUTCFullYear() < 1900) return time;
+  return time === '00:00' ? day : `${day} ${time}`;
+}
+
+/** As it is shown, such as 00042 and 49.50, unless that hides some of its digits. */
+function numberText(value: number, format: string | undefined): string {
+  // Excel has 15 digits; the others come from sums such as 0.1 + 0.2.
+  const exact = Number(value.toPrecision(15));
+  const plain = Number.isInteger(exact) ? BigInt(exact).toString() : String(exact);
+  if (format === undefined || format === 'General' || !Number.isFinite(value)) return plain;
+  const shown = formatValue(value, format);
+  const digits = Number(shown.replace(/[^\d.]/g, ''));
+  return digits === Math.abs(exact) && shown.includes('-') === exact < 0 && !/e[+-]/i.test(shown) ? shown : plain;
+}
