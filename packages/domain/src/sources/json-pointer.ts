@@ -9,6 +9,9 @@ export function protoMembers(input: unknown, path: readonly string[] = []): stri
   );
 }
 
+/** Max length of a pointer in a mapping or in settings. */
+export const MAX_POINTER = 255;
+
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
 const INDEX = /^(?:0|[1-9]\d*)$/;
 

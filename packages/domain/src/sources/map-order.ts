@@ -6,7 +6,7 @@ import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type { Conditions, DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
-import { conditionsReader, fieldReader, isConstant, isList, type Reader, toText } from './read-values.ts';
+import { conditionsReader, fieldReader, isConstant, isList, MAX_SEARCHED, type Reader, toText } from './read-values.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
 const [MAX_TEXT, MAX_ITEM_TEXT] = [4_100, 1_100];
@@ -72,7 +72,7 @@ function itemsReader({
   except,
   ...fields
 }: ItemsMapping): Reader<MappedPayload[] | undefined> {
-  const pointers = (typeof list === 'string' ? [list] : list).map(pointerSegments);
+  const pointers = [...new Set([list].flat())].map((pointer) => pointerSegments(pointer as string));
   const read = itemReader(fields);
   const omitted = omit_if_zero === undefined ? null : pointerSegments(omit_if_zero);
   const meets = only && conditionsReader(only);
@@ -129,7 +129,7 @@ function eachDetailReader({ each, label, value, except }: Extract<DetailMapping,
     const entries = valueAtSegments(document, list);
     if (!Array.isArray(entries)) return [];
     const details: Detail[] = [];
-    for (const entry of entries.slice(0, MAX_LISTED)) {
+    for (const entry of entries.slice(0, MAX_SEARCHED)) {
       if (details.length === MAX_MAPPED_DETAILS) break;
       if (!isException(entry)) details.push(...toDetail(toText(readLabel(entry) ?? ''), readValue(entry)));
     }

@@ -2,7 +2,7 @@ import Joi from 'joi';
 import { MAX_DETAILS } from '../normalize/details.ts';
 import { type FieldError, Problem } from '../problems.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '../text-fields.ts';
-import { isJsonPointer, protoMembers, toJsonPointer } from './json-pointer.ts';
+import { isJsonPointer, MAX_POINTER, protoMembers, toJsonPointer } from './json-pointer.ts';
 import type { OrderMapping } from './mapping.ts';
 import { nearestName } from './nearest-name.ts';
 import { suggestField } from './suggest-field.ts';
@@ -56,7 +56,6 @@ function suggestMember(path: readonly (string | number)[]): string | null {
   );
 }
 
-const MAX_POINTER = 255;
 const MAX_CONSTANT = 255;
 const MAX_SEPARATOR = 10;
 const MAX_CANDIDATES = 10;

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { Problem } from '../problems.ts';
-import { isJsonPointer, protoMembers, toJsonPointer } from './json-pointer.ts';
+import { isJsonPointer, MAX_POINTER, protoMembers, toJsonPointer } from './json-pointer.ts';
 import { PRESETS } from './presets.ts';
 import type { SignatureSettings, SourcePreset, SourceSettings } from './settings.ts';
 
@@ -16,7 +16,7 @@ const prefix = Joi.string()
   .pattern(/^[\x20-\x7e]+$/)
   .max(50);
 const pointer = Joi.string()
-  .max(255)
+  .max(MAX_POINTER)
   .custom((value: string, helpers) => (isJsonPointer(value) ? value : helpers.error('pointer')));
 const values = Joi.array().items(text.max(100)).max(MAX_VALUES);
 const scalars = Joi.array()

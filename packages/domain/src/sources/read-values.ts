@@ -80,15 +80,27 @@ export function toText(value: string | number): string {
 }
 
 /** Max entries of a list that are searched, to bound the time. */
-const MAX_SEARCHED = 1_000;
+export const MAX_SEARCHED = 1_000;
 
 function finder({ find, where, value }: FoundValue, maxText: number): Reader<Present> {
   const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
   const meets = conditionsReader(where);
   return (document) => {
-    const entry = listIn(valueAtSegments(document, list))?.slice(0, MAX_SEARCHED).find(meets);
+    const entry = searchedAt(document, find, list)?.find(meets);
     return presentValue(valueAtSegments(entry, inEntry), maxText);
   };
+}
+
+type Lists = Map<string, readonly unknown[] | undefined>;
+/** The searched lists of each document by their pointer: many values can be of one list, and `listIn` reads all of it. */
+const searched = new WeakMap<object, Lists>();
+
+function searchedAt(document: unknown, pointer: string, segments: readonly string[]): readonly unknown[] | undefined {
+  if (typeof document !== 'object' || document === null) return undefined;
+  const lists: Lists = searched.get(document) ?? new Map();
+  if (!lists.has(pointer)) lists.set(pointer, listIn(valueAtSegments(document, segments))?.slice(0, MAX_SEARCHED));
+  searched.set(document, lists);
+  return lists.get(pointer);
 }
 
 /** Exact. Undefined if the amount is no plain number, or there is no number of digits from 0 to 6. */

@@ -1,4 +1,4 @@
-import { pointerSegments, toJsonPointer } from './json-pointer.ts';
+import { MAX_POINTER, pointerSegments, toJsonPointer } from './json-pointer.ts';
 import type { OrderMapping } from './mapping.ts';
 import { type DeliveryReading, parseDelivery } from './read-delivery.ts';
 
@@ -15,31 +15,32 @@ interface Step {
 
 /**
  * The members of a delivery that its source does not read, as pointers (RFC 6901) in the order of the document: texts that are not blank,
- * numbers but 0, and `true`. At most 300. Empty if the delivery is not JSON.
+ * numbers but 0, and `true`. At most 300, and none that is too long for a mapping. Empty if the delivery is not JSON.
  */
 export function unreadMembers(delivery: Buffer, { mapping, settings }: Reading): string[] {
   const root: Step = { next: new Map(), isRead: false };
   for (const path of [...readPaths(mapping), ...pathsIn(settings, [])]) addPath(root, path);
   const unread: string[] = [];
   let seen = 0;
-  const visit = (value: unknown, path: string[], steps: readonly Step[]): void => {
+  const visit = (value: unknown, path: string, steps: readonly Step[]): void => {
     seen += 1;
     if (seen > MAX_SEEN || unread.length >= MAX_UNREAD || steps.some(({ isRead }) => isRead)) return;
+    if (path.length > MAX_POINTER) return;
     if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
         const names = Array.isArray(value) ? [name, '*'] : [name];
         visit(
           member,
-          [...path, name],
+          name.length > MAX_POINTER ? name : path + toJsonPointer([name]),
           steps.flatMap(({ next }) => names.flatMap((one) => next.get(one) ?? [])),
         );
       }
     } else if (value !== 0 && value !== false && value !== null && String(value).trim() !== '') {
-      unread.push(toJsonPointer(path));
+      unread.push(path);
     }
   };
   try {
-    visit(parseDelivery(delivery), [], [root]);
+    visit(parseDelivery(delivery), '', [root]);
   } catch {
     return [];
   }

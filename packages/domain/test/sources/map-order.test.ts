@@ -123,6 +123,31 @@ test('the values that are read grow linearly with the document', () => {
   expect(readsOf(64_000)).toBe(readsOf(4_000));
 });
 
+test('a list is read once, however many values search it', () => {
+  let reads = 0;
+  const list = new Proxy({ a: {}, b: {} } as object, {
+    ownKeys(target) {
+      reads += 1;
+      return Reflect.ownKeys(target);
+    },
+  });
+  const readsBy = (count: number) => {
+    reads = 0;
+    const name = (at: number) => ({ find: '/l', where: { '/x': [at] }, value: '/y' });
+    mapOrder({ id: '1', l: list }, { ...id, items: Array.from({ length: count }, (_, at) => ({ name: name(at) })) });
+    return reads;
+  };
+  expect(readsBy(100)).toBe(readsBy(1));
+});
+
+test('of a list of details 1,000 entries are read, for each mapping that names it', () => {
+  const details = [{ each: '/l', label: '/name', value: '/value' }];
+  const entry = { name: 'Gift', value: 'yes' };
+  const detailsOf = (empty: number) => mapOrder({ id: '1', l: [...Array(empty).fill({}), entry] }, { ...id, details });
+  expect(detailsOf(999)).toMatchObject({ details: [{ label: 'Gift', value: 'yes' }] });
+  expect(detailsOf(1_000)).not.toHaveProperty('details');
+});
+
 describe('numbers', () => {
   test('are exact, however long', () => {
     fc.assert(

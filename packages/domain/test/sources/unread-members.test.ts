@@ -48,3 +48,10 @@ test('nesting as deep as a body may have it is read', () => {
   const deep = `${'{"a":'.repeat(60)}"x"${'}'.repeat(60)}`;
   expect(unread(JSON.parse(deep), {})).toEqual(['/a'.repeat(60)]);
 });
+
+test('a member whose pointer is too long for a mapping is not named, so that a long name is not repeated for each entry', () => {
+  const named = (length: number) => unread({ id: 1, ['/'.repeat(length)]: Array(2).fill('x') }, {});
+  expect(named(126)).toEqual([`/${'~1'.repeat(126)}/0`, `/${'~1'.repeat(126)}/1`]);
+  expect(named(127)).toEqual([]);
+  expect(named(100_000)).toEqual([]);
+});
