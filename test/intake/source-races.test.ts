@@ -13,12 +13,16 @@ import { useStack } from '../harness/use-stack.ts';
 const { stack, knex, db, api, account } = useStack({ intake: true, account: 'each test' });
 
 /** Sends a delivery whose id the mapping does not find, and corrects the mapping. */
-async function sendUnmapped(topic?: string): Promise<{ source: Source; receiptId: string; body: string }> {
+async function sendUnmapped(
+  topic?: string,
+  more: object = {},
+): Promise<{ source: Source; receiptId: string; body: string }> {
   const source = await createTestSource(stack, account, 'shopify');
   const body = JSON.stringify({
     key: `K-${source.source_number}`,
     cancelled_at: topic === 'orders/cancelled' ? '2026-11-28T10:00:00Z' : null,
     shipping_address: { name: CUSTOMER.name, phone: CUSTOMER.phone[0] },
+    ...more,
   });
   const reply = await deliver(api, source, body, shopifyHeaders(body, topic));
   expect(reply.status).toBe(202);
@@ -48,6 +52,15 @@ test('two redrives of one unmapped delivery at once map it once, and its raw bod
   await held.release();
   expect((await Promise.all(redrives)).flat()).toEqual([receiptId]);
   expect(await rawBodies(source)).toEqual([body]);
+});
+
+test('an unmapped test of a platform is to become an order by its redrive', async () => {
+  const { receiptId } = await sendUnmapped(undefined, { test: true });
+  expect(await redriveReceipts(db, [receiptId])).toEqual([receiptId]);
+  expect(await knex('receipts').where({ receipt_id: receiptId }).first()).toMatchObject({
+    state: 'received',
+    delivery_kind: 'test',
+  });
 });
 
 test('an erasure after the redrive of a delivery leaves nothing of its customer', async () => {
