@@ -107,6 +107,9 @@ function readModifiedAt(document: unknown, { modifiedAt }: SourceSettings): Date
 const TIME = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}$)/;
 const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
+/** Earlier times mean that none is set, as in `SAYS_NO`. Postgres does not store those before 4713 BC. */
+const FIRST_TIME = Date.UTC(1980);
+
 /** A text without a zone is UTC; a number is in seconds. */
 function timeAt(document: unknown, pointer: string): Date | null {
   const value = valueAt(document, pointer);
@@ -115,7 +118,7 @@ function timeAt(document: unknown, pointer: string): Date | null {
     typeof value === 'number'
       ? new Date(value * 1000)
       : new Date(typeof value === 'string' && !HAS_ZONE.test(value) ? `${value}Z` : String(value));
-  return Number.isNaN(time.getTime()) ? null : time;
+  return time.getTime() >= FIRST_TIME ? time : null;
 }
 
 /** The payload of a stored delivery, as in `ReadDelivery`. */
