@@ -38,7 +38,8 @@ input as materialized (
   where ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
   returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at,
             coalesce(r.delivery_kind = 'test', false) as is_test, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at,
-            coalesce(r.modified_at > t.platform_cancelled_at and r.delivery_kind <> 'finished', false) as is_ordered_again
+            coalesce(r.modified_at > t.platform_cancelled_at and r.delivery_kind <> 'finished' and t.cancelled_by like 'source:%', false)
+              as is_ordered_again
 ), created as (
   insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)
   select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason, platform_cancelled_at

@@ -126,6 +126,8 @@ language plpgsql security definer set search_path = public, pg_temp set lock_tim
 declare
   known bigint := (select k.order_id from order_keys k where k.account_id = for_account and k.source_order_id = id);
 begin
+  -- A worker may be writing a newer version.
+  perform from orders o where o.account_id = for_account and o.order_id = known for update;
   if modified_at < platform_version(for_account, known) then
     return query select 1::bigint, 'outdated', known;
     return;
