@@ -90,6 +90,19 @@ describe('an order that its platform cancelled and then sent again', () => {
     expect(late).toMatchObject({ status: 'duplicate', changes: [PAID], order_state: 'cancelled' });
   });
 
+  test('stays cancelled if the delivery is older than one before a cancellation without a time', async () => {
+    await send('pending', 5);
+    await send('cancelled', null);
+    const late = await send('processing', 3);
+    expect(late).toMatchObject({ status: 'duplicate', outdated: true, order_state: 'cancelled' });
+  });
+
+  test('stays cancelled if a sender cancelled it with a key before it arrived, and the platform too', async () => {
+    await api.cancel(account, { source_order_id: 'my-woocommerce:7' });
+    expect(await send('cancelled', 2)).toEqual({ outcome: 'held' });
+    expect(await send('processing', 3)).toMatchObject({ status: 'written', order_state: 'cancelled' });
+  });
+
   test('needs review again if the platform says no time', async () => {
     await send('pending', null);
     await send('cancelled', null);

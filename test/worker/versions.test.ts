@@ -1,7 +1,11 @@
+import { randomUUIDv7 } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setHoldChangedDeliveries } from '@orders/database/accounts/accounts.ts';
+import { recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { ascending } from '@orders/database/receipts/uuids.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
+import { hold, whoWait } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -60,6 +64,29 @@ describe('the version of an order that counts is the newest by the clock of the 
     expect((await api.final(account, changed.receipt_id)).body).toMatchObject({ outdated: true });
   });
 
+  test('of a change that the platform took back before a worker came', async () => {
+    await send(0, 'processing');
+    const ids = ascending(Array.from({ length: 3 }, () => randomUUIDv7()));
+    // The first one of a batch is stored before the others.
+    const receipts = ['a change', 'a mistake', null].map((delivery_instructions, minute) => ({
+      receiptId: ids[minute] as string,
+      accountId: account.id,
+      channel: 'webhook' as const,
+      sourceOrderId: 'my-woocommerce:7',
+      idempotencyKey: null,
+      body: Buffer.from(JSON.stringify({ source_order_id: 'my-woocommerce:7', delivery_instructions })),
+      delivery: {
+        sourceNumber: source.source_number,
+        kind: 'order' as const,
+        modifiedAt: new Date(Date.UTC(2026, 10, 28, 10, 10 + minute)),
+        raw: Buffer.from('{}'),
+      },
+    }));
+    await recordReceipts(db, randomUUIDv7(), 0, receipts);
+    for (const { receiptId } of receipts) await api.final(account, receiptId);
+    expect(await offered()).toBeNull();
+  });
+
   test('of two that are as old as each other, by the order of arrival', async () => {
     await send(0, 'processing');
     await send(10, 'processing', note('first'));
@@ -72,6 +99,19 @@ describe('the version of an order that counts is the newest by the clock of the 
     expect(await send(5, 'cancelled')).toEqual({ outcome: 'outdated' });
     expect(await readOrder()).toMatchObject({ review_state: 'needs_review' });
     expect(await send(10, 'cancelled')).toEqual({ outcome: 'cancelled' });
+  });
+
+  test('of a cancellation that arrives while a newer version is written', async () => {
+    await send(0, 'processing');
+    const writing = await hold(
+      knex,
+      `update orders set platform_modified_at = '2026-11-28T10:10:00Z' where account_id = ${account.id}`,
+    );
+    const cancelled = send(5, 'cancelled');
+    await whoWait(knex, 1, 'transactionid');
+    await writing.release();
+    expect(await cancelled).toEqual({ outcome: 'outdated' });
+    expect(await readOrder()).toMatchObject({ review_state: 'needs_review' });
   });
 
   test('of a cancellation that is repeated after the order was ordered again', async () => {
@@ -124,6 +164,21 @@ describe('the payment of an order that needs review follows its platform', () =>
     await send(10, 'processing', deliverable);
     expect(await send(0, 'pending', deliverable)).toMatchObject({ outdated: true });
     expect(await paymentOf()).toEqual(['paid', expect.not.stringMatching('check')]);
+  });
+
+  test('back to what it was, while other changes wait', async () => {
+    await send(0, 'pending', deliverable);
+    await send(10, 'processing', { ...deliverable, ...note('call first') });
+    expect(await paymentOf()).toEqual(['paid', expect.not.stringMatching('check')]);
+    await send(20, 'pending', deliverable);
+    expect(await paymentOf()).toEqual(['unpaid', 'check']);
+  });
+
+  test('but what a reviewer said stays if the platform says the same again', async () => {
+    await send(0, 'pending', deliverable);
+    await knex('orders').where({ account_id: account.id }).update({ payment_state: 'cash_on_delivery' });
+    await send(10, 'pending', { ...deliverable, ...note('call first') });
+    expect(await paymentOf()).toEqual(['cash_on_delivery', 'check']);
   });
 
   test('while its other changes wait, and an order on hold is not confirmed', async () => {

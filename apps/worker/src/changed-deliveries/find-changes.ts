@@ -67,7 +67,7 @@ export interface Changes {
 /**
  * Compares receipts with the sender's last accepted version of their order: the last accepted changed delivery, or else the original. A reviewer's
  * edit is thus not reported as a change by the sender. A receipt that equals the current order has no changes. If the payload of the last
- * accepted version no longer exists, the current order is used instead. Orders of erased customers are not compared.
+ * accepted version no longer exists, or it needs more than ten earlier ones, the current order is used instead. Orders of erased customers are not compared.
  *
  * @returns the changes of the receipts that differ, by receipt id.
  */
@@ -121,15 +121,26 @@ async function compareWith(
   }
 }
 
-/** What an accepted changed delivery does not mention is as in the version before it. @returns null if a payload no longer exists. */
-async function readVersion(database: Connection, accepted: AcceptedVersion, row: OrderRow): Promise<Order | null> {
+/** A platform can have its payments accepted without end, and each version is in memory with those before it. */
+const MAX_VERSIONS = 10;
+
+/**
+ * What an accepted changed delivery does not mention is as in the version before it. @returns null if a payload no longer exists, or if more than
+ * `MAX_VERSIONS` are needed.
+ */
+async function readVersion(
+  database: Connection,
+  accepted: AcceptedVersion,
+  row: OrderRow,
+  count = 1,
+): Promise<Order | null> {
   const { acceptedId, body } = accepted;
-  if (body === null) return null;
+  if (body === null || count > MAX_VERSIONS) return null;
   if (body.length > LONG_BODY_BYTES) await yieldToEventLoop();
   const sent = normalizeSent(parseBody(body));
   if (acceptedId === null || sent.absent.length === 0) return sent.order;
   const [earlier] = await findAcceptedVersions(database, [row], { readsBodies: true, beforeId: acceptedId });
-  const before = earlier && (await readVersion(database, earlier, row));
+  const before = earlier && (await readVersion(database, earlier, row, count + 1));
   return before ? mergeSent(before, sent) : null;
 }
 

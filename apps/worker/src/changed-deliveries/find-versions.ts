@@ -10,6 +10,8 @@ export interface Version {
   isOrderedAgain: boolean;
   /** The platform is done with an order that still needs review. */
   isFinished: boolean;
+  /** The version before it says another payment than the last accepted one. */
+  followsOtherPayment: boolean;
   sourceNumber: number;
 }
 
@@ -17,8 +19,10 @@ const FIND = {
   name: 'find-versions',
   // A delivery that wants a cancelled order is newer by the clock of the platform; without both times, the order of arrival decides.
   text: `
-select "receiptId", coalesce(modified_at < newest, false) as "isOutdated", wanted and is_newer as "isOrderedAgain",
-       finished and review_state = 'needs_review' as "isFinished", source_number as "sourceNumber"
+select "receiptId", coalesce(modified_at < newest, false) as "isOutdated",
+       wanted and is_newer and (modified_at < newest) is not true as "isOrderedAgain",
+       finished and review_state = 'needs_review' as "isFinished", other_payment as "followsOtherPayment",
+       source_number as "sourceNumber"
 from (
   select i.receipt_id as "receiptId", r.modified_at, r.source_number, o.review_state,
          greatest(platform_version(i.account_id, i.order_id), max(r.modified_at) over (
@@ -29,7 +33,8 @@ from (
                 then coalesce(r.modified_at > o.platform_cancelled_at, o.reviewed_at < r.received_at)
               when o.review_state = 'confirmed' and c.requested_at is not null
                 then coalesce(r.modified_at > o.platform_cancelled_at, c.requested_at < r.received_at)
-              else false end as is_newer
+              else false end as is_newer,
+         coalesce(before.changes @> '[{"pointer": "/payment_state"}]' and before.decision is distinct from 'accepted', false) as other_payment
   from unnest($1::uuid[], $2::int[], $3::bigint[]) as i(receipt_id, account_id, order_id)
   cross join lateral (
     select modified_at, received_at, delivery_kind, source_number from receipts x
@@ -40,6 +45,11 @@ from (
     select requested_at from cancellation_requests
     where account_id = o.account_id and order_id = o.order_id and requested_by like 'source:%' and ordered_again_at is null offset 0
   ) as c on true
+  left join lateral (
+    select changes, decision from changed_deliveries
+    where account_id = i.account_id and order_id = i.order_id and modified_at is not null
+    order by modified_at desc, receipt_id desc limit 1
+  ) as before on true
   where o.erased_at is null and o.receipt_id <> i.receipt_id
 ) as versions
 where modified_at is not null or (wanted and is_newer) or finished`,

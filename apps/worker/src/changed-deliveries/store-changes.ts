@@ -45,7 +45,8 @@ with input as (
 ), compared as (
   select i.*, before.decision, before.decided_by, before.decided_at,
          bool_and(i.changes = before.changes and not i.changes @> '[{"cut": true}]' and not i.changes @> '[{"pointer": "/cancelled"}]')
-           over (partition by i.account_id, i.order_id order by i.version_at, i.receipt_id) as takes_over
+           over (partition by i.account_id, i.order_id order by i.version_at, i.receipt_id) as takes_over,
+         i.modified_at < max(i.modified_at) filter (where not i.is_outdated) over (partition by i.account_id, i.order_id) as has_newer
   from input i
   left join lateral (
     select changes, decision, decided_by, decided_at from changed_deliveries
@@ -54,17 +55,28 @@ with input as (
     order by version_at desc, receipt_id desc limit 1
   ) as before on true
 ), superseded as (
-  update changed_deliveries d set is_outdated = true
-  from input i
-  where d.account_id = i.account_id and d.order_id = i.order_id and d.modified_at < i.modified_at and not i.is_outdated
-    and d.changes is not null and d.decision is null and not d.is_outdated
+  -- A join would read the whole table, as nested loops are off.
+  update changed_deliveries set is_outdated = true
+  where ctid = any(array(
+    select waiting.ctid from input i
+    cross join lateral (
+      select ctid from changed_deliveries
+      where account_id = i.account_id and order_id = i.order_id and modified_at < i.modified_at
+        and changes is not null and decision is null and not is_outdated
+      offset 0
+    ) as waiting
+    where not i.is_outdated
+  ))
+), decided as (
+  select c.*, accepted_by is null and (takes_over and decision is not null) is not true as is_waiting from compared c
 )
 insert into changed_deliveries (account_id, order_id, receipt_id, received_at, modified_at, changes, is_outdated, decision, decided_by, decided_at)
-select account_id, order_id, receipt_id, received_at, modified_at, changes, is_outdated,
+select account_id, order_id, receipt_id, received_at, modified_at, changes,
+       is_outdated or coalesce(has_newer and is_waiting and changes is not null, false),
        case when accepted_by is not null then 'accepted' when takes_over then decision end,
        coalesce(accepted_by, case when takes_over then decided_by end),
        case when accepted_by is not null then clock_timestamp() when takes_over then decided_at end
-from compared
+from decided
 returning receipt_id as "receiptId"`,
 };
 

@@ -154,6 +154,8 @@ async function moveChanged(
   for (const { receiptId, accountId, orderId } of free)
     if (versions.get(receiptId)?.isOrderedAgain) await reopenOrderedAgain(connection, accountId, orderId);
   const stored: StoredChanges[] = [];
+  /** By order, whether the newest version of this batch says another payment than the last accepted one. */
+  const otherPayments = new Map<number, boolean>();
   for (const duplicate of free) {
     const { acceptedId = null, differences = [] } = changes.get(duplicate.receiptId) ?? {};
     const version = versions.get(duplicate.receiptId);
@@ -161,15 +163,23 @@ async function moveChanged(
     const isErased = locked.get(duplicate.receiptId)?.isErased !== false;
     const all = isErased ? [] : [...meaningOf(version), ...differences];
     const { isOutdated = false } = version ?? {};
-    const paid = all.find(({ pointer }) => pointer === PAYMENT);
+    const isPaymentOther = all.some(({ pointer }) => pointer === PAYMENT);
+    // Payment is set without a decision, so a version that says what the last accepted one says may have to set it back.
+    const isPaymentBack =
+      !isErased &&
+      (otherPayments.get(duplicate.orderId) ?? version?.followsOtherPayment) &&
+      !duplicate.absent.includes(PAYMENT);
     const source =
-      paid && version && !isOutdated ? await applyPayment(connection, duplicate, version.sourceNumber) : null;
+      version && !isOutdated && (isPaymentOther || isPaymentBack)
+        ? await applyPayment(connection, duplicate, version.sourceNumber)
+        : null;
+    if (version && !isOutdated) otherPayments.set(duplicate.orderId, isPaymentOther);
     stored.push({
       ...duplicate,
       receivedAt: receivedAt.get(duplicate.receiptId) as string,
       differences: all.length > 0 ? all : null,
       isOutdated,
-      acceptedBy: all.length === 1 ? source : null,
+      acceptedBy: isPaymentOther && all.length === 1 ? source : null,
       hasOtherContent: !isErased && differences.length > 0,
       acceptedId,
     });

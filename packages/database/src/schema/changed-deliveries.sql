@@ -24,7 +24,11 @@ create table changed_deliveries (
 );
 -- Most changed deliveries have no changes, and an order may have thousands.
 create index changed_deliveries_by_version on changed_deliveries (account_id, order_id, version_at, receipt_id) where changes is not null;
-create index changed_deliveries_by_platform_time on changed_deliveries (account_id, order_id, modified_at) where modified_at is not null;
+create index changed_deliveries_by_platform_time on changed_deliveries (account_id, order_id, modified_at, receipt_id) where modified_at is not null;
+create index changed_deliveries_accepted on changed_deliveries (account_id, order_id, version_at, receipt_id)
+  where changes is not null and decision = 'accepted';
+create index changed_deliveries_waiting on changed_deliveries (account_id, order_id, modified_at)
+  where changes is not null and decision is null and not is_outdated;
 create index changed_deliveries_by_stored_at on changed_deliveries (account_id, stored_at) where changes is not null;
 
 -- When its platform last changed or cancelled an order, as far as its deliveries say it; null if none does.
