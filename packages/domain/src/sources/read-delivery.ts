@@ -109,14 +109,15 @@ const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 
 /** Earlier times mean that none is set, as in `SAYS_NO`. Postgres does not store those before 4713 BC. */
 const FIRST_TIME = Date.UTC(1980);
+const FIRST_MILLISECONDS = Date.UTC(2100) / 1000;
 
-/** A text without a zone is UTC; a number is in seconds. */
+/** A text without a zone is UTC; a number is in seconds, or in milliseconds if it is too large for this century. */
 function timeAt(document: unknown, pointer: string): Date | null {
   const value = valueAt(document, pointer);
   if (typeof value === 'string' && !TIME.test(value)) return null;
   const time =
     typeof value === 'number'
-      ? new Date(value * 1000)
+      ? new Date(value < FIRST_MILLISECONDS ? value * 1000 : value)
       : new Date(typeof value === 'string' && !HAS_ZONE.test(value) ? `${value}Z` : String(value));
   return time.getTime() >= FIRST_TIME ? time : null;
 }
