@@ -20,6 +20,16 @@ export async function rowsRead({ database, knex }: PooledDatabase, work: () => P
   return (await total()) - before;
 }
 
+/** Lets a test decide when there are statistics: autovacuum may take them at any time. */
+export async function stopAutovacuum(knex: Knex): Promise<void> {
+  await knex.raw(`
+    do $$ declare name text; begin
+      for name in select oid::regclass from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
+        execute format('alter table %s set (autovacuum_enabled = false)', name);
+      end loop;
+    end $$`);
+}
+
 /** Runs work on its own connections, because Postgres counts reads of a connection at its end or seconds later. */
 export async function apart<T>(db: PooledDatabase, work: (knex: Knex) => PromiseLike<T>): Promise<T> {
   const knex = openKnex({ url: db.directUrl, applicationName: 'apart' });

@@ -12,7 +12,7 @@ import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
-import { apart, insertOrders, NO_FILTER, rowsRead } from '../harness/review-list.ts';
+import { apart, insertOrders, NO_FILTER, rowsRead, stopAutovacuum } from '../harness/review-list.ts';
 import { useDatabase } from '../harness/use-database.ts';
 
 const FEW_ROWS = 120;
@@ -114,6 +114,7 @@ const CASES: [string, number, () => Promise<unknown>][] = [
 ];
 
 test('no list query reads a full list, whether it was planned for an empty or a full one', async () => {
+  await stopAutovacuum(db.knex);
   for (const [, , work] of CASES) for (let time = 0; time < 3; time += 1) await work();
   await db.knex.raw(
     'insert into accounts (account_id, name) overriding system value select i, i::text from generate_series(1, ?::int) as i',

@@ -33,6 +33,7 @@ import { claimAlone, claimReceipts, findSuspects, releaseLease } from '@orders/w
 import { failReceipt } from '@orders/worker/receipts/fail-receipt.ts';
 import { settleBatch, sweepOutbox } from '@orders/worker/receipts/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';
+import { stopAutovacuum } from '../harness/review-list.ts';
 
 const STORED = 6000;
 const BATCH = 300;
@@ -52,13 +53,7 @@ let intake: Database;
 let worker: Database;
 beforeAll(async () => {
   db = await createTestDatabase();
-  // The test decides when there are statistics, and autovacuum may take them at any time.
-  await db.knex.raw(`
-    do $$ declare name text; begin
-      for name in select oid::regclass from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
-        execute format('alter table %s set (autovacuum_enabled = false)', name);
-      end loop;
-    end $$`);
+  await stopAutovacuum(db.knex);
   intake = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true });
   worker = openDatabase({ url: db.directUrl, poolSize: 1, prepared: true, bulk: true });
   const { account_id } = await createAccount(db.db, 'plans');
