@@ -166,12 +166,7 @@ begin
   where account_id = for_account and order_id = of_order and review_state = 'cancelled'
   returning reviewed_by into actor;
   if found then
-    insert into order_words (account_id, order_id, words)
-    select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id,
-                                             address, area, items, channel, emirate_code, severity, source_number,
-                                             payment_state, delivery_method, is_test)
-    from orders where account_id = for_account and order_id = of_order
-    on conflict (account_id, order_id) do update set words = excluded.words;
+    perform update_order_words(for_account, of_order);
     insert into audit_events (account_id, at, actor, action, subject, details)
     values (for_account, clock_timestamp(), actor, 'order_reopened', 'order:' || of_order, '{"ordered_again": true}');
   else

@@ -50,12 +50,7 @@ begin
   if was is not distinct from state then return actor; end if;
   update orders set payment_state = state, severity = new_severity, warnings = new_warnings
   where account_id = for_account and order_id = of_order;
-  update order_words w
-  set words = order_words(o.account_id, o.source_order_id, o.order_number, o.customer_name, o.customer_phone, o.customer_email, o.customer_id,
-                          o.address, o.area, o.items, o.channel, o.emirate_code, o.severity, o.source_number,
-                          o.payment_state, o.delivery_method, o.is_test)
-  from orders o
-  where w.account_id = for_account and w.order_id = of_order and o.account_id = for_account and o.order_id = of_order;
+  perform update_order_words(for_account, of_order);
   insert into audit_events (account_id, at, actor, action, subject, details)
   values (for_account, clock_timestamp(), actor, 'order_edited', 'order:' || of_order,
           jsonb_build_object('changes', jsonb_build_array(jsonb_build_object('pointer', '/payment_state', 'before', was, 'after', state))));

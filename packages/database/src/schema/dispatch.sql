@@ -30,8 +30,6 @@ create table dispatch_counter (
 );
 insert into dispatch_counter default values;
 
--- Readers follow both views by the cursor `position`. With offset 0, each order is looked up by its key, in the sequence of the positions;
--- a join of whole tables would read all orders for each poll.
 -- The lines `label: value` of an order as [{ "label", "value" }]. The label of a line without one is empty.
 create function details_as_json(details text) returns jsonb language sql immutable parallel safe
 return coalesce(
@@ -40,6 +38,8 @@ return coalesce(
                          else jsonb_build_object('label', '', 'value', line.text) end order by line.number)
    from regexp_split_to_table(details, '\n') with ordinality as line(text, number)), '[]');
 
+-- Readers follow both views by the cursor `position`. With offset 0, each order is looked up by its key, in the sequence of the positions;
+-- a join of whole tables would read all orders for each poll.
 create view dispatchable_orders as
 select d.position, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
        o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, o.items, o.total, o.currency,

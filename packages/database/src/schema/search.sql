@@ -72,6 +72,16 @@ create table order_words (
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 create index order_words_by_word on order_words using gin (words) with (fastupdate = on, gin_pending_list_limit = 256);
 
+-- Sets the words of an order, for functions that change one.
+create function update_order_words(of_account integer, of_order bigint) returns void language sql as $$
+  insert into order_words (account_id, order_id, words)
+  select account_id, order_id, order_words(account_id, source_order_id, order_number, customer_name, customer_phone, customer_email, customer_id,
+                                           address, area, items, channel, emirate_code, severity, source_number,
+                                           payment_state, delivery_method, is_test)
+  from orders where account_id = of_account and order_id = of_order
+  on conflict (account_id, order_id) do update set words = excluded.words;
+$$;
+
 create table order_words_marks (
   account_id integer primary key,
   filled_to  bigint not null

@@ -102,10 +102,15 @@ export function decideChangedDelivery(
   return call('POST', `/accounts/${accountId}/orders/${orderId}/resends/${receipt_id}`, { body: { decision } });
 }
 
+/** Whether a changed delivery is neither decided nor outdated. */
+export function isOpen({ decision, is_outdated }: ChangedDelivery): boolean {
+  return decision === null && !is_outdated;
+}
+
 /** Whether nobody has decided yet which version of an order counts: its own, or that of its newest changed delivery. */
 export function isUndecided({ review, erased_at, resends }: OrderDetail): boolean {
   const [newest] = resends;
-  return review.state === 'needs_review' && erased_at === null && newest?.decision === null && !newest.is_outdated;
+  return review.state === 'needs_review' && erased_at === null && newest !== undefined && isOpen(newest);
 }
 
 /** Whether an order cannot be confirmed before that decision. */

@@ -3,6 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import {
   type ChangedDelivery,
+  isOpen,
   isUndecided,
   type Order,
   type OrderDetail,
@@ -36,12 +37,11 @@ export function ChangedDeliveryPanel(props: {
   const [newest, ...earlier] = detail.resends;
   if (!newest) return null;
   const { receipt_id } = newest;
-  const isOpen = newest.decision === null && !newest.is_outdated;
   return (
     <section
       id={CHANGED_DELIVERY_PANEL}
       tabIndex={-1}
-      className={isOpen ? 'changed-delivery-panel is-undecided' : 'changed-delivery-panel'}
+      className={isOpen(newest) ? 'changed-delivery-panel is-undecided' : 'changed-delivery-panel'}
       aria-labelledby={titleId}
     >
       <div className="spread">

@@ -1,11 +1,11 @@
+import { pointerSegments } from '@orders/domain/sources/json-pointer.ts';
 import { type Node, parseTree } from 'jsonc-parser';
 
 /** The member or array element at a pointer (RFC 6901); the last of duplicate members wins. */
 export function findMember(root: Node, pointer: string): Node | undefined {
   let value: Node | undefined = root;
   let member: Node | undefined;
-  for (const token of pointer.slice(1).split('/')) {
-    const name = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  for (const name of pointerSegments(pointer)) {
     if (value?.type === 'array') member = value.children?.[Number(name)];
     else member = value?.children?.findLast((child) => child.children?.[0]?.value === name);
     value = member?.type === 'property' ? member.children?.[1] : member;

@@ -1,3 +1,4 @@
+import { pointerSegments } from '@orders/domain/sources/json-pointer.ts';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Order } from '../../../api/review.ts';
@@ -18,12 +19,12 @@ export function factAt(text: string, pointer: string): Fact {
 
 /** What a member is called: the name beside a `value` in a list of such pairs, else its own name. */
 export function labelAt(text: string, pointer: string): string {
-  const tokens = pointer.slice(1).split('/');
+  const tokens = pointerSegments(pointer);
   const parent = pointer.slice(0, pointer.lastIndexOf('/'));
   const beside = tokens.at(-1) === 'value' ? ['label', 'name', 'key', 'title'] : [];
   const named = beside.map((name) => payloadValue(text, `${parent}/${name}`)).find(Boolean);
   const own = tokens.findLast((token) => !/^\d+$/.test(token)) ?? '';
-  return named ?? own.replaceAll('~1', '/').replaceAll('~0', '~').replaceAll('_', ' ');
+  return named ?? own.replaceAll('_', ' ');
 }
 
 const FIELDS = ['details', 'delivery_instructions'] as const;

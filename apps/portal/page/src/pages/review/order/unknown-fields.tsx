@@ -1,3 +1,4 @@
+import { pointerSegments } from '@orders/domain/sources/json-pointer.ts';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { OrderDetail, Warning } from '../../../api/review.ts';
@@ -9,11 +10,8 @@ import { labelAt, TakeOver } from './take-over.tsx';
 
 /** A pointer for readers: `/items/0/note` is `items › 1 › note`. */
 function pointerText(pointer: string): string {
-  const tokens = pointer.slice(1).split('/');
-  return tokens
-    .map((token) =>
-      /^\d+$/.test(token) ? String(Number(token) + 1) : token.replaceAll('~1', '/').replaceAll('~0', '~'),
-    )
+  return pointerSegments(pointer)
+    .map((name) => (/^\d+$/.test(name) ? String(Number(name) + 1) : name))
     .join(' › ');
 }
 
