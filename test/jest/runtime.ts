@@ -5,6 +5,7 @@ import type Environment from './environment.ts';
 
 const require = createRequire(import.meta.url);
 const JEST_GLOBALS = new URL('./globals.ts', import.meta.url).href;
+const FAST_CHECK = new URL('./fast-check.ts', import.meta.url).href;
 /** Test files and their helpers. They are loaded once per test file; all other modules once per worker process. */
 const IN_TEST_FOLDER = /\/(?:apps\/[^/]+\/|packages\/[^/]+\/)?test\/(?!jest\/)[^?]*\.ts$/;
 
@@ -24,6 +25,8 @@ registerHooks({
   resolve(specifier, context, nextResolve) {
     if (specifier === '@jest/globals')
       return { url: `${JEST_GLOBALS}?${fileNumber}`, format: 'module-typescript', shortCircuit: true };
+    if (specifier === 'fast-check' && context.parentURL !== FAST_CHECK)
+      return { url: FAST_CHECK, format: 'module-typescript', shortCircuit: true };
     const resolved = nextResolve(specifier, context);
     return IN_TEST_FOLDER.test(resolved.url) ? { ...resolved, url: `${resolved.url}?${fileNumber}` } : resolved;
   },

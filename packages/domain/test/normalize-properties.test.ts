@@ -70,7 +70,8 @@ describe('normalizeOrder', () => {
         const once = normalizeOrder(payload);
         expect(normalizeOrder(toPayload(once)).order).toEqual(once.order);
       }),
-      RUNS,
+      // Cut to 16 characters, it means nothing.
+      { ...RUNS, examples: [[{ source_order_id: '!', currency: '-'.repeat(51) }]] },
     );
   });
 

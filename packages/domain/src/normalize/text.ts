@@ -119,7 +119,7 @@ export function removeInvisible(text: string): string {
   return text.replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }
 
-/** Cuts cleaned text to `limit` code points, with a warning, and trims its end; null if nothing visible is left. */
+/** Cuts cleaned text to `limit` code points, with a warning, and trims its end; null if what is left means nothing. */
 export function cutText(text: string, pointer: string, limit: number, warnings: WarningList): string | null {
   if (text.length <= limit) return text;
   let end = 0;
@@ -127,7 +127,7 @@ export function cutText(text: string, pointer: string, limit: number, warnings: 
   if (end === text.length) return text;
   warnings.add(pointer, 'too_long', `Longer than ${limit} characters`);
   const kept = text.slice(0, wholeCharactersUpTo(end, text)).trimEnd();
-  return VISIBLE.test(kept) ? kept : null;
+  return VISIBLE.test(kept) && !meansNothing(kept) ? kept : null;
 }
 
 function isSurrogatePair(text: string, index: number): boolean {
