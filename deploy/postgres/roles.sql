@@ -108,7 +108,7 @@ begin
   grant execute on function take_held_cancellation(integer, text), remove_held_cancellations(timestamptz, integer) to orders_worker;
   -- It raises an order that its platform cancelled and then ordered again.
   grant select (account_id, order_id, requested_by, requested_at, ordered_again_at) on cancellation_requests to orders_worker;
-  grant execute on function reopen_ordered_again(integer, bigint) to orders_worker;
+  grant execute on function reopen_ordered_again(integer, bigint, boolean) to orders_worker;
   grant insert on audit_events to orders_worker;
   -- It chains the audit events by this function alone.
   grant execute on function chain_audit_events(integer) to orders_worker;
@@ -126,6 +126,7 @@ begin
   grant select, insert, delete, update (is_outdated) on changed_deliveries to orders_worker;
   -- A platform says whether an order is paid.
   grant execute on function apply_payment_state(integer, bigint, integer, text, text, jsonb) to orders_worker;
+  grant execute on function review_paid_order(integer, bigint, integer) to orders_worker;
   grant select, insert, update, delete on dead_letters, activity, order_words, order_words_marks to orders_worker;
   grant select, update on activity_clock to orders_worker;
   grant select, delete, update (created_at) on idempotency_keys to orders_worker;

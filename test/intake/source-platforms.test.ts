@@ -202,19 +202,23 @@ test.each([
   },
 );
 
-test('of an order that is not paid none is made until it is, if the account chose so', async () => {
+test('an order that is not paid needs no review until it is, if the account chose so', async () => {
   const settings = { ...PRESETS.woocommerce.settings, waitUntilPaid: true };
   const source = await createTestSource(stack, account, 'woocommerce', { settings });
   const deliverAs = (order: object) => {
     const body = JSON.stringify({ id: 70, ...order });
     return deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'));
   };
-  expect(await deliverAs({ status: 'pending' })).toMatchObject({ status: 200, body: { outcome: 'unpaid' } });
-  const { body } = await deliverAs({ status: 'processing' });
-  expect((await api.final(account, body.receipt_id)).body).toMatchObject({ status: 'written' });
+  const stateOf = async (order: object) => {
+    const { body } = await deliverAs(order);
+    const { status, order_state } = (await api.final(account, body.receipt_id)).body;
+    return [status, order_state];
+  };
+  expect(await stateOf({ status: 'pending' })).toEqual(['written', 'awaiting_payment']);
+  expect(await stateOf({ status: 'failed' })).toEqual(['duplicate', 'awaiting_payment']);
+  expect(await stateOf({ status: 'processing' })).toEqual(['duplicate', 'needs_review']);
   expect(await readOrder()).toMatchObject({ payment_state: 'paid' });
-  expect(await deliverAs({ status: 'failed' })).toMatchObject({ status: 202 });
-  expect(await deliverAs({ id: 71, status: 'on-hold', payment_method: 'cod' })).toMatchObject({ status: 202 });
+  expect(await stateOf({ id: 71, status: 'on-hold', payment_method: 'cod' })).toEqual(['written', 'needs_review']);
 });
 
 test('a test notification of Shopify is a test', async () => {

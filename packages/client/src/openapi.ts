@@ -122,8 +122,8 @@ export type CancelReply = {
 };
 
 export type DeliveryReply = {
-  /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `unpaid`: an order that waits until a delivery says that it is paid, as the account chose. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
-  outcome: "ignored" | "finished" | "unpaid" | "ping" | "cancelled" | "requested" | "held" | "archived" | "outdated";
+  /** `ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation. */
+  outcome: "ignored" | "finished" | "ping" | "cancelled" | "requested" | "held" | "archived" | "outdated";
 };
 
 /** Something that happened to a receipt or an order. It contains no data of customers. */
@@ -220,7 +220,7 @@ export type Receipt = {
   /** Of a `duplicate` from a platform: by the clock of the platform there is a newer version, which came before it, or after it and before anybody decided */
   outdated: boolean;
   /** The present state of its order, of a `duplicate` too; null if there is no order */
-  order_state: "needs_review" | "confirmed" | "rejected" | "cancelled" | null;
+  order_state: "needs_review" | "awaiting_payment" | "confirmed" | "rejected" | "cancelled" | null;
   /** Of a delivery to a source: its name, and the id of the order on the platform, which `source_order_id` has behind the prefix of the source. `platform_id` is null if the mapping found none */
   source: {
     name: string;

@@ -14,5 +14,5 @@ export function isFinal(state: ReceiptState): boolean {
 export type Channel = 'rest' | 'webhook';
 
 /** The review states of a written order; only `confirmed` orders are dispatched, and only senders cancel. */
-export const REVIEW_STATES = ['needs_review', 'confirmed', 'rejected', 'cancelled'] as const;
+export const REVIEW_STATES = ['needs_review', 'awaiting_payment', 'confirmed', 'rejected', 'cancelled'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];

@@ -93,8 +93,8 @@ After an upgrade whose notes say that the rules of warnings or blockers changed.
     },
     reopen: reviewCommand(
       'needs_review',
-      'put a rejected or cancelled order back into review',
-      'only one that was rejected or cancelled can be reopened',
+      'put an order that was rejected or cancelled, or awaits payment, into review',
+      'only one that was rejected or cancelled, or awaits payment, can be reopened',
     ),
   },
 };

@@ -55,8 +55,7 @@ const MAX_CONCURRENT = 2;
 
 /**
  * `POST /ingest/sources/{source_id}`: takes an authentic delivery as its source says. An order is recorded like one of the webhook route,
- * as the mapping makes it; one that the platform has finished, or that waits until it is paid, only if it was sent before. A cancellation is
- * carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events are ignored.
+ * as the mapping makes it; one that the platform has finished only if it was sent before. A cancellation is carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events are ignored.
  */
 export function postDelivery(deps: Deps): RequestHandler {
   const { activity, parser, cancel, database, basePath } = deps;
@@ -91,8 +90,7 @@ export function postDelivery(deps: Deps): RequestHandler {
     }
     request.body = undefined;
     const { sourceOrderId } = delivery;
-    const needsOrder = kind === 'finished' || kind === 'unpaid';
-    if (kind === 'ignored' || (needsOrder && !(await isKnown(accountId, sourceOrderId)))) {
+    if (kind === 'ignored' || (kind === 'finished' && !(await isKnown(accountId, sourceOrderId)))) {
       activity.note(source, kind);
       return kind;
     }

@@ -10,6 +10,10 @@ export interface Version {
   isOrderedAgain: boolean;
   /** The platform is done with an order that still needs review. */
   isFinished: boolean;
+  /** The order waited until it is paid, and no longer does. */
+  isPaid: boolean;
+  /** It is ordered again, and waits until it is paid. */
+  isUnpaid: boolean;
   /** The version before it says another payment than the last accepted one. */
   followsOtherPayment: boolean;
   sourceNumber: number;
@@ -21,7 +25,8 @@ const FIND = {
   text: `
 select "receiptId", coalesce(modified_at < newest, false) as "isOutdated",
        wanted and is_newer and (modified_at < newest) is not true as "isOrderedAgain",
-       finished and review_state = 'needs_review' as "isFinished", other_payment as "followsOtherPayment",
+       finished and review_state = 'needs_review' as "isFinished",
+       paid and (modified_at < newest) is not true as "isPaid", unpaid as "isUnpaid", other_payment as "followsOtherPayment",
        source_number as "sourceNumber"
 from (
   select i.receipt_id as "receiptId", r.modified_at, r.source_number, o.review_state,
@@ -29,6 +34,8 @@ from (
            partition by i.account_id, i.order_id order by r.received_at, i.receipt_id rows between unbounded preceding and 1 preceding
          )) as newest,
          r.delivery_kind is distinct from 'finished' as wanted, coalesce(r.delivery_kind = 'finished', false) as finished,
+         coalesce(o.review_state = 'awaiting_payment' and r.delivery_kind in ('order', 'test'), false) as paid,
+         coalesce(r.delivery_kind = 'unpaid', false) as unpaid,
          case when o.review_state = 'cancelled' and o.reviewed_by like 'source:%'
                 then coalesce(r.modified_at > o.platform_cancelled_at, o.reviewed_at < r.received_at)
               when o.review_state = 'confirmed' and c.requested_at is not null
@@ -52,7 +59,7 @@ from (
   ) as before on true
   where o.erased_at is null and o.receipt_id <> i.receipt_id
 ) as versions
-where modified_at is not null or (wanted and is_newer) or finished`,
+where modified_at is not null or (wanted and is_newer) or finished or paid`,
 };
 
 /** @returns the versions of those duplicates that platforms sent, without those that say no time and mean nothing beside their content. */

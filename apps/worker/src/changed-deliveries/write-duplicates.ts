@@ -4,7 +4,7 @@ import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '@orders/database/lock-w
 import { reopenOrderedAgain } from '@orders/database/orders/write-cancelled.ts';
 import { MAY_MOVE, NORMALIZED_AT } from '@orders/database/receipts/find-receipt.ts';
 import { idIn } from '@orders/database/receipts/uuids.ts';
-import { type Connection, inTransaction, runToEnd } from '@orders/database/run.ts';
+import { type Connection, inTransaction, run, runToEnd } from '@orders/database/run.ts';
 import { type Difference, FINISHED, ORDERED_AGAIN } from '@orders/domain/compare-orders.ts';
 import { applyPayment, PAYMENT } from './apply-payment.ts';
 import { type Changes, type DuplicateOrder, findChanges } from './find-changes.ts';
@@ -33,6 +33,11 @@ moved as (
                     where id not in (select receipt_id from moved) and id <> all($3::uuid[]))
 )
 select receipt_id as "receiptId", received_at::text as "receivedAt" from moved`,
+};
+
+const REVIEW_PAID = {
+  name: 'review-paid-order',
+  text: 'select review_paid_order($1::int, $2::bigint, $3::int)',
 };
 
 // A pooler keeps the connection when this process stops; this ends the transaction then, and with it the locks on receipts and orders.
@@ -151,8 +156,11 @@ async function moveChanged(
   // Another version came, or somebody decided, before the orders were locked.
   if (isVersion && !isSame(await findVersions(connection, free), versions, free)) throw new OutdatedComparison();
   const receivedAt = await move(connection, batch, free, true);
-  for (const { receiptId, accountId, orderId } of free)
-    if (versions.get(receiptId)?.isOrderedAgain) await reopenOrderedAgain(connection, accountId, orderId);
+  for (const { receiptId, accountId, orderId } of free) {
+    const { isOrderedAgain = false, isPaid = false, isUnpaid = false, sourceNumber } = versions.get(receiptId) ?? {};
+    if (isOrderedAgain) await reopenOrderedAgain(connection, accountId, orderId, isUnpaid);
+    if (isPaid) await run(connection, REVIEW_PAID, [accountId, orderId, sourceNumber]);
+  }
   const stored: StoredChanges[] = [];
   /** By order, whether the newest version of this batch says another payment than the last accepted one. */
   const otherPayments = new Map<number, boolean>();

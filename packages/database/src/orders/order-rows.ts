@@ -103,13 +103,14 @@ export function listColumns(row: ListedRow): ListColumns {
   };
 }
 
-/** The columns of a reopened order name who reopened it. */
+/** The columns of an undecided order name who reopened it. */
 export function decidedColumns({
   review_state,
   reviewed_by,
   reviewed_at,
 }: Decided & { review_state: ReviewState }): Decided {
-  return review_state === 'needs_review' ? { reviewed_by: null, reviewed_at: null } : { reviewed_by, reviewed_at };
+  const isUndecided = review_state === 'needs_review' || review_state === 'awaiting_payment';
+  return isUndecided ? { reviewed_by: null, reviewed_at: null } : { reviewed_by, reviewed_at };
 }
 
 export function toJson(row: OrderRow): OrderJson {

@@ -29,7 +29,7 @@ export interface ReviewOutcome {
 const ALLOWED_FROM: Record<ReviewDecision, readonly ReviewState[]> = {
   confirmed: ['needs_review'],
   rejected: ['needs_review'],
-  needs_review: ['rejected', 'cancelled'],
+  needs_review: ['awaiting_payment', 'rejected', 'cancelled'],
 };
 
 const ACTIONS: Record<ReviewDecision, string> = {

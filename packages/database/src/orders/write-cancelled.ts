@@ -39,7 +39,8 @@ input as materialized (
   returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at,
             coalesce(r.delivery_kind = 'test', false) as is_test, t.cancelled_by, t.cancelled_at, t.reason, t.platform_cancelled_at,
             coalesce(r.modified_at > t.platform_cancelled_at and r.delivery_kind <> 'finished' and t.cancelled_by like 'source:%', false)
-              as is_ordered_again
+              as is_ordered_again,
+            coalesce(r.delivery_kind = 'unpaid', false) as is_unpaid
 ), created as (
   insert into orders (${ORDER_COLUMNS}, review_state, reviewed_by, reviewed_at, review_reason, platform_cancelled_at)
   select ${ORDER_COLUMNS}, 'cancelled', cancelled_by, cancelled_at, reason, platform_cancelled_at
@@ -52,18 +53,23 @@ input as materialized (
   from moved
 )
 select receipt_id as "receiptId", order_id as "orderId", date_part('epoch', clock_timestamp() - received_at) as seconds,
-       account_id as "accountId", is_ordered_again as "isOrderedAgain"
+       account_id as "accountId", is_ordered_again as "isOrderedAgain", is_unpaid as "isUnpaid"
 from moved`,
 };
 
-const REOPEN = { name: 'reopen-ordered-again', text: 'select reopen_ordered_again($1::int, $2::bigint)' };
+const REOPEN = { name: 'reopen-ordered-again', text: 'select reopen_ordered_again($1::int, $2::bigint, $3::boolean)' };
 
 /**
- * Reopens an order that its platform sent as one that is wanted, after it had cancelled it: the order needs review, or the request to cancel it
- * is open again. Must be called under the lock of the order.
+ * Reopens an order that its platform sent as one that is wanted, after it had cancelled it: the order needs review, or waits until it is paid, or
+ * the request to cancel it is open again. Must be called under the lock of the order.
  */
-export async function reopenOrderedAgain(connection: Connection, accountId: number, orderId: number): Promise<void> {
-  await run(connection, REOPEN, [accountId, orderId]);
+export async function reopenOrderedAgain(
+  connection: Connection,
+  accountId: number,
+  orderId: number,
+  isUnpaid: boolean,
+): Promise<void> {
+  await run(connection, REOPEN, [accountId, orderId, isUnpaid]);
 }
 
 /**
@@ -81,10 +87,10 @@ export async function writeCancelled(
   lockWaitMs = LOCK_WAIT_MS,
 ): Promise<Written[]> {
   return inTransaction(database, async (transaction) => {
-    type Row = Written & { accountId: number; isOrderedAgain: boolean };
+    type Row = Written & { accountId: number; isOrderedAgain: boolean; isUnpaid: boolean };
     const rows = await runToEnd<Row>(transaction, WRITE, [leaseId, ...inputOf(orders, lockWaitMs)]);
-    for (const { accountId, orderId, isOrderedAgain } of rows)
-      if (isOrderedAgain) await reopenOrderedAgain(transaction, accountId, orderId);
+    for (const { accountId, orderId, isOrderedAgain, isUnpaid } of rows)
+      if (isOrderedAgain) await reopenOrderedAgain(transaction, accountId, orderId, isUnpaid);
     return rows;
   });
 }

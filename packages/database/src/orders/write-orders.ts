@@ -92,15 +92,16 @@ input as materialized (
     and ${idIn('r.receipt_id', '$2')} and r.receipt_id = i.receipt_id and r.account_id = i.account_id
     and ${MAY_MOVE}
   returning i.*, r.order_id, r.channel, r.received_at, r.source_number, r.modified_at as platform_modified_at,
-            coalesce(r.delivery_kind = 'test', false) as is_test
+            coalesce(r.delivery_kind = 'test', false) as is_test,
+            case r.delivery_kind when 'unpaid' then 'awaiting_payment' else 'needs_review' end as review_state
 ), keyed as (
   insert into order_keys (account_id, source_order_id, order_id)
   select account_id, source_order_id, order_id
   from moved
   order by account_id, source_order_id
 ), created as (
-  insert into orders (${ORDER_COLUMNS})
-  select ${ORDER_COLUMNS}
+  insert into orders (${ORDER_COLUMNS}, review_state)
+  select ${ORDER_COLUMNS}, review_state
   from moved
 ), recorded as (${recordWritten('$3')}
 ), settled as (

@@ -150,15 +150,16 @@ end
 $$;
 revoke all on function cancel_order_of_source(integer, integer, text, timestamptz) from public;
 
--- An order that was cancelled needs review again and gets a warning; of one that dispatching may have seen, the request is open again and
--- says so. Called under the lock of the order.
-create function reopen_ordered_again(for_account integer, of_order bigint) returns void
+-- An order that was cancelled needs review again, or waits until it is paid, and gets a warning; of one that dispatching may have seen, the
+-- request is open again and says so. Called under the lock of the order.
+create function reopen_ordered_again(for_account integer, of_order bigint, is_unpaid boolean) returns void
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   actor text;
 begin
   update orders
-  set review_state = 'needs_review', reviewed_at = clock_timestamp(), review_reason = null,
+  set review_state = case when is_unpaid then 'awaiting_payment' else 'needs_review' end,
+      reviewed_at = clock_timestamp(), review_reason = null,
       severity = case when severity = 'blocks' then severity else 'check' end,
       warnings = case when warnings @> '[{"code": "ordered_again"}]' then warnings
                       else '[{"pointer": "", "code": "ordered_again", "detail": "The platform cancelled this order and then sent it again"}]' || warnings
@@ -166,7 +167,9 @@ begin
   where account_id = for_account and order_id = of_order and review_state = 'cancelled'
   returning reviewed_by into actor;
   if found then
-    perform update_order_words(for_account, of_order);
+    if not is_unpaid then
+      perform update_order_words(for_account, of_order);
+    end if;
     insert into audit_events (account_id, at, actor, action, subject, details)
     values (for_account, clock_timestamp(), actor, 'order_reopened', 'order:' || of_order, '{"ordered_again": true}');
   else
@@ -175,7 +178,7 @@ begin
   end if;
 end
 $$;
-revoke all on function reopen_ordered_again(integer, bigint) from public;
+revoke all on function reopen_ordered_again(integer, bigint, boolean) from public;
 
 -- Gives an order that is about to be written its key, in place of the cancellation that the key holds, and returns both. Returns no row if it
 -- holds none.

@@ -58,3 +58,19 @@ begin
 end
 $$;
 revoke all on function apply_payment_state(integer, bigint, integer, text, text, jsonb) from public;
+
+-- An order that waited until it is paid needs review. Called under the lock of the order.
+create function review_paid_order(for_account integer, of_order bigint, by_source integer) returns void
+language plpgsql security definer set search_path = public, pg_temp as $$
+declare
+  actor text := (select 'source:' || name from sources where account_id = for_account and source_number = by_source);
+begin
+  update orders set review_state = 'needs_review', reviewed_by = actor, reviewed_at = clock_timestamp()
+  where account_id = for_account and order_id = of_order and review_state = 'awaiting_payment';
+  if not found then return; end if;
+  perform update_order_words(for_account, of_order);
+  insert into audit_events (account_id, at, actor, action, subject, details)
+  values (for_account, clock_timestamp(), actor, 'order_reopened', 'order:' || of_order, '{"paid": true}');
+end
+$$;
+revoke all on function review_paid_order(integer, bigint, integer) from public;

@@ -54,7 +54,7 @@ create table orders (
   -- The source that sent it; null for an order of another way.
   source_number         integer,
   review_state          text not null default 'needs_review'
-                        check (review_state in ('needs_review', 'confirmed', 'rejected', 'cancelled')),
+                        check (review_state in ('needs_review', 'awaiting_payment', 'confirmed', 'rejected', 'cancelled')),
   reviewed_by           text,
   reviewed_at           timestamptz,
   review_reason         text,

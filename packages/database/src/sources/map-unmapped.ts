@@ -53,7 +53,7 @@ export async function mapUnmapped(
     const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
     const isOrder =
-      ['order', 'test'].includes(delivery_kind) ||
+      ['order', 'unpaid', 'test'].includes(delivery_kind) ||
       (delivery_kind === 'finished' && (await hasOrder(database, account_id, payload)));
     if (isOrder) await storeMapped(database, unmapped, payload);
     else if (await end(database, unmapped, payload)) ended.push({ receipt_id, account_id });

@@ -5,9 +5,9 @@ import { json, ref, strictly } from './schema.ts';
 /** A reply to a delivery that created no receipt. */
 export const deliveryReplySchema = strictly({
   outcome: {
-    enum: ['ignored', 'finished', 'unpaid', 'ping', ...PLATFORM_CANCELLATION_OUTCOMES],
+    enum: ['ignored', 'finished', 'ping', ...PLATFORM_CANCELLATION_OUTCOMES],
     description:
-      '`ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `unpaid`: an order that waits until a delivery says that it is paid, as the account chose. `ping`: a check of the URL. The others are the outcomes of a cancellation.',
+      '`ignored`: an event that is about no order. `finished`: an order that the shop has finished and that was never sent before. `ping`: a check of the URL. The others are the outcomes of a cancellation.',
   },
 });
 

@@ -17,10 +17,19 @@ export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
 export type ReviewState = ListedOrder['review_state'];
 
-export const STATES = ['needs_review', 'confirmed', 'rejected', 'cancelled'] as const satisfies readonly ReviewState[];
+export const STATES = [
+  'needs_review',
+  'awaiting_payment',
+  'confirmed',
+  'rejected',
+  'cancelled',
+] as const satisfies readonly ReviewState[];
 
-/** Whether a reviewer can reopen an order in this state. */
-export const isReopenable = (state: ReviewState | undefined): boolean => state === 'rejected' || state === 'cancelled';
+/** The name of the action that puts an order of this state into review; undefined without one. */
+export function reviewActionOf(state: ReviewState | undefined): 'reopen' | 'reviewNow' | undefined {
+  if (state === 'awaiting_payment') return 'reviewNow';
+  return state === 'rejected' || state === 'cancelled' ? 'reopen' : undefined;
+}
 
 /** The new value of an edited field; `null` empties it. */
 export type FieldValue = string | number | null;

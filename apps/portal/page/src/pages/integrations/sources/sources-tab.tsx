@@ -161,17 +161,26 @@ function SourceItem(props: { source: Source; onAction: (action: SourceAction) =>
 }
 
 /** The share of deliveries that became orders or cancellations; null without deliveries. */
-function successOf({ order = 0, cancellation = 0, mapping_failed = 0, rejected = 0 }: Source['counts']): number | null {
-  const all = order + cancellation + mapping_failed + rejected;
-  return all === 0 ? null : (order + cancellation) / all;
+function successOf({
+  order = 0,
+  unpaid = 0,
+  cancellation = 0,
+  mapping_failed = 0,
+  rejected = 0,
+}: Source['counts']): number | null {
+  const taken = order + unpaid + cancellation;
+  const all = taken + mapping_failed + rejected;
+  return all === 0 ? null : taken / all;
 }
 
 /** Outcomes of deliveries of which no order is made. */
-const WITHOUT_ORDER = ['unpaid', 'finished', 'ignored'] as const;
+const WITHOUT_ORDER = ['finished', 'ignored'] as const;
 
-function Activity({ source: { last_at, counts, dead } }: { source: Source }): ReactNode {
+function Activity({ source: { source_number, last_at, counts, dead } }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
-  const failed = `/accounts/${useAccountId()}/receipts?state=dead&error_code=mapping_failed`;
+  const account = `/accounts/${useAccountId()}`;
+  const failed = `${account}/receipts?state=dead&error_code=mapping_failed`;
+  const unpaid = `${account}/review?state=awaiting_payment&source=${source_number}`;
   const success = successOf(counts);
   return (
     <p className="hint row wide-gaps">
@@ -183,6 +192,7 @@ function Activity({ source: { last_at, counts, dead } }: { source: Source }): Re
         const { [outcome]: count = 0 } = counts;
         return count > 0 && <span key={outcome}>{t(`counts.${outcome}`, { count })}</span>;
       })}
+      {counts.unpaid !== undefined && <Link href={unpaid}>{t('counts.unpaid', { count: counts.unpaid })}</Link>}
       {dead > 0 && <Link href={failed}>{t('dead', { count: dead })}</Link>}
     </p>
   );

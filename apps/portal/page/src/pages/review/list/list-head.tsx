@@ -1,7 +1,7 @@
 import { Download, Eye, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isReopenable, type ReviewState } from '../../../api/review.ts';
+import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
 import { joinNames } from '../../../components/actor.tsx';
@@ -96,7 +96,8 @@ function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) 
   const { t } = useTranslation('review');
   const can = useCan();
   if (state === 'confirmed' || !can('review')) return null;
-  if (isReopenable(state)) return <Button onClick={() => onReview('needs_review')}>{t('action.reopen')}</Button>;
+  const action = reviewActionOf(state);
+  if (action) return <Button onClick={() => onReview('needs_review')}>{t(`action.${action}`)}</Button>;
   return (
     <>
       <Button kind="bad" onClick={() => onReview('rejected')}>

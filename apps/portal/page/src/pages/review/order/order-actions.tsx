@@ -1,9 +1,16 @@
 import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { isReopenable, type ReviewState } from '../../../api/review.ts';
+import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
 import { formatCount } from '../../../components/numbers.ts';
+
+const STATE_BADGES: Readonly<Record<Exclude<ReviewState, 'needs_review'>, string>> = {
+  awaiting_payment: 'badge badge-warn',
+  confirmed: 'badge badge-good',
+  rejected: 'badge badge-bad',
+  cancelled: 'badge badge-bad',
+};
 
 export interface OrderActionsProps {
   state: ReviewState | undefined;
@@ -63,9 +70,7 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
           {step('next', onNext)}
         </span>
       )}
-      {state && state !== 'needs_review' && (
-        <span className={state === 'confirmed' ? 'badge badge-good' : 'badge badge-bad'}>{t(`state.${state}`)}</span>
-      )}
+      {state && state !== 'needs_review' && <span className={STATE_BADGES[state]}>{t(`state.${state}`)}</span>}
       <Decisions {...props} isBar={false} />
     </div>
   );
@@ -75,7 +80,12 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
   const { state, isLoaded, number, isBar, onReview } = props;
   const { t } = useTranslation('review');
   const can = useCan();
-  const button = (to: ReviewState, action: 'confirm' | 'reject' | 'reopen', look: string, Icon: typeof Check) => (
+  const button = (
+    to: ReviewState,
+    action: 'confirm' | 'reject' | 'reopen' | 'reviewNow',
+    look: string,
+    Icon: typeof Check,
+  ) => (
     <button
       type="button"
       className={isBar ? `bar-button ${look}` : `button ${look}`}
@@ -88,7 +98,8 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
     </button>
   );
   if (!can('review')) return null;
-  if (isReopenable(state)) return button('needs_review', 'reopen', '', RotateCcw);
+  const action = reviewActionOf(state);
+  if (action) return button('needs_review', action, '', RotateCcw);
   if (state !== 'needs_review') return null;
   return (
     <>

@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { isProblem } from '../../../api/client.ts';
-import type { OrderDetail, SimilarOrder } from '../../../api/review.ts';
+import type { OrderDetail, ReviewState, SimilarOrder } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -13,6 +13,9 @@ import { formatAmount } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
 
+/** The columns of an undecided order may name who reopened it. */
+const UNDECIDED: readonly ReviewState[] = ['needs_review', 'awaiting_payment'];
+
 /** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
 export function ReviewNote(props: {
   review: OrderDetail['review'] | undefined;
@@ -20,7 +23,7 @@ export function ReviewNote(props: {
 }): ReactNode {
   const { review, receivedAt } = props;
   const { t } = useTranslation('review');
-  if (!review || review.state === 'needs_review' || review.by === null || review.at === null)
+  if (!review || UNDECIDED.includes(review.state) || review.by === null || review.at === null)
     return <div role="status" />;
   const isCancelled = review.state === 'cancelled';
   const isEarly = isCancelled && receivedAt !== undefined && Date.parse(review.at) < Date.parse(receivedAt);

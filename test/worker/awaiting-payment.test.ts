@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { setEvents } from '@orders/database/events/event-logs.ts';
+import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import type { Source } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { until } from '@orders/test-services/until.ts';
+import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
+import { useStack } from '../harness/use-stack.ts';
+
+const SETTINGS = { ...PRESETS.woocommerce.settings, waitUntilPaid: true };
+const BY = 'reviewer@example.com';
+let source: Source;
+
+const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
+
+beforeEach(async () => {
+  await setEvents(db, account.id, true);
+  source = await createTestSource(stack, account, 'woocommerce', { settings: SETTINGS });
+});
+
+/** Sends an order in a state, as changed at a minute of an hour; without one, the platform says no time. */
+async function send(status: string, minute: number | null, to = source): Promise<string[]> {
+  const date_modified_gmt = minute === null ? undefined : `2026-11-28T10:${minute}:00`;
+  const body = JSON.stringify({ id: 7, number: '7', total: '10.00', status, date_modified_gmt });
+  const reply = await deliver(api, to, body, wooCommerceHeaders(body, 'order.updated'));
+  if (reply.status !== 202) return [reply.body.outcome, (await readOrder())?.review_state];
+  const receipt = (await api.final(account, reply.body.receipt_id)).body;
+  return [receipt.status, receipt.order_state];
+}
+const readOrder = () => knex('orders').where({ account_id: account.id }).first();
+const findWords = () => knex('order_words').where({ account_id: account.id });
+const typesOfEvents = (count: number) =>
+  until('the events are published', async () => {
+    const events = await knex('events').where({ account_id: account.id }).orderBy('sequence');
+    return events.length >= count && events.map(({ type }) => type);
+  });
+
+describe('an order that awaits payment', () => {
+  test('needs review once it is paid, with audit and events, and is found by its words', async () => {
+    expect(await send('pending', 10)).toEqual(['written', 'awaiting_payment']);
+    expect(await findWords()).toEqual([]);
+    expect(await send('on-hold', 11)).toEqual(['duplicate', 'awaiting_payment']);
+    expect(await send('processing', 12)).toEqual(['duplicate', 'needs_review']);
+    expect(await readOrder()).toMatchObject({ payment_state: 'paid', severity: 'blocks' });
+    const [entry] = await knex('audit_events').where({ account_id: account.id, action: 'order_reopened' });
+    expect(entry).toMatchObject({ actor: 'source:my woocommerce', details: { paid: true } });
+    expect(await typesOfEvents(5)).toEqual([
+      ...['receipt.written', 'receipt.duplicate', 'order.reopened', 'order.edited', 'receipt.duplicate'],
+    ]);
+    expect(await findWords()).toHaveLength(1);
+    expect(await send('failed', 13)).toEqual(['duplicate', 'needs_review']);
+    expect(await readOrder()).toMatchObject({ payment_state: 'unpaid' });
+  });
+
+  test('needs review once it is paid, if the platform says no time', async () => {
+    await send('pending', null);
+    expect(await send('processing', null)).toEqual(['duplicate', 'needs_review']);
+  });
+
+  test('goes on to wait after an older delivery that says it was paid', async () => {
+    await send('failed', 12);
+    expect(await send('processing', 11)).toEqual(['duplicate', 'awaiting_payment']);
+  });
+
+  test('needs review with its next delivery once its source no longer waits', async () => {
+    await send('pending', 10);
+    await knex('sources').where({ account_id: account.id }).update({ settings: PRESETS.woocommerce.settings });
+    let minute = 10;
+    await until('intake reads the source again', async () => {
+      minute += 1;
+      return (await send('on-hold', minute))[1] === 'needs_review';
+    });
+  });
+
+  test('is cancelled, and waits again if its platform orders it again unpaid', async () => {
+    await send('pending', 10);
+    expect(await send('cancelled', 11)).toEqual(['cancelled', 'cancelled']);
+    expect(await send('pending', 12)).toEqual(['duplicate', 'awaiting_payment']);
+    expect(await findWords()).toEqual([]);
+    expect(await send('processing', 13)).toEqual(['duplicate', 'needs_review']);
+  });
+
+  test('waits if its platform had cancelled it before it arrived, and orders it again unpaid', async () => {
+    expect(await send('cancelled', 11)).toEqual(['held', undefined]);
+    expect(await send('pending', 12)).toEqual(['written', 'awaiting_payment']);
+  });
+
+  test('is reviewed before it is paid if a reviewer decides so, and only then confirmed', async () => {
+    await send('pending', 10);
+    const { order_id } = await readOrder();
+    const decide = (to: 'confirmed' | 'needs_review') =>
+      reviewOrders(db, { accountId: account.id, orderIds: [order_id], to, by: BY });
+    expect(await decide('confirmed')).toMatchObject({ changed: [], unchanged: [{ review_state: 'awaiting_payment' }] });
+    expect(await decide('needs_review')).toMatchObject({ changed: [order_id] });
+    expect(await findWords()).toHaveLength(1);
+    expect(await decide('confirmed')).toMatchObject({ changed: [order_id] });
+    expect(await send('processing', 11)).toEqual(['duplicate', 'confirmed']);
+  });
+});
