@@ -1,6 +1,6 @@
 import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
-import type { FieldMapping, JoinedPart, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
+import type { FieldMapping, JoinedValue, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { nearestName } from '@orders/domain/sources/nearest-name.ts';
 import { UsageError } from '../errors.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
@@ -99,12 +99,12 @@ function headingOf(pointer: string): string {
   return more.length === 0 ? heading : pointer;
 }
 
-type Part = FieldMapping | JoinedPart | readonly JoinedPart[];
+type Part = FieldMapping | JoinedValue['join'][number];
 
 function isSatisfied(from: Part, has: (pointer: string) => boolean): boolean {
   if (typeof from === 'string') return has(from);
   if (isList(from)) return from.some((one) => isSatisfied(one, has));
-  if ('find' in from) return false;
+  if ('find' in from || 'each' in from) return false;
   if ('divide' in from) return has(from.divide);
   return 'constant' in from || from.join.every((part) => isSatisfied(part, has));
 }

@@ -5,8 +5,18 @@ import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
-import type { Conditions, DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
-import { conditionsReader, fieldReader, isConstant, isList, MAX_SEARCHED, type Reader, toText } from './read-values.ts';
+import type { DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
+import {
+  conditionsReader,
+  type Entry,
+  entriesReader,
+  exceptionReader,
+  fieldReader,
+  isConstant,
+  isList,
+  type Reader,
+  toText,
+} from './read-values.ts';
 
 /** UTF-16 units. Over twice the code points that a field may have, so that normalization still warns of a text that it cuts. */
 const [MAX_TEXT, MAX_ITEM_TEXT] = [4_100, 1_100];
@@ -102,15 +112,22 @@ function firstList(values: readonly unknown[], read: Reader<MappedPayload>): rea
   return undefined;
 }
 
-type Detail = { label: string; value: string };
-
 /** One more than an order may have, so that normalization still warns. */
 const MAX_MAPPED_DETAILS = MAX_DETAILS + 1;
 
 /** `null` without any, as the document has none, or no longer. */
-function detailsReader(details: readonly DetailMapping[]): Reader<Detail[] | null> {
-  const readers = details.map((detail): Reader<Detail[]> => {
-    if ('each' in detail) return eachDetailReader(detail);
+function detailsReader(details: readonly DetailMapping[]): Reader<Entry[] | null> {
+  const readers = details.map((detail): Reader<Entry[]> => {
+    if ('each' in detail) {
+      const readEntries = entriesReader(detail, MAX_ITEM_TEXT);
+      return (document) => {
+        const found: Entry[] = [];
+        for (const entry of readEntries(document)) {
+          if (found.push(decoded(entry)) === MAX_MAPPED_DETAILS) break;
+        }
+        return found;
+      };
+    }
     const { label, value } = detail;
     const read = fieldReader(value, MAX_ITEM_TEXT);
     return (document) => toDetail(label, read(document));
@@ -121,32 +138,14 @@ function detailsReader(details: readonly DetailMapping[]): Reader<Detail[] | nul
   };
 }
 
-function eachDetailReader({ each, label, value, except }: Extract<DetailMapping, { each: string }>): Reader<Detail[]> {
-  const list = pointerSegments(each);
-  const [readLabel, readValue] = [fieldReader(label, MAX_ITEM_TEXT), fieldReader(value, MAX_ITEM_TEXT)];
-  const isException = exceptionReader(except);
-  return (document) => {
-    const entries = valueAtSegments(document, list);
-    if (!Array.isArray(entries)) return [];
-    const details: Detail[] = [];
-    for (const entry of entries.slice(0, MAX_SEARCHED)) {
-      if (details.length === MAX_MAPPED_DETAILS) break;
-      if (!isException(entry)) details.push(...toDetail(toText(readLabel(entry) ?? ''), readValue(entry)));
-    }
-    return details;
-  };
+function toDetail(label: string, value: string | number | null | undefined): Entry[] {
+  return value === null || value === undefined ? [] : [decoded({ label, value: toText(value) })];
 }
 
-function toDetail(label: string, value: string | number | null | undefined): Detail[] {
-  if (value === null || value === undefined) return [];
-  return [{ label: fieldText('label', label), value: fieldText('value', value) }];
-}
-
-/** Whether an entry meets one of the conditions. */
-function exceptionReader(except: Conditions | undefined): Reader<boolean> {
-  const exceptions = Object.entries(except ?? {}).map(([pointer, values]) => conditionsReader({ [pointer]: values }));
-  return (entry) => exceptions.some((isException) => isException(entry));
-}
+const decoded = ({ label, value }: Entry): Entry => ({
+  label: fieldText('label', label),
+  value: fieldText('value', value),
+});
 
 /** Items whose pointers lead to nothing are left out, also if they have constants. */
 function eachItemReader(items: readonly ItemMapping[]): Reader<MappedPayload[] | undefined> {

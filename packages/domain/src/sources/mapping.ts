@@ -4,9 +4,12 @@
 
 import type { OfTextFields } from '../text-fields.ts';
 
-/** Several values in one text. Each part is a pointer, found or constant, or a list whose first present value is used; absent parts are left out. */
+/**
+ * Several values in one text. Each part is a pointer, found or constant, the entries of a list, or candidates of which the first present one is
+ * used; absent parts are left out.
+ */
 export interface JoinedValue {
-  join: readonly (JoinedPart | readonly JoinedPart[])[];
+  join: readonly (JoinedPart | EntriesValue | readonly JoinedPart[])[];
   /** Default: one space. */
   separator?: string;
 }
@@ -31,6 +34,21 @@ export interface FoundValue {
 export interface DividedValue {
   divide: string;
   by_digits: number | string;
+}
+
+/** A pointer, or several: the first that leads to a value counts. */
+type Pointers = string | readonly string[];
+
+/**
+ * `label: value`, or `value`, of each entry of a list, such as the options of an item. Pointers, but `each`, start at the entry. Labels that begin
+ * with an underscore are for programs, in WooCommerce and Shopify, and left out.
+ */
+export interface EntriesValue {
+  each: string;
+  label?: Pointers;
+  value: Pointers;
+  /** No entries that meet one of these. */
+  except?: Conditions;
 }
 
 export type JoinedPart = string | FoundValue | ConstantValue;
@@ -72,14 +90,8 @@ interface OneDetail {
   value: FieldMapping;
 }
 
-/** A fact for each entry of a list; the pointers of its label, its value and the conditions start at the entry. */
-interface EachDetail {
-  each: string;
-  label: string;
-  value: string;
-  /** No entries that meet one of these, such as those that a field has. */
-  except?: Conditions;
-}
+/** A fact for each entry of a list. */
+type EachDetail = EntriesValue & { label: Pointers };
 
 export type DetailMapping = OneDetail | EachDetail;
 

@@ -106,7 +106,13 @@ const divided = Joi.object({
   by_digits: Joi.alternatives(Joi.number().integer().min(0).max(6), pointer).required(),
 });
 const part = Joi.alternatives(pointer, found, constant);
-const partOrParts = Joi.alternatives(part, Joi.array().items(part).min(1).max(MAX_CANDIDATES));
+const entries = {
+  each: pointer.required(),
+  label: pointerOrPointers,
+  value: pointerOrPointers.required(),
+  except: conditions,
+};
+const partOrParts = Joi.alternatives(part, Joi.object(entries), Joi.array().items(part).min(1).max(MAX_CANDIDATES));
 const joined = Joi.object({
   join: Joi.array().items(partOrParts).min(1).max(MAX_CANDIDATES).required(),
   separator: text.allow('').max(MAX_SEPARATOR),
@@ -134,7 +140,7 @@ const numberedItems = Joi.array().items(Joi.object(itemFields).min(1)).min(1).ma
 const details = Joi.array()
   .items(
     Joi.object({ label: text.max(MAX_DETAIL_LABEL).required(), value: field.required() }),
-    Joi.object({ each: pointer.required(), label: pointer.required(), value: pointer.required(), except: conditions }),
+    Joi.object({ ...entries, label: pointerOrPointers.required() }),
   )
   .min(1)
   .max(MAX_DETAILS);

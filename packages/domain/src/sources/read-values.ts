@@ -6,9 +6,11 @@ import type {
   Conditions,
   ConstantValue,
   DividedValue,
+  EntriesValue,
   FieldMapping,
   FoundValue,
   JoinedPart,
+  JoinedValue,
   MappedValue,
 } from './mapping.ts';
 
@@ -50,15 +52,72 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
   }
   if ('find' in from) return finder(from, maxText);
   if ('divide' in from) return divider(from);
-  const { join, separator = ' ' } = from;
-  const parts = join.map((part: JoinedPart | readonly JoinedPart[]) => fieldReader(part, maxText));
+  return joiner(from, maxText);
+}
+
+function joiner({ join, separator = ' ' }: JoinedValue, maxText: number): Reader<Present> {
+  const parts = join.map((part: JoinedPart | EntriesValue | readonly JoinedPart[]) =>
+    isEntries(part) ? entriesPrinter(part, maxText) : fieldReader(part, maxText),
+  );
   return (document) => {
-    const values = parts.map((read) => read(document));
-    const present = values.filter((part) => part !== undefined && part !== null).map(toText);
-    const texts = present.filter((text) => !meansNothing(text));
-    if (texts.length === 0) return present.length > 0 || values.includes(null) ? null : undefined;
+    const texts: string[] = [];
+    let isEmpty = false;
+    for (const read of parts) {
+      const value = read(document, texts);
+      if (typeof value === 'number') texts.push(toText(value));
+      else if (typeof value === 'string' && !meansNothing(value)) texts.push(value);
+      else isEmpty ||= value !== undefined;
+    }
+    if (texts.length === 0) return isEmpty ? null : undefined;
     return presentValue(texts.join(separator), maxText);
   };
+}
+
+function isEntries(part: JoinedPart | EntriesValue | readonly JoinedPart[]): part is EntriesValue {
+  return typeof part === 'object' && 'each' in part;
+}
+
+/** What a platform puts between the name of a product and the values of its variant. */
+const BETWEEN_OPTIONS = / - |, /;
+
+/** Entries in one text, without those whose value stands at the end of the texts before, as the name of a variant has it. */
+function entriesPrinter(from: EntriesValue, maxText: number) {
+  const read = entriesReader(from, maxText);
+  return (document: unknown, before: readonly string[]): string | undefined => {
+    const known = new Set(before.flatMap((text) => text.split(BETWEEN_OPTIONS).slice(1)));
+    let printed = '';
+    for (const { label, value } of read(document)) {
+      if (label.startsWith('_') || meansNothing(value) || known.has(value)) continue;
+      printed += `${printed && ', '}${label && `${label}: `}${value}`;
+      if (printed.length > maxText) break;
+    }
+    return printed || undefined;
+  };
+}
+
+/** An entry of a list; the label is empty without one. */
+export interface Entry {
+  label: string;
+  value: string;
+}
+
+/** Reads, one by one, the entries of a list that have a value, of at most its first 1,000. */
+export function entriesReader({ each, label = [], value, except }: EntriesValue, maxText: number) {
+  const list = pointerSegments(each);
+  const [readLabel, readValue] = [fieldReader(label, maxText), fieldReader(value, maxText)];
+  const isException = exceptionReader(except);
+  return function* read(document: unknown): Generator<Entry> {
+    for (const entry of searchedAt(document, each, list) ?? []) {
+      const text = isException(entry) ? undefined : readValue(entry);
+      if (text !== undefined && text !== null) yield { label: toText(readLabel(entry) ?? ''), value: toText(text) };
+    }
+  };
+}
+
+/** Whether an entry meets one of the conditions. */
+export function exceptionReader(except: Conditions | undefined): Reader<boolean> {
+  const exceptions = Object.entries(except ?? {}).map(([pointer, values]) => conditionsReader({ [pointer]: values }));
+  return (entry) => exceptions.some((isException) => isException(entry));
 }
 
 /** A number, or a string that is not blank; `null` and blank strings are empty, other values absent. Cut first: of a long string, only the start is searched. */
@@ -80,7 +139,7 @@ export function toText(value: string | number): string {
 }
 
 /** Max entries of a list that are searched, to bound the time. */
-export const MAX_SEARCHED = 1_000;
+const MAX_SEARCHED = 1_000;
 
 function finder({ find, where, value }: FoundValue, maxText: number): Reader<Present> {
   const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];

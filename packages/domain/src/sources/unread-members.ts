@@ -60,11 +60,7 @@ function addPath(root: Step, path: readonly string[]): void {
 /** The paths of all pointers of a mapping, of conditions too. */
 function readPaths({ items, details = [], ...fields }: OrderMapping): string[][] {
   const ofFields = pathsIn(fields, []);
-  const ofDetails = details.flatMap((detail) => {
-    if (!('each' in detail)) return pathsIn(detail.value, []);
-    const { each, ...inEntry } = detail;
-    return pathsIn(inEntry, [...pointerSegments(each), '*']);
-  });
+  const ofDetails = details.flatMap((detail) => pathsIn('each' in detail ? detail : detail.value, []));
   if (!items || !('list' in items)) return [...ofFields, ...ofDetails, ...pathsIn(items, [])];
   const { list, ...inItem } = items;
   const ofItems = [list].flat().flatMap((pointer) => pathsIn(inItem, [...pointerSegments(pointer as string), '*']));
@@ -76,9 +72,10 @@ const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except'
 function pathsIn(part: unknown, base: readonly string[]): string[][] {
   if (typeof part === 'string') return part.startsWith('/') ? [[...base, ...pointerSegments(part)]] : [];
   if (typeof part !== 'object' || part === null) return [];
-  if ('find' in part && typeof part.find === 'string') {
-    const { find, ...inEntry } = part;
-    return pathsIn(inEntry, [...base, ...pointerSegments(find as string), '*']);
+  const list = 'find' in part ? part.find : 'each' in part ? part.each : undefined;
+  if (typeof list === 'string') {
+    const { find, each, ...inEntry } = part as { find?: string; each?: string };
+    return pathsIn(inEntry, [...base, ...pointerSegments(list), '*']);
   }
   return Object.entries(part).flatMap(([name, value]) => {
     if (name === 'constant' || name === 'separator') return [];

@@ -36,8 +36,12 @@ const found = fc.record(
   { find: arbitraryPointer, where: conditions, value: arbitraryPointer },
   { noNullPrototype: true },
 );
+const entries = fc.record(
+  { each: arbitraryPointer, label: pointers, value: pointers, except: conditions },
+  { requiredKeys: ['each', 'value'], noNullPrototype: true },
+);
 const part = fc.oneof({ weight: 3, arbitrary: arbitraryPointer }, found);
-const parts = fc.oneof(part, few(part));
+const parts = fc.oneof({ weight: 3, arbitrary: part }, few(part), entries);
 const value = fc.oneof(
   { weight: 3, arbitrary: arbitraryPointer },
   fc.record(
@@ -82,7 +86,7 @@ export const arbitraryMapping = optional(
     details: few(
       fc.oneof(
         optional({ label: fc.constantFrom('Gift', 'a: b'), value: field }, ['label', 'value']),
-        optional({ each: arbitraryPointer, label: arbitraryPointer, value: arbitraryPointer, except: conditions }, [
+        optional({ each: arbitraryPointer, label: pointers, value: pointers, except: conditions }, [
           'each',
           'label',
           'value',

@@ -51,6 +51,68 @@ describe('any document and any mapping', () => {
   });
 });
 
+describe('the entries of a list in an item', () => {
+  const nameOf = (preset: keyof typeof PRESETS, item: object) => {
+    const { mapping } = PRESETS[preset];
+    const { list } = mapping.items as { list: string | string[] };
+    const member = ([list].flat()[0] as string).split('/').at(-1) as string;
+    const order = { id: 1, [member]: [item] };
+    const [mapped] = mapOrder(preset === 'salla' ? { data: order } : order, mapping).items as { name: string }[];
+    return mapped?.name;
+  };
+
+  test('are options, and texts for a cake', () => {
+    const properties = [
+      { name: 'Writing', value: 'Happy birthday &amp; joy' },
+      { name: '_bundle', value: 'b-17' },
+      { name: 'Candles', value: 3 },
+      { name: 'Photo', value: '' },
+    ];
+    expect(nameOf('shopify', { name: 'Cake - Large', properties })).toBe(
+      'Cake - Large, Writing: Happy birthday & joy, Candles: 3',
+    );
+    const meta_data = [
+      { key: 'pa_color', value: 'blue', display_key: 'Colour', display_value: 'Blue' },
+      { key: '_reduced_stock', value: '1', display_key: '_reduced_stock', display_value: '1' },
+      { key: 'Gift box', value: 'Yes', display_key: 'Gift box', display_value: 'Yes' },
+      { key: 'addons', value: [{ name: 'x' }], display_key: 'addons', display_value: [{ name: 'x' }] },
+    ];
+    expect(nameOf('woocommerce', { name: 'Hoodie - Blue, L', meta_data })).toBe('Hoodie - Blue, L, Gift box: Yes');
+    expect(nameOf('woocommerce', { name: 'Box 1', meta_data: [{ key: 'Size', value: '1' }] })).toBe('Box 1, Size: 1');
+    const options = [
+      { name: 'الحجم', type: 'radio', value: { id: 1, name: 'كبير' } },
+      { name: 'العبارة', type: 'text', value: 'كل عام وأنتم بخير' },
+    ];
+    expect(nameOf('salla', { name: 'كيكة', options, notes: 'بدون مكسرات' })).toBe(
+      'كيكة, الحجم: كبير, العبارة: كل عام وأنتم بخير, بدون مكسرات',
+    );
+    expect(
+      nameOf('zid', {
+        name: 'Cup',
+        options: [{ name: 'Colour', value: 'Red' }],
+        custom_fields: [{ label: 'Name', value: 'Ali' }],
+      }),
+    ).toBe('Cup, Colour: Red, Name: Ali');
+  });
+
+  test('are left out by conditions, and without a name of the item, they are its name', () => {
+    const mapping = (value: object): OrderMapping => ({
+      ...id,
+      items: { list: '/l', name: { join: ['/n', value as never] } },
+    });
+    const item = {
+      o: [
+        { k: 'a', v: { t: 'x' } },
+        { k: 'b', v: 'y' },
+      ],
+    };
+    const map = (value: object) => mapOrder({ id: 1, l: [item] }, mapping(value)).items;
+    expect(map({ each: '/o', value: ['/v/t', '/v'] })).toEqual([{ name: 'x, y' }]);
+    expect(map({ each: '/o', label: '/k', value: '/v', except: { '/k': ['B'] } })).toEqual([{}]);
+    expect(map({ each: '/none', value: '/v' })).toEqual([{}]);
+  });
+});
+
 describe('the size of a payload', () => {
   const long = 'x'.repeat(1_000_000);
   const everywhere: OrderMapping = {

@@ -71,7 +71,20 @@ export const SALLA: PresetDefinition = {
     ],
     emirate: joined(['shipping/address/city', 'shipping/address/country'], ', '),
     area: [...at('shipping/address/block'), ...at('shipping/address/city')],
-    items: { list: at('items'), name: '/name', quantity: '/quantity', sku: '/sku' },
+    items: {
+      list: at('items'),
+      name: {
+        join: [
+          '/name',
+          // A choice is an object, what the customer wrote is a text.
+          { each: '/options', label: '/name', value: ['/value/name', '/value/0/name', '/value'] },
+          '/notes',
+        ],
+        separator: ', ',
+      },
+      quantity: '/quantity',
+      sku: '/sku',
+    },
     total: at('amounts/total/amount'),
     currency: at('currency'),
     payment_state: [

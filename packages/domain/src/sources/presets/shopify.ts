@@ -41,7 +41,11 @@ const MAPPING: OrderMapping = {
   area: ['/shipping_address/city', '/billing_address/city'],
   items: {
     list: '/line_items',
-    name: ['/name', { join: ['/title', '/variant_title'], separator: ' - ' }],
+    // With what the customer wrote or chose, such as an engraving.
+    name: {
+      join: [['/name', '/title'], { each: '/properties', label: '/name', value: '/value' }],
+      separator: ', ',
+    },
     quantity: ['/current_quantity', '/quantity'],
     sku: '/sku',
     omit_if_zero: '/current_quantity',

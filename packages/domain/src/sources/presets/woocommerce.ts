@@ -21,7 +21,16 @@ const MAPPING: OrderMapping = {
   })),
   emirate: ['/shipping', '/billing'].map((address) => emirateIn(address, 'state', 'country')),
   area: ['/shipping/city', '/billing/city'],
-  items: { list: '/line_items', name: '/name', quantity: '/quantity', sku: '/sku' },
+  items: {
+    list: '/line_items',
+    // With the attributes of a variation and what plugins ask, such as a text for a cake.
+    name: {
+      join: ['/name', { each: '/meta_data', label: ['/display_key', '/key'], value: ['/display_value', '/value'] }],
+      separator: ', ',
+    },
+    quantity: '/quantity',
+    sku: '/sku',
+  },
   total: '/total',
   currency: '/currency',
   payment_state: [

@@ -48,7 +48,19 @@ export const ZID: PresetDefinition = {
       separator: ', ',
     },
     area: ['/shipping/address/district', '/shipping/address/city/name'],
-    items: { list: '/products', name: '/name', quantity: '/quantity', sku: '/sku' },
+    items: {
+      list: '/products',
+      name: {
+        join: [
+          '/name',
+          { each: '/options', label: '/name', value: '/value' },
+          { each: '/custom_fields', label: ['/label', '/name'], value: '/value' },
+        ],
+        separator: ', ',
+      },
+      quantity: '/quantity',
+      sku: '/sku',
+    },
     total: '/order_total',
     currency: '/currency_code',
     payment_state: [
