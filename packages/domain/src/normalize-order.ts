@@ -14,7 +14,9 @@ import {
   type Part,
   readPart,
 } from './normalize/place/find-mentions.ts';
+import { findPlace } from './normalize/place/find-place.ts';
 import { correctEmirate, isEmirateMissing, readEmirate, splitParts } from './normalize/place/read-emirate.ts';
+import { toPlaceKey } from './normalize/place/spellings.ts';
 import { readText } from './normalize/text.ts';
 import { readTextField } from './normalize/text-field.ts';
 import { warnOfUnknownMembers } from './normalize/unknown-members.ts';
@@ -60,16 +62,27 @@ function locate(area: string | null, address: string | null, addressAsSent: unkn
 }
 
 /**
- * Whether the area, or an address with the name of another emirate, is elsewhere. Nearly all orders have none, so the address is read only
- * if it may.
+ * Whether the area, or an address with the name of another emirate or of a place there, is elsewhere. Nearly all orders have none, so the
+ * address is read only if it may.
  */
 function isContradicted(code: string | null, area: string | null, address: string | null): boolean {
   if (code === null) return false;
   const isElsewhere = (located: Location | undefined) => located !== undefined && located.emirate.code !== code;
   if (area !== null && isElsewhere(locateArea(area))) return true;
-  return (
-    address !== null && NAMES_OF_OTHERS.get(code)?.test(address) === true && isElsewhere(locate(null, address, null))
-  );
+  if (address === null) return false;
+  if (NAMES_OF_OTHERS.get(code)?.test(address) && isElsewhere(locate(null, address, null))) return true;
+  return namesPlaceElsewhere(code, area, address);
+}
+
+/** Whether a part of the address is a place in another emirate, and none in this one is mentioned: "Al Majaz 2, Building 4" is not in Dubai. */
+function namesPlaceElsewhere(code: string, area: string | null, address: string): boolean {
+  const isElsewhere = (part: string) => {
+    const place = findPlace(toPlaceKey(part.replace(/\d+/g, '')));
+    return place?.kind === 'within' && place.emirate.code !== code && !place.isPersonal;
+  };
+  if (!splitParts(address).some(isElsewhere)) return false;
+  const mentions = [...toParts(area), ...toParts(address)].flatMap((part) => part.mentions);
+  return mentions.every(({ place }) => place.kind === 'country' || (place.emirate && place.emirate.code !== code));
 }
 
 const NAMES_OF_OTHERS: ReadonlyMap<string, RegExp> = new Map(
