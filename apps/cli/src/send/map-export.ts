@@ -17,17 +17,30 @@ export interface ExportTable extends Table {
  */
 export function mapExport(headings: readonly string[], shop: ShopExport, { ignored }: IgnoredColumns): ExportTable {
   requireHeadings(headings, ignored);
-  const { key, mapping, settings } = shop;
+  const { key, mapping, settings, attributes = [] } = shop;
   const { name, quantity, sku } = mapping.items;
   const kept = [...headings.entries()].filter(([, heading]) => !ignored.includes(heading));
   const documentOf = (row: Cells) => Object.fromEntries(kept.map(([at, heading]) => [heading, row[at]]));
+  const orderOf = (merged: Cells) => {
+    const columns = documentOf(merged);
+    const note_attributes = [attributes].flat().flatMap((pointer) => attributesIn(columns[pointer.slice(1)]));
+    return { ...columns, note_attributes };
+  };
   return {
     headings,
-    ...columnsOf(headings, [key, ...orderFieldsOf(mapping)], [name ?? [], quantity ?? [], sku ?? []]),
+    ...columnsOf(headings, [key, attributes, ...orderFieldsOf(mapping)], [name ?? [], quantity ?? [], sku ?? []]),
     keyOf: keyReader(key, documentOf),
     continuesWithoutKey: true,
-    toOrder: (merged, rows) => mapOrder({ ...documentOf(merged), rows: rows.map(documentOf) }, mapping),
+    toOrder: (merged, rows) => mapOrder({ ...orderOf(merged), rows: rows.map(documentOf) }, mapping),
     kindOf: (merged) => kindOf(documentOf(merged), {}, settings),
     isStray: (at) => at >= headings.length,
   };
+}
+
+/** The lines `name: value` of a cell. */
+function attributesIn(cell: string | undefined): { name: string; value: string }[] {
+  return (cell ?? '').split('\n').flatMap((line) => {
+    const [name = '', ...value] = line.split(': ');
+    return value.length > 0 ? [{ name: name.trim(), value: value.join(': ') }] : [{ name: 'Note', value: line }];
+  });
 }

@@ -48,7 +48,7 @@ export interface ReadDelivery {
   kind: DeliveryKind;
   /** The platform's id of this delivery; null without a usable one. */
   deliveryId: string | null;
-  /** When the platform changed the order; null if it does not say. */
+  /** When the platform changed the order; null if it does not say, or says a time in the future. */
   modifiedAt: Date | null;
   /** The payload of the order, with the stored id; null if there is no valid `source_order_id`, or it or the payload is too long. */
   payload: (MappedPayload & { source_order_id: string }) | null;
@@ -111,6 +111,9 @@ const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
 const FIRST_TIME = Date.UTC(1980);
 const FIRST_MILLISECONDS = Date.UTC(2100) / 1000;
 
+/** A clock that is further ahead is wrong: all that its platform sends later would be older. */
+const MAX_AHEAD_MS = 86_400_000;
+
 /** A text without a zone is UTC; a number is in seconds, or in milliseconds if it is too large for this century. */
 function timeAt(document: unknown, pointer: string): Date | null {
   const value = valueAt(document, pointer);
@@ -119,7 +122,7 @@ function timeAt(document: unknown, pointer: string): Date | null {
     typeof value === 'number'
       ? new Date(value < FIRST_MILLISECONDS ? value * 1000 : value)
       : new Date(typeof value === 'string' && !HAS_ZONE.test(value) ? `${value}Z` : String(value));
-  return time.getTime() >= FIRST_TIME ? time : null;
+  return time.getTime() >= FIRST_TIME && time.getTime() <= Date.now() + MAX_AHEAD_MS ? time : null;
 }
 
 /** The payload of a stored delivery, as in `ReadDelivery`. */

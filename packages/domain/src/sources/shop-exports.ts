@@ -1,5 +1,5 @@
 import type { FieldMapping, ItemsMapping, JoinedValue, OrderMapping } from './mapping.ts';
-import { PICKUP, SHOPIFY_CASH } from './presets/shopify.ts';
+import { OF_ATTRIBUTES, PICKUP, SHOPIFY_CASH } from './presets/shopify.ts';
 import type { SourceSettings } from './settings.ts';
 
 /** A table that a shop's own program exports, with one row for each item. Its headings tell it from others. */
@@ -8,6 +8,8 @@ export interface ShopExport {
   headings: readonly string[];
   /** What the rows of one order have in common. */
   key: FieldMapping;
+  /** A column with a line `name: value` for each of several facts: its mapping reads them in the list `/note_attributes`. */
+  attributes?: string;
   /** Which orders have nothing to deliver. */
   settings: Pick<SourceSettings, 'ignoredIf' | 'finishedIf' | 'cancelledIf'>;
   /** Of the columns of an order; its rows are the list `/rows`. */
@@ -34,6 +36,7 @@ const SHOPIFY: ShopExport = {
   headings: ['Name', 'Financial Status', 'Lineitem name', 'Lineitem quantity'],
   // Only the first row of an order has the id.
   key: '/Name',
+  attributes: '/Note Attributes',
   settings: {
     finishedIf: { pointer: '/Fulfillment Status', values: ['fulfilled'] },
     cancelledIf: { pointer: '/Cancelled at' },
@@ -69,10 +72,11 @@ const SHOPIFY: ShopExport = {
       },
       '/Financial Status',
     ],
-    delivery_method: { constant: 'pickup', if: { '/Shipping Method': PICKUP.values } },
+    delivery_time: OF_ATTRIBUTES.time,
+    delivery_method: [{ constant: 'pickup', if: { '/Shipping Method': PICKUP.values } }, OF_ATTRIBUTES.method],
     delivery_instructions: '/Notes',
     details: [
-      { label: 'Note attributes', value: '/Note Attributes' },
+      OF_ATTRIBUTES.others,
       { label: 'Shipping', value: '/Shipping Method' },
       { label: 'Payment', value: '/Payment Method' },
       { label: 'Coupon', value: '/Discount Code' },

@@ -104,7 +104,8 @@ test.each([
   [0, null],
   [1_793_523_600, '2026-11-01T09:00:00.000Z'],
   [1_793_523_600_000, '2026-11-01T09:00:00.000Z'],
-])('the time of modification %p is %p: none before 1980 is one, and Postgres does not store all', (time, expected) => {
+  ['2099-01-01T00:00:00Z', null],
+])('the time of modification %p is %p: none before 1980 is one, and none that is days ahead', (time, expected) => {
   const body = Buffer.from(JSON.stringify({ source_order_id: 'a', time }));
   const settings = { ...CUSTOM.settings, modifiedAt: { pointer: '/time' } };
   const { modifiedAt } = readDelivery(body, {}, { settings, mapping: CUSTOM.mapping, idPrefix: '' });

@@ -23,6 +23,18 @@ export const PICKUP = {
   ],
 };
 
+/** What the attributes of the cart say, in the list `/note_attributes`. */
+export const OF_ATTRIBUTES = {
+  time: { join: [attribute(...ATTRIBUTES.date), attribute(...ATTRIBUTES.time)], separator: ', ' },
+  method: { find: '/note_attributes', where: { '/name': PICKUP.attributes, '/value': PICKUP.values }, value: '/value' },
+  others: {
+    each: '/note_attributes',
+    label: '/name',
+    value: '/value',
+    except: { '/name': Object.values(ATTRIBUTES).flat() },
+  },
+};
+
 /** An order of Shopify's Admin REST API, as its webhooks send it. */
 const MAPPING: OrderMapping = {
   source_order_id: '/id',
@@ -64,28 +76,16 @@ const MAPPING: OrderMapping = {
     },
     '/financial_status',
   ],
-  delivery_time: {
-    join: [attribute(...ATTRIBUTES.date), attribute(...ATTRIBUTES.time)],
-    separator: ', ',
-  },
+  delivery_time: OF_ATTRIBUTES.time,
   delivery_method: [
     { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': PICKUP.values } },
     { constant: 'pickup', if: { '/shipping_lines/0/title': PICKUP.values } },
     { constant: 'pickup', if: { '/shipping_lines/0/code': PICKUP.values } },
-    {
-      find: '/note_attributes',
-      where: { '/name': PICKUP.attributes, '/value': PICKUP.values },
-      value: '/value',
-    },
+    OF_ATTRIBUTES.method,
   ],
   delivery_instructions: '/note',
   details: [
-    {
-      each: '/note_attributes',
-      label: '/name',
-      value: '/value',
-      except: { '/name': Object.values(ATTRIBUTES).flat() },
-    },
+    OF_ATTRIBUTES.others,
     { label: 'Shipping', value: '/shipping_lines/0/title' },
     { label: 'Payment', value: '/payment_gateway_names/0' },
     { label: 'Coupon', value: '/discount_codes/0/code' },
