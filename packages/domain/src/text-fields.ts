@@ -25,10 +25,16 @@ export const TEXT_FIELDS = {
     example: 'cash_on_delivery',
     names: `payment state, payment status, paid status, financial status, حالة الدفع`,
     values: {
-      paid: 'authorized captured complete completed partiallyrefunded prepaid settled success مدفوع مدفوعة',
-      unpaid: 'awaitingpayment due failed notpaid onhold partiallypaid partlypaid pending voided غيرمدفوع غيرمدفوعة',
-      cash_on_delivery: 'cash cod collect cashondeliverycod الدفععندالاستلام دفععندالاستلام عندالاستلام نقدا',
-      refunded: 'refund مسترد مستردة',
+      paid: `approved authorised authorized captured capturepending charged complete completed creditowed fullycaptured fullycharged fullypaid
+        inpayment overcharged overpaid paidinfull partiallyrefunded paymentaccepted paymentreceived paymentsettled prepaid refundedpartially
+        settled succeeded success successful مدفوع مدفوعة`,
+      unpaid: `awaiting awaitingpayment balancedue canceled cancelled declined due expired failed heldforreview incomplete notcharged notpaid
+        onhold open paidpartially partial partiallyauthorized partiallycaptured partiallycharged partiallypaid partlypaid paymentdue paymenterror
+        paymentfailed paymentpending pending pendingpayment refused rejected reminded requiresaction unconfirmed void voided waitingforpayment
+        غيرمدفوع غيرمدفوعة`,
+      cash_on_delivery: `cash cod collect cashondeliverycod payondelivery paymentondelivery الدفععندالاستلام الدفعنقداعندالاستلام دفععندالاستلام
+        عندالاستلام نقدا`,
+      refunded: 'chargeback chargedback fullyrefunded refund reversed مسترد مستردة',
     },
   },
   delivery_time: {
@@ -44,9 +50,10 @@ export const TEXT_FIELDS = {
     example: 'delivery',
     names: `delivery method, delivery type, order type, fulfillment type, fulfilment type, shipping method, طريقة التوصيل, نوع الطلب`,
     values: {
-      delivery: 'courier deliver homedelivery local localdelivery shipping ship توصيل التوصيل',
-      pickup:
-        'clickandcollect collection instore instorepickup localpickup pickuplocation pickupinstore selfpickup storepickup takeaway استلام استلاممنالفرع استلاممنالمتجر',
+      delivery: 'courier deliver homedelivery local localdelivery shipment shipping ship توصيل التوصيل',
+      pickup: `bopis carryout clickandcollect clickcollect collect collectinstore collection curbside curbsidepickup customerpickup instore
+        instorepickup localpickup pickuplocation pickupinstore selfcollect selfcollection selfpickup storepickup takeaway takeout استلام
+        استلاممنالفرع استلاممنالمتجر`,
     },
   },
   delivery_instructions: {

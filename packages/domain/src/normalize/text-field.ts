@@ -9,7 +9,7 @@ const VALUES: Partial<Record<TextFieldName, ReadonlyMap<string, string>>> = Obje
   Object.entries(TEXT_FIELDS).flatMap(([name, field]) => {
     if (!('values' in field)) return [];
     const spellings = Object.entries(field.values).flatMap(([value, others]) =>
-      [toSpelling(value), ...others.split(' ')].map((spelling) => [spelling, value] as const),
+      [toSpelling(value), ...others.split(/\s+/)].map((spelling) => [spelling, value] as const),
     );
     return [[name, new Map(spellings)]];
   }),
