@@ -103,9 +103,12 @@ function readModifiedAt(document: unknown, { modifiedAt }: SourceSettings): Date
   return pointers.map((pointer) => timeAt(document, pointer)).find((time) => time !== null) ?? null;
 }
 
-/** `2026-11-01T09:15:01`, or as JavaScript writes it: `Sun Nov 01 2026 12:15:01 GMT+0300`. */
-const TIME = /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}$)/;
-const HAS_ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+/** `2026-11-01T09:15:01`, as JavaScript writes it, `Sun Nov 01 2026 12:15:01 GMT+0300`, or as e-mails have it, `Sun, 01 Nov 2026 09:15:01 +0000`. */
+const TIME =
+  /^(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d{4} \d\d:\d\d:\d\d GMT[+-]\d{4}$|[A-Z][a-z]{2}, \d\d? [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d (?:GMT|[+-]\d{4})$)/;
+const HAS_ZONE = /(?:Z|GMT|[+-]\d\d:?\d\d)$/i;
+/** A number of seconds or milliseconds as text. */
+const DIGITS = /^\d{10}(?:\d{3})?$/;
 
 /** Earlier times mean that none is set, as in `SAYS_NO`. Postgres does not store those before 4713 BC. */
 const FIRST_TIME = Date.UTC(1980);
@@ -114,9 +117,10 @@ const FIRST_MILLISECONDS = Date.UTC(2100) / 1000;
 /** A clock that is further ahead is wrong: all that its platform sends later would be older. */
 const MAX_AHEAD_MS = 86_400_000;
 
-/** A text without a zone is UTC; a number is in seconds, or in milliseconds if it is too large for this century. */
+/** A text without a zone is UTC; a number, also as text, is in seconds, or in milliseconds if it is too large for this century. */
 function timeAt(document: unknown, pointer: string): Date | null {
-  const value = valueAt(document, pointer);
+  const sent = valueAt(document, pointer);
+  const value = typeof sent === 'string' && DIGITS.test(sent) ? Number(sent) : sent;
   if (typeof value === 'string' && !TIME.test(value)) return null;
   const time =
     typeof value === 'number'
@@ -161,7 +165,7 @@ export function kindOf(
   const isUnsigned = settings.topic !== undefined && 'header' in settings.topic;
   if (isCancellingTopic && !(bodyDecides && isUnsigned)) return 'cancellation';
   if (ignoredIf && hasValue(document, ignoredIf)) return 'ignored';
-  if (bodyDecides && isCancelled(document, cancelledIf)) return 'cancellation';
+  if (bodyDecides && hasValue(document, cancelledIf)) return 'cancellation';
   if (finishedIf && hasValue(document, finishedIf)) return 'finished';
   return testIf && hasValue(document, testIf) ? 'test' : 'order';
 }
@@ -170,14 +174,11 @@ function isUnpaid(sent: unknown): boolean {
   return readTextField('payment_state', sent, new WarningList()) === 'unpaid';
 }
 
-function isCancelled(document: unknown, { pointer, values }: NonNullable<SourceSettings['cancelledIf']>): boolean {
-  if (values) return hasValue(document, { pointer, values });
-  return textsAt(document, pointer).some((text) => !SAYS_NO.test(text));
-}
-
 function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {
   const texts = textsAt(document, pointer);
-  return values.some((value) => texts.includes(comparable(value)));
+  if (!values) return texts.some((text) => !SAYS_NO.test(text));
+  const isAbsent = texts.every((text) => text === '');
+  return values.some((value) => (value === null ? isAbsent : texts.includes(comparable(value))));
 }
 
 function textsAt(document: unknown, pointer: ValuesAt['pointer']): string[] {

@@ -20,10 +20,11 @@ const pointer = Joi.string()
   .custom((value: string, helpers) => (isJsonPointer(value) ? value : helpers.error('pointer')));
 const values = Joi.array().items(text.max(100)).max(MAX_VALUES);
 const scalars = Joi.array()
-  .items(Joi.alternatives(text.max(100), Joi.number().unsafe(), Joi.boolean()))
+  .items(Joi.alternatives(text.max(100), Joi.number().unsafe(), Joi.boolean(), Joi.valid(null)))
+  .min(1)
   .max(MAX_VALUES);
 const pointers = Joi.alternatives(Joi.array().items(pointer).min(1).max(MAX_VALUES), pointer).match('any');
-const valuesAt = Joi.object({ pointer: pointers.required(), values: scalars.min(1).required() });
+const valuesAt = Joi.object({ pointer: pointers.required(), values: scalars });
 const waitUntilPaid = Joi.boolean();
 const deliveryValue = Joi.object({ header, pointer }).xor('header', 'pointer');
 const topics = Joi.object({ order: values.required(), cancellation: values.default([]) });
@@ -59,7 +60,7 @@ const CHOICES: Readonly<Record<SourcePreset, Joi.ObjectSchema>> = {
     finishedIf: valuesAt,
     testIf: valuesAt,
     waitUntilPaid,
-    cancelledIf: Joi.object({ pointer: pointers.required(), values: scalars.min(1), topics: values.min(1) }),
+    cancelledIf: valuesAt.keys({ topics: values.min(1) }),
     modifiedAt: Joi.object({ pointer: pointers.required() }),
   }).and('topic', 'topics'),
 };

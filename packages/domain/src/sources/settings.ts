@@ -26,10 +26,13 @@ export interface HmacSettings {
 /** A value in a header, or at a JSON Pointer in the body. */
 export type DeliveryValue = { header: string } | { pointer: string };
 
-/** One of these values at a pointer, or at one of several, compared as text without regard to case. */
+/**
+ * One of these values at a pointer, or at one of several, compared as text without regard to case; `null` for nothing at any of them. Without
+ * `values`, any text, number or `true` that is not empty, zero, negative, `false`, `no`, `null` or a first date such as `0000-00-00`.
+ */
 export interface ValuesAt {
   pointer: string | readonly string[];
-  values: readonly (string | number | boolean)[];
+  values?: readonly (string | number | boolean | null)[];
 }
 
 /** What a source reads from a delivery besides the order. */
@@ -50,11 +53,10 @@ export interface SourceSettings {
   /** Of an order that is not paid, none is made until a delivery says that it is, or will be at the door. */
   waitUntilPaid?: boolean;
   /**
-   * An order with one of these values at the pointer is cancelled; without `values`, with any text, number or `true` that is not empty, zero,
-   * negative, `false`, `no`, `null` or a first date such as `0000-00-00`. `topics` limits it to these. A topic of cancellation among them, or any without
+   * An order with one of these values at the pointer is cancelled. `topics` limits it to these. A topic of cancellation among them, or any without
    * that limit, needs this too if the topic is in a header, because headers are not signed.
    */
-  cancelledIf?: Pick<ValuesAt, 'pointer'> & { values?: ValuesAt['values']; topics?: readonly string[] };
+  cancelledIf?: ValuesAt & { topics?: readonly string[] };
   /** When the platform changed the order: orders its deliveries if they arrive in another sequence. Of a list, the first time counts. */
   modifiedAt?: Pick<ValuesAt, 'pointer'>;
 }

@@ -48,6 +48,17 @@ test.each([
 });
 
 test.each([
+  [{}, 'ignored'],
+  [{ ordered_at: '' }, 'ignored'],
+  [{ order: { ordered_at: null }, ordered_at: null }, 'ignored'],
+  [{ order: { ordered_at: '2026-11-01' } }, 'order'],
+  [{ ordered_at: '2026-11-01' }, 'order'],
+])('with the value null for two pointers, %j means: %s', (document, kind) => {
+  const ignoredIf = { pointer: ['/order/ordered_at', '/ordered_at'], values: [null] };
+  expect(kindOf({ source_order_id: 'a', ...document }, { ignoredIf })).toBe(kind);
+});
+
+test.each([
   ['checkout-draft', 'ignored'],
   ['auto-draft', 'ignored'],
   ['draft', 'ignored'],
@@ -104,6 +115,12 @@ test.each([
   [0, null],
   [1_793_523_600, '2026-11-01T09:00:00.000Z'],
   [1_793_523_600_000, '2026-11-01T09:00:00.000Z'],
+  ['1793523600', '2026-11-01T09:00:00.000Z'],
+  ['1793523600000', '2026-11-01T09:00:00.000Z'],
+  ['20261101', null],
+  ['Sun, 01 Nov 2026 09:00:00 GMT', '2026-11-01T09:00:00.000Z'],
+  ['Sun, 1 Nov 2026 13:00:00 +0400', '2026-11-01T09:00:00.000Z'],
+  ['Sun, 99 Nov 2026 13:00:00 +0400', null],
   ['2099-01-01T00:00:00Z', null],
 ])('the time of modification %p is %p: none before 1980 is one, and none that is days ahead', (time, expected) => {
   const body = Buffer.from(JSON.stringify({ source_order_id: 'a', time }));

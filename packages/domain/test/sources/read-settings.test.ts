@@ -42,6 +42,16 @@ test('of Standard Webhooks, the topics can be chosen', () => {
 });
 
 const token = { scheme: 'token', header: 'x-token' };
+
+test('values may be null, or absent', () => {
+  const chosen = {
+    signature: token,
+    ignoredIf: { pointer: '/ordered_at', values: [null] },
+    finishedIf: { pointer: '/fulfilled_at' },
+  };
+  expect(readSettings('custom', chosen)).toEqual(chosen);
+});
+
 test.each<[SourcePreset, unknown, string[]]>([
   ['shopify', { signature: token }, ['/signature unknown_field']],
   ['woocommerce', { topics: { order: [] } }, ['/topics unknown_field']],
