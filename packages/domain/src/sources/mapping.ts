@@ -21,9 +21,11 @@ export interface ConstantValue {
   constant: string | number;
   /** Only if all of these hold. */
   if?: Conditions;
+  /** Not if one of these holds. */
+  except?: Conditions;
 }
 
-/** A value of the first entry of a list that meets the conditions; their pointers and `value` start at the entry. */
+/** A value of the first entry of a list that meets the conditions and has one; their pointers and `value` start at the entry. */
 export interface FoundValue {
   find: string;
   where: Conditions;

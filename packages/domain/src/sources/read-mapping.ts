@@ -100,6 +100,7 @@ const found = Joi.object({ find: pointer.required(), where: conditions.required(
 const constant = Joi.object({
   constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
   if: conditions,
+  except: conditions,
 });
 const divided = Joi.object({
   divide: pointer.required(),

@@ -48,7 +48,9 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
   }
   if (isConstant(from)) {
     const meets = from.if && conditionsReader(from.if);
-    return (document) => (meets && !meets(document) ? undefined : presentValue(from.constant, maxText));
+    const isException = exceptionReader(from.except);
+    return (document) =>
+      (meets && !meets(document)) || isException(document) ? undefined : presentValue(from.constant, maxText);
   }
   if ('find' in from) return finder(from, maxText);
   if ('divide' in from) return divider(from);
@@ -57,7 +59,7 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
 
 function joiner({ join, separator = ' ' }: JoinedValue, maxText: number): Reader<Present> {
   const parts = join.map((part: JoinedPart | EntriesValue | readonly JoinedPart[]) =>
-    isEntries(part) ? entriesPrinter(part, maxText) : fieldReader(part, maxText),
+    isEntries(part) ? entriesPrinter(part, separator, maxText) : fieldReader(part, maxText),
   );
   return (document) => {
     const texts: string[] = [];
@@ -81,14 +83,14 @@ function isEntries(part: JoinedPart | EntriesValue | readonly JoinedPart[]): par
 const BETWEEN_OPTIONS = / - |, /;
 
 /** Entries in one text, without those whose value stands at the end of the texts before, as the name of a variant has it. */
-function entriesPrinter(from: EntriesValue, maxText: number) {
+function entriesPrinter(from: EntriesValue, separator: string, maxText: number) {
   const read = entriesReader(from, maxText);
   return (document: unknown, before: readonly string[]): string | undefined => {
     const known = new Set(before.flatMap((text) => text.split(BETWEEN_OPTIONS).slice(1)));
     let printed = '';
     for (const { label, value } of read(document)) {
-      if (label.startsWith('_') || meansNothing(value) || known.has(value)) continue;
-      printed += `${printed && ', '}${label && `${label}: `}${value}`;
+      if (meansNothing(value) || known.has(value)) continue;
+      printed += `${printed && separator}${label && `${label}: `}${value}`;
       if (printed.length > maxText) break;
     }
     return printed || undefined;
@@ -101,15 +103,17 @@ export interface Entry {
   value: string;
 }
 
-/** Reads, one by one, the entries of a list that have a value, of at most its first 1,000. */
+/** Reads, one by one, the entries of a list that have a value and are not for programs, of at most its first 1,000. */
 export function entriesReader({ each, label = [], value, except }: EntriesValue, maxText: number) {
   const list = pointerSegments(each);
   const [readLabel, readValue] = [fieldReader(label, maxText), fieldReader(value, maxText)];
   const isException = exceptionReader(except);
   return function* read(document: unknown): Generator<Entry> {
     for (const entry of searchedAt(document, each, list) ?? []) {
-      const text = isException(entry) ? undefined : readValue(entry);
-      if (text !== undefined && text !== null) yield { label: toText(readLabel(entry) ?? ''), value: toText(text) };
+      const found = toText(readLabel(entry) ?? '');
+      if (found.startsWith('_') || isException(entry)) continue;
+      const text = readValue(entry);
+      if (text !== undefined && text !== null) yield { label: found, value: toText(text) };
     }
   };
 }
@@ -145,8 +149,14 @@ function finder({ find, where, value }: FoundValue, maxText: number): Reader<Pre
   const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
   const meets = conditionsReader(where);
   return (document) => {
-    const entry = searchedAt(document, find, list)?.find(meets);
-    return presentValue(valueAtSegments(entry, inEntry), maxText);
+    let empty: null | undefined;
+    for (const entry of searchedAt(document, find, list) ?? []) {
+      if (!meets(entry)) continue;
+      const found = presentValue(valueAtSegments(entry, inEntry), maxText);
+      if (found !== undefined && found !== null) return found;
+      if (found === null) empty = null;
+    }
+    return empty;
   };
 }
 

@@ -51,7 +51,7 @@ const value = fc.oneof(
   found,
   fc.record({ divide: arbitraryPointer, by_digits: fc.oneof(fc.nat(6), arbitraryPointer) }, { noNullPrototype: true }),
   fc.record(
-    { constant: fc.oneof(fc.constantFrom('AED', ' '), fc.integer()), if: conditions },
+    { constant: fc.oneof(fc.constantFrom('AED', ' '), fc.integer()), if: conditions, except: conditions },
     { requiredKeys: ['constant'], noNullPrototype: true },
   ),
 );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { normalizeOrder } from '../../src/normalize-order.ts';
 import { mapOrder, mapWithEmpty } from '../../src/sources/map-order.ts';
-import type { Conditions, OrderMapping } from '../../src/sources/mapping.ts';
+import type { Conditions, EntriesValue, OrderMapping } from '../../src/sources/mapping.ts';
 import { PRESETS } from '../../src/sources/presets.ts';
 import { readMapping } from '../../src/sources/read-mapping.ts';
 
@@ -36,6 +36,49 @@ describe('a condition', () => {
     expect(map({ id: '1', a: 1, b: 2 }, { area }).area).toBe('both');
     expect(map({ id: '1', a: 1, b: 3 }, { area }).area).toBe('else');
   });
+});
+
+test('a constant does not count if one of its exceptions holds', () => {
+  const paid = { constant: 'paid', if: { '/kind': ['order'] }, except: { '/paid_at': [null], '/state': ['void'] } };
+  const stateOf = (document: object) => map({ id: '1', kind: 'order', ...document }, { payment_state: paid });
+  expect(stateOf({ paid_at: '2026-11-20' }).payment_state).toBe('paid');
+  expect(stateOf({})).not.toHaveProperty('payment_state');
+  expect(stateOf({ paid_at: '2026-11-20', state: 'void' })).not.toHaveProperty('payment_state');
+  expect(stateOf({ paid_at: '2026-11-20', kind: 'cart' })).not.toHaveProperty('payment_state');
+});
+
+test('an entry without a value gives way to the next', () => {
+  const find = { find: '/meta', where: { '/key': ['date', 'pickup_date'] }, value: '/value' };
+  const dated = (...values: unknown[]) =>
+    mapWithEmpty(
+      { id: '1', meta: values.map((value, index) => ({ key: index === 0 ? 'date' : 'pickup_date', value })) },
+      { source_order_id: '/id', delivery_time: find },
+    ).delivery_time;
+  expect(dated('', 'tomorrow')).toBe('tomorrow');
+  expect(dated('today', 'tomorrow')).toBe('today');
+  expect(dated(' ', { day: 1 })).toBeNull();
+  expect(dated({ day: 1 })).toBeUndefined();
+});
+
+test('all entries of a list are a part of a text, but not those that the platform keeps for itself', () => {
+  const options = [
+    { name: 'Size', value: 'L' },
+    { name: 'Colour', value: '' },
+    { name: '_bundle', value: 'x' },
+    { name: 'Engraving', value: 'A. K.', hidden: true },
+    'x',
+    { value: 3 },
+  ];
+  const listed = { each: '/options', label: '/name', value: '/value' };
+  const nameOf = (part: EntriesValue, separator = ', ') =>
+    map(
+      { id: '1', lines: [{ name: 'Ring', options }] },
+      { items: { list: '/lines', name: { join: ['/name', part], separator } } },
+    ).items;
+  expect(nameOf(listed)).toEqual([{ name: 'Ring, Size: L, Engraving: A. K., 3' }]);
+  expect(nameOf({ ...listed, except: { '/hidden': [true] } }, ' + ')).toEqual([{ name: 'Ring + Size: L + 3' }]);
+  expect(nameOf({ each: '/options', value: '/value' })).toEqual([{ name: 'Ring, L, x, A. K., 3' }]);
+  expect(nameOf({ each: '/none', value: '/value' })).toEqual([{ name: 'Ring' }]);
 });
 
 test('the first entry that meets all conditions is found, at any position, also as a part of a text', () => {

@@ -39,6 +39,12 @@ test('an entry that is found is read', () => {
   expect(unread({ id: 1, notes }, { delivery_time })).toEqual([]);
 });
 
+test('what a listed part of a text names is read in each entry', () => {
+  const lines = [{ name: 'Ring', options: [{ name: 'Size', value: 'L', id: 7 }] }];
+  const name = { join: ['/name', { each: '/options', label: '/name', value: '/value' }] };
+  expect(unread({ id: 1, lines }, { items: { list: '/lines', name } })).toEqual(['/lines/0/options/0/id']);
+});
+
 test('of a large delivery 300 members are named, and of one that is not JSON none', () => {
   expect(unread({ id: 1, list: Array(5_000).fill('x') }, {})).toHaveLength(300);
   expect(unreadMembers(Buffer.from('no JSON'), PRESETS.shopify)).toEqual([]);
