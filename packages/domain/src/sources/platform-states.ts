@@ -47,7 +47,7 @@ export const PLATFORM_STATES: Readonly<Partial<Record<SourcePreset, PlatformStat
   shopify: {
     topic: 'orders/updated',
     states: [
-      ...['pending', 'partially_paid', 'voided'].map((status) => shopify(status)),
+      ...['pending', 'partially_paid', 'voided', 'expired'].map((status) => shopify(status)),
       shopify('pending', 'Cash on Delivery (COD)'),
       ...['authorized', 'paid', 'partially_refunded', 'refunded'].map((status) => shopify(status)),
       { says: 'fulfilled', document: { id: 1, financial_status: 'paid', fulfillment_status: 'fulfilled' } },
@@ -61,7 +61,10 @@ export const PLATFORM_STATES: Readonly<Partial<Record<SourcePreset, PlatformStat
     states: [
       ...['pending', 'failed', 'on-hold'].map((status) => woocommerce(status)),
       ...['pending', 'on-hold', 'processing'].map((status) => woocommerce(status, 'cod')),
-      ...['processing', 'completed', 'refunded', 'cancelled'].map((status) => woocommerce(status)),
+      ...['processing', 'completed', 'shipped', 'dispatched', 'out-for-delivery', 'delivered'].map((status) =>
+        woocommerce(status),
+      ),
+      ...['refunded', 'cancelled'].map((status) => woocommerce(status)),
       ...['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'].map((status) => woocommerce(status)),
       ...['order.deleted', 'order.restored'].map((topic) => ({ says: topic, topic, document: { id: 1 } })),
       { ...woocommerce('wc-other'), says: '*' },

@@ -1,5 +1,6 @@
 import type { FieldMapping, ItemsMapping, JoinedValue, OrderMapping } from './mapping.ts';
-import { OF_ATTRIBUTES, PICKUP, SHOPIFY_CASH } from './presets/shopify.ts';
+import { PICKUP } from './presets/addresses.ts';
+import { OF_ATTRIBUTES, SHOPIFY_CASH } from './presets/shopify.ts';
 import type { SourceSettings } from './settings.ts';
 
 /** A table that a shop's own program exports, with one row for each item. Its headings tell it from others. */
@@ -73,7 +74,7 @@ const SHOPIFY: ShopExport = {
       '/Financial Status',
     ],
     delivery_time: OF_ATTRIBUTES.time,
-    delivery_method: [{ constant: 'pickup', if: { '/Shipping Method': PICKUP.values } }, OF_ATTRIBUTES.method],
+    delivery_method: [{ constant: 'pickup', if: { '/Shipping Method': PICKUP } }, OF_ATTRIBUTES.method],
     delivery_instructions: '/Notes',
     details: [
       OF_ATTRIBUTES.others,
@@ -87,7 +88,10 @@ const SHOPIFY: ShopExport = {
 /** WooCommerce's statuses as the programs below write them: their names, in English and Arabic, or as WooCommerce stores them. */
 const WOOCOMMERCE_STATUSES = {
   ignored: ['checkout-draft', 'wc-checkout-draft', 'draft', 'auto-draft', 'trash', 'مسودة'],
-  finished: ['completed', 'wc-completed', 'refunded', 'wc-refunded', 'مكتمل', 'مسترد', 'مسترجع'],
+  finished: [
+    ...['completed', 'wc-completed', 'refunded', 'wc-refunded', 'مكتمل', 'مسترد', 'مسترجع'],
+    ...['shipped', 'wc-shipped', 'dispatched', 'out for delivery', 'wc-out-for-delivery', 'delivered', 'wc-delivered'],
+  ],
   cancelled: ['cancelled', 'canceled', 'wc-cancelled', 'ملغي', 'ملغى'],
   unpaid: ['pending', 'pending payment', 'wc-pending', 'failed', 'wc-failed', 'on-hold', 'on hold', 'wc-on-hold'],
   paid: ['processing', 'wc-processing'],

@@ -1,6 +1,6 @@
 import type { FoundValue, OrderMapping } from '../mapping.ts';
 import type { PresetDefinition } from '../settings.ts';
-import { emirateIn, nameIn } from './addresses.ts';
+import { emirateIn, nameIn, PICKUP } from './addresses.ts';
 
 /** What shops ask for in the cart, by the names of common apps: a date, a time, and whether it is picked up. */
 const attribute = (...names: string[]): FoundValue => ({
@@ -10,23 +10,36 @@ const attribute = (...names: string[]): FoundValue => ({
 });
 /** The names of the cart's attributes that the fields below read. */
 const ATTRIBUTES = {
-  date: ['Delivery-Date', 'Delivery Date', 'Pickup-Date', 'Pickup Date', 'Date'],
-  time: ['Delivery-Time', 'Delivery Time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'],
-};
-/** What Shopify calls a payment at the door. */
-export const SHOPIFY_CASH = ['Cash on Delivery (COD)', 'Cash on Delivery', 'cash_on_delivery', 'COD'];
-export const PICKUP = {
-  attributes: ['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Order Type', 'Order-Type'],
-  values: [
-    ...['pickup', 'pick up', 'pick-up', 'store pickup', 'pickup in store', 'in-store pickup', 'local pickup'],
-    ...['self pickup', 'click and collect', 'استلام', 'استلام من المتجر'],
+  date: [
+    ...['Delivery-Date', 'Delivery Date', 'delivery_date', 'Pickup-Date', 'Pickup Date', 'Shipping-Date', 'Date'],
+    ...['Order Due Date', 'تاريخ التوصيل'],
+  ],
+  time: [
+    ...['Delivery-Time', 'Delivery Time', 'delivery_time', 'Pickup-Time', 'Pickup Time', 'Delivery Slot', 'Time Slot'],
+    ...['Delivery Time Slot', 'وقت التوصيل'],
   ],
 };
+/** What Shopify calls a payment at the door. */
+export const SHOPIFY_CASH = [
+  ...[
+    'Cash on Delivery (COD)',
+    'Cash on Delivery',
+    'cash_on_delivery',
+    'COD',
+    'Pay on Delivery',
+    'Payment on Delivery',
+  ],
+  ...['الدفع عند الاستلام', 'الدفع نقدًا عند الاستلام', 'الدفع نقدا عند الاستلام'],
+];
+const METHODS = [
+  ...['Checkout-Method', 'Delivery Method', 'Delivery-Method', 'Delivery Type', 'Order Type', 'Order-Type'],
+  'طريقة التوصيل',
+];
 
 /** What the attributes of the cart say, in the list `/note_attributes`. */
 export const OF_ATTRIBUTES = {
   time: { join: [attribute(...ATTRIBUTES.date), attribute(...ATTRIBUTES.time)], separator: ', ' },
-  method: { find: '/note_attributes', where: { '/name': PICKUP.attributes, '/value': PICKUP.values }, value: '/value' },
+  method: { find: '/note_attributes', where: { '/name': METHODS, '/value': PICKUP }, value: '/value' },
   others: {
     each: '/note_attributes',
     label: '/name',
@@ -67,20 +80,21 @@ const MAPPING: OrderMapping = {
   total: ['/current_total_price', '/total_price'],
   currency: '/currency',
   payment_state: [
-    {
+    // The second is what a gift card does not cover.
+    ...[0, 1].map((gateway) => ({
       constant: 'cash_on_delivery',
       if: {
-        '/financial_status': ['pending'],
-        '/payment_gateway_names/0': SHOPIFY_CASH,
+        '/financial_status': ['pending', 'partially_paid'],
+        [`/payment_gateway_names/${gateway}`]: SHOPIFY_CASH,
       },
-    },
+    })),
     '/financial_status',
   ],
   delivery_time: OF_ATTRIBUTES.time,
   delivery_method: [
-    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': PICKUP.values } },
-    { constant: 'pickup', if: { '/shipping_lines/0/title': PICKUP.values } },
-    { constant: 'pickup', if: { '/shipping_lines/0/code': PICKUP.values } },
+    { constant: 'pickup', if: { '/shipping_lines/0/delivery_category': PICKUP } },
+    { constant: 'pickup', if: { '/shipping_lines/0/title': PICKUP } },
+    { constant: 'pickup', if: { '/shipping_lines/0/code': PICKUP } },
     OF_ATTRIBUTES.method,
   ],
   delivery_instructions: '/note',
