@@ -13,12 +13,16 @@ interface Case {
   about: string;
   order?: object;
   delivery?: object;
+  same?: object[];
+  others?: object[];
   preset?: 'shopify' | 'woocommerce';
   mapping?: object;
   settings?: object;
   expect: Record<string, unknown>;
   warnings?: string[];
 }
+
+const NO_DELIVERY = { kind: 'order', modifiedAt: null };
 
 const files = readdirSync(import.meta.dirname)
   .filter((name) => name.endsWith('.ndjson'))
@@ -31,15 +35,29 @@ const files = readdirSync(import.meta.dirname)
 
 describe.each(files)('$name', ({ cases }) => {
   test.each(cases.map((line): Case => JSON.parse(line)))('$about ($source)', (tried) => {
-    const { kind, payload } = tried.delivery ? read(tried) : { kind: 'order', payload: tried.order };
+    const { kind, payload, modifiedAt } = tried.delivery ? read(tried) : { ...NO_DELIVERY, payload: tried.order };
     const { order, warnings } = normalizeOrder({ source_order_id: '1', ...payload });
-    const result = { ...order, kind };
+    const result = { ...order, kind, modified_at: modifiedAt?.toISOString(), has_id: payload !== null };
     const found = Object.keys(tried.expect).map((path) => [path, memberAt(result, path)]);
     expect(Object.fromEntries(found)).toEqual(tried.expect);
     const codes = warnings.map(({ code }) => code);
     if (tried.warnings?.length === 0) expect(codes).toEqual([]);
     else expect(codes).toEqual(expect.arrayContaining(tried.warnings ?? []));
   });
+});
+
+const twins = files.flatMap(({ cases }) =>
+  cases.map((line): Case => JSON.parse(line)).filter(({ same, others }) => same || others),
+);
+
+test.each(twins)('$about, and other deliveries ($source)', ({ same = [], others = [], ...tried }) => {
+  const idsOf = (deliveries: object[]) =>
+    deliveries.map((delivery) => read({ ...tried, delivery }).payload?.source_order_id);
+  const [id] = idsOf([tried.delivery ?? {}]);
+  expect(idsOf(same)).toEqual(same.map(() => id));
+  const different = [id, ...idsOf(others)];
+  expect(new Set(different).size).toBe(different.length);
+  expect(different).not.toContain(undefined);
 });
 
 test('there are at least ten cases of each kind', () => {
