@@ -112,8 +112,8 @@ function isSatisfied(from: Part, has: (pointer: string) => boolean): boolean {
 function pointersOf(from: Part): string[] {
   if (typeof from === 'string') return [from];
   if (isList(from)) return from.flatMap(pointersOf);
-  if ('constant' in from) return Object.keys(from.if ?? {});
-  return 'join' in from ? from.join.flatMap(pointersOf) : [];
+  const conditions = 'constant' in from || 'join' in from ? Object.keys({ ...from.if, ...from.except }) : [];
+  return 'join' in from ? [...conditions, ...from.join.flatMap(pointersOf)] : conditions;
 }
 
 function isList(from: Part): from is readonly FieldMapping[] & readonly MappedValue[] {

@@ -4,25 +4,27 @@
 
 import type { OfTextFields } from '../text-fields.ts';
 
+/** Conditions by pointer: the value there is one of these, compared as text. `null` matches what is absent, `null` or blank. */
+export type Conditions = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
+
+/** A value that counts only if all conditions of `if` hold, and none of `except`. */
+export interface Conditional {
+  if?: Conditions;
+  except?: Conditions;
+}
+
 /**
  * Several values in one text. Each part is a pointer, found or constant, the entries of a list, or candidates of which the first present one is
  * used; absent parts are left out.
  */
-export interface JoinedValue {
+export interface JoinedValue extends Conditional {
   join: readonly (JoinedPart | EntriesValue | readonly JoinedPart[])[];
   /** Default: one space. */
   separator?: string;
 }
 
-/** Conditions by pointer: the value there is one of these, compared as text. `null` matches what is absent, `null` or blank. */
-export type Conditions = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
-
-export interface ConstantValue {
+export interface ConstantValue extends Conditional {
   constant: string | number;
-  /** Only if all of these hold. */
-  if?: Conditions;
-  /** Not if one of these holds. */
-  except?: Conditions;
 }
 
 /** A value of the first entry of a list that meets the conditions and has one; their pointers and `value` start at the entry. */

@@ -96,11 +96,11 @@ const conditions = Joi.object()
   .pattern(pointer, Joi.array().items(scalar).min(1).max(MAX_VALUES))
   .min(1)
   .max(MAX_CONDITIONS);
+const conditional = { if: conditions, except: conditions };
 const found = Joi.object({ find: pointer.required(), where: conditions.required(), value: pointer.required() });
 const constant = Joi.object({
   constant: Joi.alternatives(text.max(MAX_CONSTANT), Joi.number().unsafe()).required(),
-  if: conditions,
-  except: conditions,
+  ...conditional,
 });
 const divided = Joi.object({
   divide: pointer.required(),
@@ -117,6 +117,7 @@ const partOrParts = Joi.alternatives(part, Joi.object(entries), Joi.array().item
 const joined = Joi.object({
   join: Joi.array().items(partOrParts).min(1).max(MAX_CANDIDATES).required(),
   separator: text.allow('').max(MAX_SEPARATOR),
+  ...conditional,
 });
 const field = Joi.alternatives(
   pointer,

@@ -3,6 +3,7 @@ import { listIn } from '../normalize/json-object.ts';
 import { meansNothing, toDecimalText } from '../normalize/text.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
 import type {
+  Conditional,
   Conditions,
   ConstantValue,
   DividedValue,
@@ -46,22 +47,18 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
     const segments = pointerSegments(from);
     return (document) => presentValue(valueAtSegments(document, segments), maxText);
   }
-  if (isConstant(from)) {
-    const meets = from.if && conditionsReader(from.if);
-    const isException = exceptionReader(from.except);
-    return (document) =>
-      (meets && !meets(document)) || isException(document) ? undefined : presentValue(from.constant, maxText);
-  }
+  if (isConstant(from)) return under(from, () => presentValue(from.constant, maxText));
   if ('find' in from) return finder(from, maxText);
   if ('divide' in from) return divider(from);
   return joiner(from, maxText);
 }
 
-function joiner({ join, separator = ' ' }: JoinedValue, maxText: number): Reader<Present> {
+function joiner(from: JoinedValue, maxText: number): Reader<Present> {
+  const { join, separator = ' ' } = from;
   const parts = join.map((part: JoinedPart | EntriesValue | readonly JoinedPart[]) =>
     isEntries(part) ? entriesPrinter(part, separator, maxText) : fieldReader(part, maxText),
   );
-  return (document) => {
+  return under(from, (document) => {
     const texts: string[] = [];
     let isEmpty = false;
     for (const read of parts) {
@@ -72,7 +69,13 @@ function joiner({ join, separator = ' ' }: JoinedValue, maxText: number): Reader
     }
     if (texts.length === 0) return isEmpty ? null : undefined;
     return presentValue(texts.join(separator), maxText);
-  };
+  });
+}
+
+/** Absent unless the conditions of the value hold. */
+function under({ if: conditions = {}, except }: Conditional, read: Reader<Present>): Reader<Present> {
+  const [meets, isException] = [conditionsReader(conditions), exceptionReader(except)];
+  return (document) => (meets(document) && !isException(document) ? read(document) : undefined);
 }
 
 function isEntries(part: JoinedPart | EntriesValue | readonly JoinedPart[]): part is EntriesValue {

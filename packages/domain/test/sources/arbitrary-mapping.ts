@@ -45,7 +45,7 @@ const parts = fc.oneof({ weight: 3, arbitrary: part }, few(part), entries);
 const value = fc.oneof(
   { weight: 3, arbitrary: arbitraryPointer },
   fc.record(
-    { join: few(parts), separator: fc.constantFrom('', ', ', '\n') },
+    { join: few(parts), separator: fc.constantFrom('', ', ', '\n'), if: conditions, except: conditions },
     { requiredKeys: ['join'], noNullPrototype: true },
   ),
   found,

@@ -1,6 +1,6 @@
 import type { FoundValue, OrderMapping } from '../mapping.ts';
 import type { PresetDefinition } from '../settings.ts';
-import { emirateIn, nameIn, PICKUP } from './addresses.ts';
+import { emirateOf, nameIn, PICKUP } from './addresses.ts';
 
 /** What shops ask for in the cart, by the names of common apps: a date, a time, and whether it is picked up. */
 const attribute = (...names: string[]): FoundValue => ({
@@ -62,7 +62,7 @@ const MAPPING: OrderMapping = {
     join: [`${address}/company`, `${address}/address1`, `${address}/address2`],
     separator: ', ',
   })),
-  emirate: ['/shipping_address', '/billing_address'].map((address) => emirateIn(address, 'province', 'country')),
+  emirate: emirateOf(['/shipping_address', '/billing_address'], 'address1', 'province', 'country'),
   area: ['/shipping_address/city', '/billing_address/city'],
   items: {
     list: '/line_items',

@@ -1,6 +1,6 @@
 import type { FoundValue, OrderMapping } from '../mapping.ts';
 import type { PresetDefinition } from '../settings.ts';
-import { emirateIn, nameIn, PICKUP } from './addresses.ts';
+import { emirateOf, nameIn, PICKUP } from './addresses.ts';
 
 /** What plugins add, by its key. */
 const meta = (...keys: string[]): FoundValue => ({ find: '/meta_data', where: { '/key': keys }, value: '/value' });
@@ -35,7 +35,7 @@ const MAPPING: OrderMapping = {
     join: [`${address}/company`, `${address}/address_1`, `${address}/address_2`],
     separator: ', ',
   })),
-  emirate: ['/shipping', '/billing'].map((address) => emirateIn(address, 'state', 'country')),
+  emirate: emirateOf(['/shipping', '/billing'], 'address_1', 'state', 'country'),
   area: ['/shipping/city', '/billing/city'],
   items: {
     list: '/line_items',
