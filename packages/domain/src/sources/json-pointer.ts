@@ -13,7 +13,6 @@ export function protoMembers(input: unknown, path: readonly string[] = []): stri
 export const MAX_POINTER = 255;
 
 const POINTER = /^(?:\/(?:[^~/]|~[01])*)+$/;
-const INDEX = /^(?:0|[1-9]\d*)$/;
 
 /** Whether a text is a JSON Pointer (RFC 6901) to something inside a document. */
 export function isJsonPointer(text: string): boolean {
@@ -42,8 +41,9 @@ export function valueAtSegments(document: unknown, segments: readonly string[]):
   let value = document;
   for (const segment of segments) {
     if (typeof value !== 'object' || value === null) return undefined;
-    if (Array.isArray(value) && !INDEX.test(segment)) return undefined;
     if (!Object.hasOwn(value, segment)) return undefined;
+    // The only own member of an array that is no entry.
+    if (segment === 'length' && Array.isArray(value)) return undefined;
     value = (value as Record<string, unknown>)[segment];
   }
   return value;

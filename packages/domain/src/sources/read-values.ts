@@ -47,7 +47,10 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
     const segments = pointerSegments(from);
     return (document) => presentValue(valueAtSegments(document, segments), maxText);
   }
-  if (isConstant(from)) return under(from, () => presentValue(from.constant, maxText));
+  if (isConstant(from)) {
+    const value = presentValue(from.constant, maxText);
+    return under(from, () => value);
+  }
   if ('find' in from) return finder(from, maxText);
   if ('divide' in from) return divider(from);
   return joiner(from, maxText);
@@ -112,7 +115,7 @@ export function entriesReader({ each, label = [], value, except }: EntriesValue,
   const [readLabel, readValue] = [fieldReader(label, maxText), fieldReader(value, maxText)];
   const isException = exceptionReader(except);
   return function* read(document: unknown): Generator<Entry> {
-    for (const entry of searchedAt(document, each, list) ?? []) {
+    for (const entry of searchedAt(document, each, list)?.entries ?? []) {
       const found = toText(readLabel(entry) ?? '');
       if (found.startsWith('_') || isException(entry)) continue;
       const text = readValue(entry);
@@ -149,12 +152,15 @@ export function toText(value: string | number): string {
 const MAX_SEARCHED = 1_000;
 
 function finder({ find, where, value }: FoundValue, maxText: number): Reader<Present> {
-  const [list, inEntry] = [pointerSegments(find), pointerSegments(value)];
-  const meets = conditionsReader(where);
+  const [path, inEntry] = [pointerSegments(find), pointerSegments(value)];
+  const conditions = splitConditions(where);
   return (document) => {
+    const list = searchedAt(document, find, path);
+    if (!list) return undefined;
+    const columns = conditions.map((condition) => [condition.texts, columnOf(list, condition)] as const);
     let empty: null | undefined;
-    for (const entry of searchedAt(document, find, list) ?? []) {
-      if (!meets(entry)) continue;
+    for (const [at, entry] of list.entries.entries()) {
+      if (!columns.every(([texts, column]) => texts.has(column[at] as string))) continue;
       const found = presentValue(valueAtSegments(entry, inEntry), maxText);
       if (found !== undefined && found !== null) return found;
       if (found === null) empty = null;
@@ -163,16 +169,31 @@ function finder({ find, where, value }: FoundValue, maxText: number): Reader<Pre
   };
 }
 
-type Lists = Map<string, readonly unknown[] | undefined>;
-/** The searched lists of each document by their pointer: many values can be of one list, and `listIn` reads all of it. */
-const searched = new WeakMap<object, Lists>();
+/** A list with the texts of its entries by the pointers of conditions: each is read once, however many values search for it. */
+interface SearchedList {
+  entries: readonly unknown[];
+  columns: Map<string, readonly string[]>;
+}
 
-function searchedAt(document: unknown, pointer: string, segments: readonly string[]): readonly unknown[] | undefined {
-  if (typeof document !== 'object' || document === null) return undefined;
-  const lists: Lists = searched.get(document) ?? new Map();
-  if (!lists.has(pointer)) lists.set(pointer, listIn(valueAtSegments(document, segments))?.slice(0, MAX_SEARCHED));
+/** The searched lists of each document by their pointer. */
+const searched = new WeakMap<object, Map<string, SearchedList | null>>();
+
+function searchedAt(document: unknown, pointer: string, segments: readonly string[]): SearchedList | null {
+  if (typeof document !== 'object' || document === null) return null;
+  const lists = searched.get(document) ?? new Map<string, SearchedList | null>();
   searched.set(document, lists);
-  return lists.get(pointer);
+  const known = lists.get(pointer);
+  if (known !== undefined) return known;
+  const entries = listIn(valueAtSegments(document, segments))?.slice(0, MAX_SEARCHED);
+  const list = entries ? { entries, columns: new Map() } : null;
+  lists.set(pointer, list);
+  return list;
+}
+
+function columnOf({ entries, columns }: SearchedList, { pointer, segments }: Condition): readonly string[] {
+  const column = columns.get(pointer) ?? entries.map((entry) => comparable(valueAtSegments(entry, segments)));
+  columns.set(pointer, column);
+  return column;
 }
 
 /** Exact. Undefined if the amount is no plain number, or there is no number of digits from 0 to 6. */
@@ -189,13 +210,24 @@ function divider({ divide, by_digits }: DividedValue): Reader<Present> {
   };
 }
 
+interface Condition {
+  pointer: string;
+  segments: readonly string[];
+  texts: ReadonlySet<string>;
+}
+
+function splitConditions(conditions: Conditions): Condition[] {
+  return Object.entries(conditions).map(([pointer, values]) => ({
+    pointer,
+    segments: pointerSegments(pointer),
+    texts: new Set(values.map((value) => comparable(value))),
+  }));
+}
+
 /** Whether a document meets all conditions. */
 export function conditionsReader(conditions: Conditions): Reader<boolean> {
-  const read = Object.entries(conditions).map(([pointer, values]) => {
-    const texts = new Set(values.map((value) => comparable(value)));
-    return [pointerSegments(pointer), texts] as const;
-  });
-  return (document) => read.every(([segments, texts]) => texts.has(comparable(valueAtSegments(document, segments))));
+  const read = splitConditions(conditions);
+  return (document) => read.every(({ segments, texts }) => texts.has(comparable(valueAtSegments(document, segments))));
 }
 
 /** A scalar as text, without regard to case; an empty text for what is absent, `null`, or no scalar. */

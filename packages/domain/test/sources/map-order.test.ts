@@ -202,6 +202,22 @@ test('a list is read once, however many values search it', () => {
   expect(readsBy(100)).toBe(readsBy(1));
 });
 
+test('a value of the entries of a list is read once, however many values search for it', () => {
+  let reads = 0;
+  const entry = () =>
+    Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get() {
+        reads += 1;
+        return 'none of these';
+      },
+    });
+  const document = () => ({ id: '1', l: Array.from({ length: 1_000 }, entry) });
+  const name = (at: number) => ({ find: '/l', where: { '/x': [at] }, value: '/y' });
+  mapOrder(document(), { ...id, items: Array.from({ length: 50 }, (_, at) => ({ name: name(at) })) });
+  expect(reads).toBe(1_000);
+});
+
 test('of a list of details 1,000 entries are read, for each mapping that names it', () => {
   const details = [{ each: '/l', label: '/name', value: '/value' }];
   const entry = { name: 'Gift', value: 'yes' };
