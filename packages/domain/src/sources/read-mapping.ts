@@ -2,6 +2,7 @@ import Joi from 'joi';
 import { MAX_DETAILS } from '../normalize/details.ts';
 import { type FieldError, Problem } from '../problems.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '../text-fields.ts';
+import { countRead, countSearchedFor } from './count-pointers.ts';
 import { isJsonPointer, MAX_POINTER, protoMembers, toJsonPointer } from './json-pointer.ts';
 import type { OrderMapping } from './mapping.ts';
 import { nearestName } from './nearest-name.ts';
@@ -63,8 +64,10 @@ const MAX_NUMBERED_ITEMS = 100;
 const MAX_DETAIL_LABEL = 100;
 /** Of one condition its values, and of one value its conditions. */
 const [MAX_VALUES, MAX_CONDITIONS] = [20, 5];
-/** All of these are read for each delivery, and those inside `items` for each of its items. */
-const [MAX_POINTERS, MAX_ITEM_POINTERS] = [500, 30];
+/** Pointers and constants. All of these are read for each delivery, those inside `items` for each of its items. */
+const [MAX_READ, MAX_ITEM_READ] = [500, 30];
+/** Pointers into the entries of lists that are searched, each of which has up to 1,000. */
+const MAX_SEARCHED_FOR = 50;
 const MAX_ERRORS = 20;
 
 /** Postgres cannot store U+0000 in JSON, nor a lone surrogate. */
@@ -134,9 +137,7 @@ const itemsInList = Joi.object({
   omit_if_zero: pointer,
   only: conditions,
   except: conditions,
-}).custom((value: object, helpers) =>
-  countPointers(value) > MAX_ITEM_POINTERS ? helpers.error('pointers.item') : value,
-);
+}).custom((value: object, helpers) => (countRead(value) > MAX_ITEM_READ ? helpers.error('pointers.item') : value));
 const numberedItems = Joi.array().items(Joi.object(itemFields).min(1)).min(1).max(MAX_NUMBERED_ITEMS);
 
 const details = Joi.array()
@@ -162,7 +163,10 @@ const mapping = Joi.object({
   details,
 })
   .required()
-  .custom((value: object, helpers) => (countPointers(value) > MAX_POINTERS ? helpers.error('pointers') : value))
+  .custom((value: object, helpers) => (countRead(value) > MAX_READ ? helpers.error('pointers') : value))
+  .custom((value: object, helpers) =>
+    countSearchedFor(value) > MAX_SEARCHED_FOR ? helpers.error('pointers.searched') : value,
+  )
   .prefs({ convert: false, abortEarly: false });
 
 /** Code and detail by joi's error type; those of alternatives are about a field. */
@@ -170,10 +174,14 @@ const ERRORS: Readonly<Record<string, { code: string; detail: string }>> = {
   'any.required': { code: 'required', detail: 'This is required.' },
   'object.base': { code: 'not_an_object', detail: 'This must be an object.' },
   'object.min': { code: 'empty', detail: 'Give at least one of name, quantity and sku.' },
-  pointers: { code: 'too_many_pointers', detail: `A mapping has at most ${MAX_POINTERS} pointers.` },
+  pointers: { code: 'too_many_pointers', detail: `A mapping has at most ${MAX_READ} pointers and constants.` },
   'pointers.item': {
     code: 'too_many_pointers',
-    detail: `The mapping of an item has at most ${MAX_ITEM_POINTERS} pointers.`,
+    detail: `The mapping of an item has at most ${MAX_ITEM_READ} pointers and constants.`,
+  },
+  'pointers.searched': {
+    code: 'too_many_pointers',
+    detail: `The conditions of "find", and the details with "each", have at most ${MAX_SEARCHED_FOR} pointers.`,
   },
 };
 const FIELD_ERROR = { code: 'not_a_value', detail: FIELD_DETAIL };
@@ -211,18 +219,4 @@ function unknownField(path: readonly (string | number)[]): { code: string; detai
   const suggestion = suggestMember(path);
   const question = suggestion === null ? '' : ` Did you mean ${suggestion}?`;
   return { code: 'unknown_field', detail: `This is no field of a mapping.${question}` };
-}
-
-/** Of a valid mapping, or a part of one: its strings except constants and separators, and the pointers of conditions. */
-const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
-
-function countPointers(part: unknown): number {
-  if (typeof part === 'string') return 1;
-  if (typeof part !== 'object' || part === null) return 0;
-  return Object.entries(part)
-    .filter(([name]) => name !== 'constant' && name !== 'separator')
-    .reduce(
-      (count, [name, value]) => count + (CONDITIONS.has(name) ? Object.keys(value).length : countPointers(value)),
-      0,
-    );
 }

@@ -99,6 +99,21 @@ test.each<[string, unknown, string[]]>([
     { ...valid, items: { list: '/l', name: { join: Array(4).fill(many(8)) } } },
     ['/items too_many_pointers'],
   ],
+  [
+    'too many constants in an item',
+    { ...valid, items: { list: '/l', name: { join: Array(4).fill(Array(8).fill({ constant: ' ' })) } } },
+    ['/items too_many_pointers'],
+  ],
+  [
+    'too many searches of a list',
+    { ...valid, items: many(51).map((at) => ({ name: { find: '/l', where: { [at]: [1] }, value: '/v' } })) },
+    [' too_many_pointers'],
+  ],
+  [
+    'too many details of a list',
+    { ...valid, details: many(26).map((at) => ({ each: '/l', label: '/label', value: at })) },
+    [' too_many_pointers'],
+  ],
   ['too many pointers', { source_order_id: Array(6).fill({ join: Array(10).fill(many(10)) }) }, [' too_many_pointers']],
 ])('%s is refused', (_, input, errors) => {
   expect(errorsOf(input)).toEqual(errors);
