@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { beforeAll, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { createSourceId } from '@orders/domain/api-key.ts';
+import { readMapping } from '@orders/domain/sources/read-mapping.ts';
 import { attack, LARGEST, largestOrder } from '../../verification/bench/src/isolation/attack.ts';
+import { HOSTILE_MAPPINGS, TOKEN } from '../../verification/bench/src/isolation/hostile-mappings.ts';
 import { useIsolation } from '../harness/isolation.ts';
-import { createTestSource, shopifyHeaders } from '../harness/sources.ts';
+import { createTestSource, SOURCE_SECRET, shopifyHeaders } from '../harness/sources.ts';
 
 const isolation = useIsolation();
 let url: string;
@@ -67,6 +69,17 @@ test('120 deliveries at once whose mapping repeats a text in 100 items', async (
     120,
     body,
     () => shopifyHeaders(body),
+    () => `${intakeUrl}/ingest/sources/${source.source_id}`,
+  );
+});
+test.each(HOSTILE_MAPPINGS)('120 deliveries at once with $name', async ({ mapping, body }) => {
+  const { stack, hostile, intakeUrl } = isolation;
+  expect(body.length).toBeLessThanOrEqual(LARGEST);
+  const source = await createTestSource(stack, hostile, 'custom', { settings: TOKEN, mapping: readMapping(mapping) });
+  await send(
+    120,
+    body,
+    () => ({ 'Content-Type': 'application/json', 'X-Token': SOURCE_SECRET }),
     () => `${intakeUrl}/ingest/sources/${source.source_id}`,
   );
 });

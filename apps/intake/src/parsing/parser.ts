@@ -1,9 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { LONG_BODY_BYTES } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
 import { Piscina } from 'piscina';
-import { type Outcome, type TaskName, type TaskOptions, type Tasks, type ThreadTask, tasks } from './tasks.ts';
+import {
+  type Outcome,
+  type TaskName,
+  type TaskOptions,
+  type Tasks,
+  type ThreadTask,
+  takesLong,
+  tasks,
+} from './tasks.ts';
 
 export interface Caller {
   accountId: number;
@@ -16,10 +23,10 @@ export class ClientDisconnected extends Error {
   override readonly name = 'ClientDisconnected';
 }
 
-/** Parses bodies without blocking the event loop for long. */
+/** Reads bodies without blocking the event loop for long. */
 export interface Parser {
   /**
-   * Runs a task on a body: a short body immediately, a longer one in the parsing thread, accounts in rotation.
+   * Runs a task on a body: a short one immediately, one that may take long in the parsing thread, accounts in rotation.
    *
    * @throws {Problem} what the task throws.
    * @throws {ClientDisconnected} if the client disconnected before the task started.
@@ -39,7 +46,7 @@ const IDLE_MS = 60_000;
 /** A list of ids of 1 MiB takes about 40 MiB at worst. If a task exceeds this, the thread ends and only that task fails. */
 const THREAD_HEAP_MB = 192;
 
-/** Creates the parser of one process; the thread starts with the first long body. */
+/** Creates the parser of one process; the thread starts with the first long task. */
 export function createParser(): Parser {
   const thread = new Piscina({
     filename: fileURLToPath(new URL('./tasks.ts', import.meta.url)),
@@ -64,7 +71,7 @@ export function createParser(): Parser {
   return {
     run({ accountId, isGone }, name, body, ...options) {
       type Result = ReturnType<Tasks[typeof name]>;
-      if (body.length <= LONG_BODY_BYTES) {
+      if (!takesLong(name, body, options)) {
         return (tasks[name] as (body: Buffer, ...options: unknown[]) => Result)(body, ...options);
       }
       return runFairly(accountId, async () => {

@@ -1,10 +1,11 @@
 import { readCancellations } from '@orders/domain/cancellations.ts';
 import { contentFingerprint } from '@orders/domain/content-fingerprint.ts';
 import { normalizeOrder } from '@orders/domain/normalize-order.ts';
-import { parseBody } from '@orders/domain/parse-body.ts';
+import { LONG_BODY_BYTES, parseBody } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { diagnoseBody } from '@orders/domain/rejections/diagnose-request.ts';
 import { diagnoseSignature, type WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
+import { isCostly } from '@orders/domain/sources/count-pointers.ts';
 import { type DeliveryKind, type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { readSourceOrderIds, validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
 
@@ -89,6 +90,12 @@ export type TaskName = keyof Tasks;
 /** A task's arguments after the body. */
 export type TaskOptions<Name extends TaskName> =
   Parameters<Tasks[Name]> extends [Buffer, infer Options] ? [Options] : [];
+
+/** Whether a task may take more than a few milliseconds: its body is long, or the account wrote a costly mapping for it. */
+export function takesLong(name: TaskName, body: Buffer, options: readonly unknown[]): boolean {
+  if (body.length > LONG_BODY_BYTES) return true;
+  return name === 'readDelivery' && isCostly((options as TaskOptions<'readDelivery'>)[0].mapping);
+}
 
 /** The result of a task as a structured clone: an error would keep only its message between threads. */
 export type Outcome = { value: unknown } | { problem: Pick<Problem, 'code' | 'detail' | 'errors'> };

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createSource } from '@orders/database/sources/change-sources.ts';
+import { connectionOf, withKnex } from '@orders/test-services/open-knex.ts';
 import type pg from 'pg';
 import { type Bench, SECONDS } from '../bench.ts';
 import { printProgress } from '../command-line.ts';
@@ -7,8 +9,9 @@ import { withDriver } from '../load/start-driver.ts';
 import { type Quantiles, quantiles } from '../measure/statistics.ts';
 import { table } from '../report/tables.ts';
 import type { Services } from '../services.ts';
-import { withOurs } from '../start-contestant.ts';
+import { type Running, withOurs } from '../start-contestant.ts';
 import { type AttackRequest, attack, attackRequest, deepItem, largestOrder, uniqueKeyItem } from './attack.ts';
+import { HOSTILE_MAPPINGS, TOKEN } from './hostile-mappings.ts';
 
 /** Latencies of a polite account's orders, in milliseconds. */
 interface Latencies {
@@ -30,11 +33,18 @@ interface Attacked extends Latencies {
 const PER_SECOND = 50;
 const WARM_UP_SECONDS = 3;
 
+interface Hostile {
+  url: string;
+  key: string;
+  /** The ids of its sources, one for each of `HOSTILE_MAPPINGS`. */
+  sourceIds: readonly string[];
+}
+
 interface Attack {
   name: string;
   connections: number;
   restMs?: number;
-  requestOf(url: string, key: string): (number: number) => AttackRequest;
+  requestOf(hostile: Hostile): (number: number) => AttackRequest;
 }
 
 const LARGEST_ORDER = largestOrder('x');
@@ -48,53 +58,97 @@ const ATTACKS: Attack[] = [
   {
     name: '120 of the largest orders at once',
     connections: 120,
-    requestOf: (url, key) => () => attackRequest(url, 'orders', key, LARGEST_ORDER),
+    requestOf:
+      ({ url, key }) =>
+      () =>
+        attackRequest(url, 'orders', key, LARGEST_ORDER),
   },
   {
     name: '120 orders that parse slowly',
     connections: 120,
-    requestOf: (url, key) => (number) => attackRequest(url, 'orders', key, SLOW_ORDERS[number % 2]),
+    requestOf:
+      ({ url, key }) =>
+      (number) =>
+        attackRequest(url, 'orders', key, SLOW_ORDERS[number % 2]),
   },
   {
     name: '300 previews of the largest order',
     connections: 300,
-    requestOf: (url, key) => () => attackRequest(url, 'preview', key, LARGEST_ORDER),
+    requestOf:
+      ({ url, key }) =>
+      () =>
+        attackRequest(url, 'preview', key, LARGEST_ORDER),
   },
   {
     name: '40 replays of one key with other content',
     connections: 40,
-    requestOf: (url, key) => (number) =>
-      attackRequest(url, 'orders', key, largestOrder('content', undefined, { area: `${number % 40}` }), {
-        'Idempotency-Key': 'content',
-      }),
+    requestOf:
+      ({ url, key }) =>
+      (number) =>
+        attackRequest(url, 'orders', key, largestOrder('content', undefined, { area: `${number % 40}` }), {
+          'Idempotency-Key': 'content',
+        }),
   },
   {
     name: 'cancellations and resends of the same orders',
     connections: 9,
     restMs: 0,
-    requestOf: (url, key) => (number) =>
-      number % 9 === 0
-        ? attackRequest(url, 'orders/cancel', key, CANCELLATIONS)
-        : attackRequest(
-            url,
-            'orders',
-            key,
-            JSON.stringify({ source_order_id: `again-${number % 1000}`, total: number }),
-          ),
+    requestOf:
+      ({ url, key }) =>
+      (number) =>
+        number % 9 === 0
+          ? attackRequest(url, 'orders/cancel', key, CANCELLATIONS)
+          : attackRequest(
+              url,
+              'orders',
+              key,
+              JSON.stringify({ source_order_id: `again-${number % 1000}`, total: number }),
+            ),
   },
   {
     name: 'unknown keys on 64 connections',
     connections: 64,
     restMs: 0,
-    requestOf: (url) => () => attackRequest(url, 'orders', `oik_${randomBytes(24).toString('hex')}`, '{}'),
+    requestOf:
+      ({ url }) =>
+      () =>
+        attackRequest(url, 'orders', `oik_${randomBytes(24).toString('hex')}`, '{}'),
   },
   {
     name: 'status look-ups on 100 connections',
     connections: 100,
     restMs: 20,
-    requestOf: (url, key) => () => attackRequest(url, 'status/019be0e0-0000-7000-8000-000000000000', key),
+    requestOf:
+      ({ url, key }) =>
+      () =>
+        attackRequest(url, 'status/019be0e0-0000-7000-8000-000000000000', key),
   },
+  ...HOSTILE_MAPPINGS.map(
+    ({ name, body }, at): Attack => ({
+      name: `120 deliveries at once with ${name}`,
+      connections: 120,
+      requestOf: ({ url, key, sourceIds }) => {
+        const request = attackRequest(url, `sources/${sourceIds[at]}`, key, body, { 'X-Token': TOKEN_SECRET });
+        return () => request;
+      },
+    }),
+  ),
 ];
+
+const TOKEN_SECRET = 'the secret of hostile sources';
+
+/** Creates the sources of the hostile account. @returns their ids. */
+function createHostileSources(databaseUrl: string, secretsKey: Buffer, accountId: number): Promise<string[]> {
+  return withKnex({ url: databaseUrl }, async (knex) => {
+    const sourceIds: string[] = [];
+    for (const { name, mapping } of HOSTILE_MAPPINGS) {
+      const source = { accountId, name, preset: 'custom' as const, settings: TOKEN, mapping, secret: TOKEN_SECRET };
+      const { source_id } = await createSource(connectionOf(knex), secretsKey, source, 'bench');
+      sourceIds.push(source_id);
+    }
+    return sourceIds;
+  });
+}
 
 /** Measures a polite account that sends 50 requests a second, alone and then beside each attack, alternately. */
 export const isolation: Bench = {
@@ -113,10 +167,14 @@ export const isolation: Bench = {
 };
 
 function measure(services: Services, seconds: number): Promise<{ quiet: Latencies; attacks: Attacked[] }> {
-  return withOurs(services, ({ client, urls: [orders = ''], apiKeys }) =>
+  const secretsKey = randomBytes(32);
+  const env = { SECRETS_KEY: secretsKey.toString('base64') };
+  const work = ({ client, databaseUrl, urls: [orders = ''], apiKeys, accountIds }: Running) =>
     withDriver(async (driver) => {
       const { origin: url } = new URL(orders);
-      const [politeKey, hostileKey] = apiKeys as [string, string];
+      const [politeKey, key] = apiKeys as [string, string];
+      const sourceIds = await createHostileSources(databaseUrl, secretsKey, accountIds[1] as number);
+      const hostile = { url, key, sourceIds };
       const beside = async (prefix: string, meanwhile: () => Promise<unknown>) => {
         const load = { url, key: politeKey, perSecond: PER_SECOND, prefix };
         const run = await driver.sendPolitely(load, meanwhile);
@@ -135,14 +193,14 @@ function measure(services: Services, seconds: number): Promise<{ quiet: Latencie
         const run = await beside(`attacked-${index}`, async () => {
           const signal = AbortSignal.timeout(seconds * 1000);
           const options = { connections, signal, ...(restMs !== undefined && { restMs }) };
-          ({ replies } = await attack(requestOf(url, hostileKey), options));
+          ({ replies } = await attack(requestOf(hostile), options));
         });
         const rejected = Object.values(run.rejected).reduce((sum, count) => sum + count, 0);
         attacks.push({ name, ...latenciesOf(run), rejected, replies });
       }
       return { quiet: latenciesOf(quiet), attacks };
-    }),
-  );
+    });
+  return withOurs(services, work, { env });
 }
 
 const latenciesOf = ({ orders, written }: { orders: number[]; written: number[] }): Latencies => ({
