@@ -154,7 +154,7 @@ begin
     to orders_portal;
   grant insert, delete on source_mappings to orders_portal;
   -- Redriving maps a delivery again, and carries out a cancellation.
-  grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid),
+  grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid, text),
     cancel_order_of_source(integer, integer, text, timestamptz) to orders_portal;
   grant update (closed_at, closed_by) on cancellation_requests to orders_portal;
   -- A confirmation, and taking it back.

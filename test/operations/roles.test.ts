@@ -367,7 +367,7 @@ describe('a role is not allowed', () => {
       'select chain_audit_events(1)',
       'update sources set mapping = mapping',
       'select * from source_mappings',
-      "select map_unmapped_receipt(1, gen_random_uuid(), 'x', '', gen_random_uuid())",
+      "select map_unmapped_receipt(1, gen_random_uuid(), 'x', '', gen_random_uuid(), 'order')",
     ],
     worker: [
       'select * from api_keys',

@@ -68,7 +68,8 @@ create index idempotency_keys_by_time on idempotency_keys (created_at);
 -- Of a dead receipt whose delivery had no source_order_id: stores the mapped body before the raw body, in a new payload row whose id is
 -- of the same millisecond, so that both are dropped together. The old row has no other bodies. Returns false if it is another receipt, or
 -- was mapped or erased meanwhile.
-create function map_unmapped_receipt(of_account integer, of_receipt uuid, id text, mapped bytea, new_batch uuid) returns boolean
+create function map_unmapped_receipt(of_account integer, of_receipt uuid, id text, mapped bytea, new_batch uuid, kind text)
+returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 declare
   old receipts;
@@ -84,9 +85,10 @@ begin
   insert into receipt_payloads (batch_id, account_id, bodies) select new_batch, of_account, mapped || bodies from moved;
   if not found then return false; end if;
   update receipts
-  set source_order_id = id, batch_id = new_batch, body_start = 1, body_length = length(mapped), raw_length = old.body_length
+  set source_order_id = id, batch_id = new_batch, body_start = 1, body_length = length(mapped), raw_length = old.body_length,
+      delivery_kind = kind
   where receipt_id = of_receipt and account_id = of_account;
   return true;
 end
 $$;
-revoke all on function map_unmapped_receipt(integer, uuid, text, bytea, uuid) from public;
+revoke all on function map_unmapped_receipt(integer, uuid, text, bytea, uuid, text) from public;

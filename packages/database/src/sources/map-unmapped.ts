@@ -1,5 +1,6 @@
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { type DeliveryKind, mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
+import { type DeliveryKind, kindOfMapped, mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
+import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Database } from '../connect.ts';
 import { SQLSTATE, sqlstateOf } from '../database-errors.ts';
 import { findReceiptBody } from '../receipts/find-receipt.ts';
@@ -16,10 +17,11 @@ interface Unmapped extends ReceiptKey {
   delivery_kind: DeliveryKind;
   modified_at: Date | null;
   mapping: OrderMapping;
+  settings: SourceSettings;
 }
 
 const FIND = `
-select r.receipt_id, r.account_id, r.source_number, r.delivery_kind, r.modified_at, s.mapping
+select r.receipt_id, r.account_id, r.source_number, r.delivery_kind, r.modified_at, s.mapping, s.settings
 from receipts r
 join sources s on s.account_id = r.account_id and s.source_number = r.source_number
 where ${idIn('r.receipt_id', '$1')} and r.state = 'dead' and r.error_code = 'mapping_failed' and r.raw_length is null
@@ -39,8 +41,8 @@ export async function mapUnmapped(
   accountId: number | null,
 ): Promise<ReceiptKey[]> {
   const ended: ReceiptKey[] = [];
-  for (const unmapped of await run<Unmapped>(database, FIND, [ascending(receiptIds), accountId])) {
-    const { receipt_id, account_id, source_number, mapping, delivery_kind } = unmapped;
+  for (const found of await run<Unmapped>(database, FIND, [ascending(receiptIds), accountId])) {
+    const { receipt_id, account_id, source_number, mapping, settings } = found;
     const body = await findReceiptBody(database, account_id, receipt_id);
     if (!body || !mapStoredDelivery(body, mapping, '')) continue;
     // As in `useSource`: its prefix stays from now on.
@@ -52,6 +54,8 @@ export async function mapUnmapped(
     );
     const payload = used && mapStoredDelivery(body, mapping, used.id_prefix);
     if (!payload) continue;
+    const delivery_kind = kindOfMapped(found.delivery_kind, payload, settings);
+    const unmapped = { ...found, delivery_kind };
     const isOrder =
       ['order', 'unpaid', 'test'].includes(delivery_kind) ||
       (delivery_kind === 'finished' && (await hasOrder(database, account_id, payload)));
@@ -75,14 +79,14 @@ type Payload = NonNullable<ReturnType<typeof mapStoredDelivery>>;
 /** @returns whether it still was unmapped. */
 async function storeMapped(
   connection: Connection,
-  { receipt_id, account_id }: Unmapped,
+  { receipt_id, account_id, delivery_kind }: Unmapped,
   payload: Payload,
 ): Promise<boolean> {
   const values = [account_id, receipt_id, payload.source_order_id, Buffer.from(JSON.stringify(payload))];
   const [row] = await run<{ mapped: boolean }>(
     connection,
-    'select map_unmapped_receipt($1, $2, $3, $4, $5) as mapped',
-    [...values, newBatchIdFor(receipt_id)],
+    'select map_unmapped_receipt($1, $2, $3, $4, $5, $6) as mapped',
+    [...values, newBatchIdFor(receipt_id), delivery_kind],
   );
   return row?.mapped === true;
 }

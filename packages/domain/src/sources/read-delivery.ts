@@ -88,10 +88,8 @@ export function readDelivery(
   const document = tryToParse(body);
   const deliveryId = readValue(document, headers, settings.deliveryId);
   const payload = mapDelivery(body, document, mapping, idPrefix);
-  const kind = kindOf(document, headers, settings);
-  const isWaiting = kind === 'order' && settings.waitUntilPaid && isUnpaid(payload?.payment_state);
   return {
-    kind: isWaiting ? 'unpaid' : kind,
+    kind: kindOfMapped(kindOf(document, headers, settings), payload, settings),
     deliveryId: deliveryId !== null && /^[\x21-\x7e]{1,200}$/.test(deliveryId) ? deliveryId : null,
     modifiedAt: readModifiedAt(document, settings),
     payload,
@@ -170,8 +168,14 @@ export function kindOf(
   return testIf && hasValue(document, testIf) ? 'test' : 'order';
 }
 
-function isUnpaid(sent: unknown): boolean {
-  return readTextField('payment_state', sent, new WarningList()) === 'unpaid';
+/** The kind of a delivery whose mapping says whether the order is paid; `kind` is that by its content and its topic. */
+export function kindOfMapped(
+  kind: DeliveryKind,
+  payload: ReadDelivery['payload'],
+  { waitUntilPaid }: Pick<SourceSettings, 'waitUntilPaid'>,
+): DeliveryKind {
+  const payment = readTextField('payment_state', payload?.payment_state, new WarningList());
+  return kind === 'order' && waitUntilPaid && payment === 'unpaid' ? 'unpaid' : kind;
 }
 
 function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {
