@@ -139,13 +139,19 @@ test('a month is kept while there is work about one of its orders, and a young o
   await beganAgo(await currentRange(), '1 day');
   expect((await archive()).stdout).toBe('No month is that old.\n');
   await beganAgo(await currentRange(), '24 months');
-  await knex('orders').where({ source_order_id: 'young-1' }).update({ review_state: 'needs_review' });
-  const { code, stderr } = await archive();
-  expect([code, stderr]).toEqual([
-    1,
-    expect.stringMatching(/^0 months were archived, and \d{4}-\d\d was kept: of its orders, 1 need review\.\n$/),
-  ]);
+  for (const [review_state, why] of [
+    ['needs_review', 'need review'],
+    ['awaiting_payment', 'await payment'],
+  ]) {
+    await knex('orders').where({ source_order_id: 'young-1' }).update({ review_state });
+    const { code, stderr } = await archive();
+    expect([code, stderr.replace(/\d{4}-\d\d/, 'a month')]).toEqual([
+      1,
+      `0 months were archived, and a month was kept: of its orders, 1 ${why}.\n`,
+    ]);
+  }
   expect(await files()).toEqual([]);
+  await knex('orders').where({ source_order_id: 'young-1' }).update({ review_state: 'needs_review' });
   await reject(['young-1']);
   expect(JSON.parse((await archive('--dry-run', '--json')).stdout)).toMatchObject([{ state: 'due', orders: null }]);
   expect(JSON.parse((await archive('--keep', '--json')).stdout)).toMatchObject([{ state: 'stored', orders: 2 }]);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { setEvents } from '@orders/database/events/event-logs.ts';
 import { reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { until } from '@orders/test-services/until.ts';
@@ -70,6 +71,26 @@ describe('an order that awaits payment', () => {
       minute += 1;
       return (await send('on-hold', minute))[1] === 'needs_review';
     });
+  });
+
+  test('waits for a decision about what its platform finished, and is not confirmed as if it were wanted', async () => {
+    await send('pending', 10);
+    expect(await send('completed', 11)).toEqual(['duplicate', 'awaiting_payment']);
+    const [changed] = await knex('changed_deliveries').where({ account_id: account.id });
+    expect(changed).toMatchObject({
+      changes: expect.arrayContaining([expect.objectContaining({ pointer: '/finished' })]),
+    });
+  });
+
+  test('waits also if its delivery is mapped later', async () => {
+    await knex('sources')
+      .where({ account_id: account.id })
+      .update({ mapping: { ...PRESETS.woocommerce.mapping, source_order_id: '/other' } });
+    const body = JSON.stringify({ id: 7, status: 'pending', date_modified_gmt: '2026-11-28T10:10:00' });
+    const { receipt_id } = (await deliver(api, source, body, wooCommerceHeaders(body, 'order.updated'))).body;
+    await knex('sources').where({ account_id: account.id }).update({ mapping: PRESETS.woocommerce.mapping });
+    expect(await redriveReceipts(db, [receipt_id])).toEqual([receipt_id]);
+    expect((await api.final(account, receipt_id)).body).toMatchObject({ order_state: 'awaiting_payment' });
   });
 
   test('is cancelled, and waits again if its platform orders it again unpaid', async () => {

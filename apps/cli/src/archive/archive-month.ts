@@ -30,6 +30,7 @@ export async function findOldMonths(connection: Connection, olderThan: number): 
 /** Why a month cannot be archived, by count. */
 const OPEN_WORK = {
   waiting: 'need review',
+  unpaid: 'await payment',
   requests: 'have an open request to cancel them',
   undispatched: 'are confirmed and not yet dispatched',
 };
@@ -39,6 +40,7 @@ export async function findOpenWork(connection: Connection, { firstId, endId }: M
   const [counts] = await run<Record<keyof typeof OPEN_WORK, number>>(
     connection,
     `select (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'needs_review') as waiting,
+            (select count(*)::int from orders where order_id >= $1 and order_id < $2 and review_state = 'awaiting_payment') as unpaid,
             (select count(*)::int from cancellation_requests where order_id >= $1 and order_id < $2 and closed_at is null) as requests,
             (select count(*)::int from undispatched_orders where order_id >= $1 and order_id < $2) as undispatched`,
     [firstId, endId],

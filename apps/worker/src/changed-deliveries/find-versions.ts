@@ -8,7 +8,7 @@ export interface Version {
   isOutdated: boolean;
   /** The platform cancelled the order before, and now wants it. */
   isOrderedAgain: boolean;
-  /** The platform is done with an order that still needs review. */
+  /** The platform is done with an order about which nobody has decided. */
   isFinished: boolean;
   /** The order waited until it is paid, and no longer does. */
   isPaid: boolean;
@@ -25,7 +25,7 @@ const FIND = {
   text: `
 select "receiptId", coalesce(modified_at < newest, false) as "isOutdated",
        wanted and is_newer and (modified_at < newest) is not true as "isOrderedAgain",
-       finished and review_state = 'needs_review' as "isFinished",
+       finished and review_state in ('needs_review', 'awaiting_payment') as "isFinished",
        paid and (modified_at < newest) is not true as "isPaid", unpaid as "isUnpaid", other_payment as "followsOtherPayment",
        source_number as "sourceNumber"
 from (
