@@ -50,9 +50,9 @@ interface Attack {
 const LARGEST_ORDER = largestOrder('x');
 const SLOW_ORDERS = [largestOrder('unique', uniqueKeyItem), largestOrder('deep', deepItem)];
 
-const CANCELLATIONS = JSON.stringify(
-  Array.from({ length: 1000 }, (_, index) => ({ source_order_id: `again-${index}` })),
-);
+const CANCELLATIONS = JSON.stringify({
+  cancellations: Array.from({ length: 1000 }, (_, index) => ({ source_order_id: `again-${index}` })),
+});
 
 const ATTACKS: Attack[] = [
   {
