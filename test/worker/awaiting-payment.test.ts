@@ -5,6 +5,7 @@ import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { until } from '@orders/test-services/until.ts';
+import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -12,7 +13,7 @@ const SETTINGS = { ...PRESETS.woocommerce.settings, waitUntilPaid: true };
 const BY = 'reviewer@example.com';
 let source: Source;
 
-const { stack, knex, db, api, account } = useStack({ intake: true, worker: true, account: 'each test' });
+const { stack, knex, db, api, account, worker } = useStack({ intake: true, worker: true, account: 'each test' });
 
 beforeEach(async () => {
   await setEvents(db, account.id, true);
@@ -35,6 +36,10 @@ const typesOfEvents = (count: number) =>
     const events = await knex('events').where({ account_id: account.id }).orderBy('sequence');
     return events.length >= count && events.map(({ type }) => type);
   });
+
+/** SQL of a cancellation by the only source of account `?`. */
+const cancelledAt = (minute: number) =>
+  `select cancel_order_of_source(?, source_number, 'my-woocommerce:7', '2026-11-28T10:${minute}:00Z') from sources where account_id = ?`;
 
 describe('an order that awaits payment', () => {
   test('needs review once it is paid, with audit and events, and is found by its words', async () => {
@@ -104,6 +109,27 @@ describe('an order that awaits payment', () => {
   test('waits if its platform had cancelled it before it arrived, and orders it again unpaid', async () => {
     expect(await send('cancelled', 11)).toEqual(['held', undefined]);
     expect(await send('pending', 12)).toEqual(['written', 'awaiting_payment']);
+  });
+
+  test.each([
+    ['is erased', 'update orders set erased_at = now() where account_id = ?', 'needs_review'],
+    ['is reviewed', "update orders set review_state = 'needs_review' where account_id = ?", 'needs_review'],
+    [
+      'is rejected',
+      "update orders set review_state = 'rejected', reviewed_by = 'somebody', reviewed_at = now() where account_id = ?",
+      'rejected',
+    ],
+    ['is cancelled, which was before that', cancelledAt(11), 'needs_review'],
+    ['is cancelled, which was after that', cancelledAt(13), 'cancelled'],
+  ])('is paid while it %s', async (_, statement, state) => {
+    await send('pending', 10);
+    const held = await hold(knex, statement.replaceAll('?', String(account.id)));
+    const paid = send('processing', 12);
+    await untilPostponed(worker);
+    expect(await readOrder()).toMatchObject({ review_state: 'awaiting_payment' });
+    await held.release();
+    expect(await paid).toEqual(['duplicate', state]);
+    expect(await knex('orders').where({ account_id: account.id })).toHaveLength(1);
   });
 
   test('is reviewed before it is paid if a reviewer decides so, and only then confirmed', async () => {

@@ -29,7 +29,7 @@ select "receiptId", coalesce(modified_at < newest, false) as "isOutdated",
        paid and (modified_at < newest) is not true as "isPaid", unpaid as "isUnpaid", other_payment as "followsOtherPayment",
        source_number as "sourceNumber"
 from (
-  select i.receipt_id as "receiptId", r.modified_at, r.source_number, o.review_state,
+  select i.receipt_id as "receiptId", r.modified_at, r.source_number, o.review_state, o.erased_at,
          greatest(platform_version(i.account_id, i.order_id), max(r.modified_at) over (
            partition by i.account_id, i.order_id order by r.received_at, i.receipt_id rows between unbounded preceding and 1 preceding
          )) as newest,
@@ -57,9 +57,10 @@ from (
     where account_id = i.account_id and order_id = i.order_id and modified_at is not null
     order by modified_at desc, receipt_id desc limit 1
   ) as before on true
-  where o.erased_at is null and o.receipt_id <> i.receipt_id
+  where o.receipt_id <> i.receipt_id
 ) as versions
-where modified_at is not null or (wanted and is_newer) or finished or paid`,
+-- Also an order whose customer was erased does not wait for what was paid.
+where paid or (erased_at is null and (modified_at is not null or (wanted and is_newer) or finished))`,
 };
 
 /** @returns the versions of those duplicates that platforms sent, without those that say no time and mean nothing beside their content. */
