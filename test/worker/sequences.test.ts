@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { Source } from '@orders/database/sources/sources.ts';
+import { PRESETS } from '@orders/domain/sources/presets.ts';
 import { findChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -82,14 +83,21 @@ const LIVES: [name: string, versions: Version[], seen: unknown[]][] = [
   ['cancelled in the end', [{ unpaid: true }, {}, { cancelled: true }], ['cancelled', expect.anything(), null]],
 ];
 
+const SOURCES = [
+  ['woocommerce', '', false],
+  ['shopify', '', false],
+  ['shopify', ' that waits until orders are paid', true],
+] as const;
+
 test.each(
   LIVES.flatMap(([name, ...life]) =>
-    (['woocommerce', 'shopify'] as const).map((preset) => [name, preset, ...life] as const),
+    SOURCES.map(([preset, waits, waitUntilPaid]) => [name, preset, waits, waitUntilPaid, ...life] as const),
   ),
 )(
-  'an order that was %s, of %s, is the same in whatever sequence its versions arrive',
-  async (_name, preset, versions, expected) => {
-    source = await createTestSource(stack, account, preset);
+  'an order that was %s, of %s%s, is the same in whatever sequence its versions arrive',
+  async (_name, preset, _waits, waitUntilPaid, versions, expected) => {
+    const settings = { ...PRESETS[preset].settings, waitUntilPaid };
+    source = await createTestSource(stack, account, preset, { settings });
     const sequences = sequencesOf(versions.length);
     await Promise.all(
       sequences.map(async (sequence, id) => {
