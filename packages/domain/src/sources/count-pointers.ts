@@ -28,7 +28,7 @@ function sumOf<Part>(parts: readonly Part[], count: (part: Part) => number): num
 /** More than any preset has. With these, a short delivery takes at most a few milliseconds. */
 const [MAX_CHEAP_SEARCHED, MAX_CHEAP_ITEM_LENGTH] = [15, 500];
 
-/** Whether a mapping reads or writes so much for each entry of a list that also a short delivery may take long: up to 0.1 s. */
+/** Whether a mapping reads or writes so much for each entry of a list that also a short delivery may take long: up to 0.1 s, and the largest 0.2 s. */
 export function isCostly(mapping: OrderMapping): boolean {
   const { items } = mapping;
   if (countSearchedFor(mapping) > MAX_CHEAP_SEARCHED) return true;
