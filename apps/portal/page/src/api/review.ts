@@ -25,6 +25,9 @@ export const STATES = [
   'cancelled',
 ] as const satisfies readonly ReviewState[];
 
+/** The columns of an undecided order may name who moved it to review. */
+export const UNDECIDED: readonly ReviewState[] = ['needs_review', 'awaiting_payment'];
+
 /** The name of the action that puts an order of this state into review; undefined without one. */
 export function reviewActionOf(state: ReviewState | undefined): 'reopen' | 'reviewNow' | undefined {
   if (state === 'awaiting_payment') return 'reviewNow';

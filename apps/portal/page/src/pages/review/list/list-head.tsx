@@ -1,7 +1,7 @@
 import { Download, Eye, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
+import { type ReviewState, reviewActionOf, UNDECIDED } from '../../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
 import { joinNames } from '../../../components/actor.tsx';
@@ -64,7 +64,7 @@ export function ListHead(
       ) : (
         COLUMNS.map((name) => (
           <span key={name} className={`order-${name}`}>
-            {t(`column.${(state !== 'needs_review' && DECIDED_COLUMNS[name]) || name}`)}
+            {t(`column.${(!UNDECIDED.includes(state) && DECIDED_COLUMNS[name]) || name}`)}
           </span>
         ))
       )}

@@ -55,6 +55,7 @@ export function ChangedDeliveryPanel(props: {
       {can('review') && isUndecided(detail) && state === 'needs_review' && (
         <DecisionButtons
           key={receipt_id}
+          isFinishedOnly={isFinishedOnly(newest)}
           removed={newest.changes.filter(isRemoval).map(({ pointer }) => fieldLabel(t, pointer))}
           isBusy={isBusy}
           onDecide={(decision) => onDecide({ receipt_id, decision })}
@@ -88,10 +89,12 @@ export function ChangedDeliveryPanel(props: {
 function DecisionButtons(props: {
   /** Names of the fields that the new version removes. */
   removed: readonly string[];
+  /** There is no new version to use. */
+  isFinishedOnly: boolean;
   isBusy: boolean;
   onDecide: (choice: Decision) => void;
 }): ReactNode {
-  const { removed, isBusy, onDecide } = props;
+  const { removed, isFinishedOnly, isBusy, onDecide } = props;
   const { t } = useTranslation('review');
   const fields = joinNames(removed);
   const row = useRef<HTMLDivElement>(null);
@@ -108,9 +111,11 @@ function DecisionButtons(props: {
   return (
     <div ref={row} className="row">
       <Button {...buttonProps('refused')}>{t('resend.refuse')}</Button>
-      <Button kind="main" {...buttonProps('accepted')}>
-        {fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept')}
-      </Button>
+      {!isFinishedOnly && (
+        <Button kind="main" {...buttonProps('accepted')}>
+          {fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept')}
+        </Button>
+      )}
     </div>
   );
 }
@@ -120,6 +125,9 @@ function isRemoval({ pointer, from, to, cut }: ChangedDelivery['changes'][number
   const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
   return !cut && pointer !== '/emirate_code' && isEmpty(to) && !isEmpty(from);
 }
+
+/** Whether the platform sent no new value, but has finished with the order. */
+const isFinishedOnly = ({ changes }: ChangedDelivery) => changes.every(({ pointer }) => pointer === '/finished');
 
 /** The decision, or what happens without one. */
 function About(props: { changedDelivery: ChangedDelivery; detail: OrderDetail; state: ReviewState }): ReactNode {
@@ -136,7 +144,9 @@ function About(props: { changedDelivery: ChangedDelivery; detail: OrderDetail; s
   }
   const isWaiting = state === 'needs_review' && detail.hold_resends;
   const decidable = state !== 'needs_review' ? state : isWaiting ? 'hold' : 'ignore';
-  const about = can('review') ? decidable : isWaiting ? 'waits' : 'unchanged';
+  const inReview = can('review') ? decidable : isWaiting ? 'waits' : 'unchanged';
+  const isWithoutChoice = state === 'needs_review' && can('review') && isFinishedOnly(changedDelivery);
+  const about = isWithoutChoice ? (isWaiting ? 'finished' : 'unchanged') : inReview;
   return (
     <p className="changed-delivery-about">
       {t(`resend.about.${about}`, { accept: t('resend.accept'), refuse: t('resend.refuse') })}

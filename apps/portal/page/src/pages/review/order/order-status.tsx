@@ -3,7 +3,7 @@ import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { isProblem } from '../../../api/client.ts';
-import type { OrderDetail, ReviewState, SimilarOrder } from '../../../api/review.ts';
+import { type OrderDetail, type SimilarOrder, UNDECIDED } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
@@ -12,9 +12,6 @@ import { ProblemNote } from '../../../components/loaded.tsx';
 import { formatAmount } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
-
-/** The columns of an undecided order may name who reopened it. */
-const UNDECIDED: readonly ReviewState[] = ['needs_review', 'awaiting_payment'];
 
 /** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
 export function ReviewNote(props: {
@@ -26,16 +23,17 @@ export function ReviewNote(props: {
   if (!review || UNDECIDED.includes(review.state) || review.by === null || review.at === null)
     return <div role="status" />;
   const isCancelled = review.state === 'cancelled';
+  const keyName = keyNameOf(review.by);
   const isEarly = isCancelled && receivedAt !== undefined && Date.parse(review.at) < Date.parse(receivedAt);
   return (
     <div role="status">
       <p className="note">
         <span>
-          {isCancelled ? (
-            t('order.cancelled', { name: keyNameOf(review.by) ?? review.by })
+          {isCancelled && keyName !== null ? (
+            t('order.cancelled', { name: keyName })
           ) : (
             <>
-              {t(`order.${review.state}`)} <Actor actor={review.by} />
+              {t(isCancelled ? 'order.cancelledBy' : `order.${review.state}`)} <Actor actor={review.by} />
             </>
           )}
           , <Ago at={review.at} />
