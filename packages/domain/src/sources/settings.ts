@@ -50,7 +50,7 @@ export interface SourceSettings {
   finishedIf?: ValuesAt;
   /** An order with one of these values at the pointer is a test: it is marked as one and never dispatched. */
   testIf?: ValuesAt;
-  /** Of an order that is not paid, none is made until a delivery says that it is, or will be at the door. */
+  /** An order that is not paid awaits payment, until a delivery says that it is paid, or will be at the door. */
   waitUntilPaid?: boolean;
   /**
    * An order with one of these values at the pointer is cancelled. `topics` limits it to these. A topic of cancellation among them, or any without
