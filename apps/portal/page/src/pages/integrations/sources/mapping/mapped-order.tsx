@@ -26,7 +26,8 @@ const SHOWN = [
 ];
 
 /** The order that a mapping makes of a delivery, with its warnings. */
-export function MappedOrder({ preview }: { preview: UseQueryResult<Preview> }): ReactNode {
+export function MappedOrder(props: { preview: UseQueryResult<Preview>; idPrefix: string }): ReactNode {
+  const { preview, idPrefix } = props;
   const { t } = useTranslation('sources');
   const isDelivery =
     isProblem(preview.error, 'invalid_request') && preview.error.errors.some(({ pointer }) => pointer === '/delivery');
@@ -40,12 +41,13 @@ export function MappedOrder({ preview }: { preview: UseQueryResult<Preview> }): 
       {preview.isError && !isDelivery && isProblem(preview.error, 'invalid_request') && (
         <p className="note note-bad">{t('order.refused')}</p>
       )}
-      {preview.data && !preview.isError && <Result preview={preview.data} />}
+      {preview.data && !preview.isError && <Result preview={preview.data} idPrefix={idPrefix} />}
     </section>
   );
 }
 
-function Result({ preview: { order, warnings, is_mapped } }: { preview: Preview }): ReactNode {
+function Result({ preview, idPrefix }: { preview: Preview; idPrefix: string }): ReactNode {
+  const { order, warnings, is_mapped } = preview;
   const { t, i18n } = useTranslation(['sources', 'review']);
   return (
     <>
@@ -66,7 +68,9 @@ function Result({ preview: { order, warnings, is_mapped } }: { preview: Preview 
       )}
       <dl className="facts">
         <Fact name={t('review:field.sourceOrderId')}>
-          <span dir="auto">{order.source_order_id || '–'}</span>
+          <span dir="auto">
+            {order.source_order_id ? [idPrefix, order.source_order_id].filter(Boolean).join(':') : '–'}
+          </span>
         </Fact>
         {SHOWN.map((pointer) => (
           <Fact key={pointer} name={fieldLabel(t, pointer)}>

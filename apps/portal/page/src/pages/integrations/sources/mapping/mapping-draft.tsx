@@ -121,7 +121,7 @@ export function MappingDraft(props: { source: Source; saved: OrderMapping; onSav
       </div>
       <div className="mapping-side">
         <DeliveryPanel {...delivery} onPick={pick} />
-        {delivery.text !== '' && <MappedOrder preview={preview} />}
+        {delivery.text !== '' && <MappedOrder preview={preview} idPrefix={source.id_prefix} />}
       </div>
     </Form>
   );

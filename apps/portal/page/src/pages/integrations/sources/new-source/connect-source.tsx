@@ -83,7 +83,7 @@ function Arrived({ source, delivery }: { source: Source; delivery: Delivery }): 
         {orderId != null && <Link href={`/accounts/${accountId}/review/${orderId}`}>{t('test.openOrder')}</Link>}
         <Link href={sourcesHref(accountId, 'mapping', source.source_number)}>{t('action.mapping')}</Link>
       </p>
-      {delivery.raw !== null && <MappedOrder preview={preview} />}
+      {delivery.raw !== null && <MappedOrder preview={preview} idPrefix={source.id_prefix} />}
     </div>
   );
 }
