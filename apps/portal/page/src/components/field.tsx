@@ -141,14 +141,16 @@ export function CheckChoice<T extends string>(props: {
   options: readonly T[];
   nameOf: (option: T) => ReactNode;
   values: readonly T[];
+  hint?: string;
   error?: string | null;
   onChange: (values: T[]) => void;
 }): ReactNode {
-  const { label, options, nameOf, values, error, onChange } = props;
+  const { label, options, nameOf, values, hint, error, onChange } = props;
+  const hintId = useId();
   const choose = (option: T, isChosen: boolean) =>
     onChange(options.filter((one) => (one === option ? isChosen : values.includes(one))));
   return (
-    <fieldset className="choices stack-tight">
+    <fieldset className="choices stack-tight" aria-describedby={hint === undefined ? undefined : hintId}>
       <legend>{label}</legend>
       {options.map((option) => (
         <label key={option} className="choice">
@@ -160,6 +162,11 @@ export function CheckChoice<T extends string>(props: {
           <span>{nameOf(option)}</span>
         </label>
       ))}
+      {hint !== undefined && (
+        <p className="hint" id={hintId}>
+          {hint}
+        </p>
+      )}
       <FieldError text={error} />
     </fieldset>
   );

@@ -192,7 +192,7 @@ function Activity({ source: { source_number, last_at, counts, dead } }: { source
         const { [outcome]: count = 0 } = counts;
         return count > 0 && <span key={outcome}>{t(`counts.${outcome}`, { count })}</span>;
       })}
-      {counts.unpaid !== undefined && <Link href={unpaid}>{t('counts.unpaid', { count: counts.unpaid })}</Link>}
+      {counts.unpaid !== undefined && <Link href={unpaid}>{t('counts.unpaid')}</Link>}
       {dead > 0 && <Link href={failed}>{t('dead', { count: dead })}</Link>}
     </p>
   );

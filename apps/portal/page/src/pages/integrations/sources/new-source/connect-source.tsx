@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { useReceipt } from '../../../../api/receipts.ts';
-import { useAccountId } from '../../../../api/session.ts';
+import { useAccountId, useSession } from '../../../../api/session.ts';
 import {
   type Delivery,
   replaceSecret,
@@ -121,6 +121,20 @@ function CreatedStep({ source }: { source: Source }): ReactNode {
   );
 }
 
+/** The page of the guides for senders, served by intake; those of platforms have the name of their preset. */
+function Guide({ preset }: { preset: Source['preset'] }): ReactNode {
+  const { t } = useTranslation('sources');
+  const { intake_url } = useSession();
+  const page = preset === 'custom' || preset === 'standard-webhooks' ? 'other-platforms' : preset;
+  return (
+    <p>
+      <a href={`${intake_url}/docs/senders/${page}`} target="_blank" rel="noreferrer">
+        {t('connect.guide')}
+      </a>
+    </p>
+  );
+}
+
 /** Topics that a step names. */
 function topicsOf({ settings }: Source) {
   const { order = [], cancellation = [] } = settings.topics ?? {};
@@ -146,6 +160,7 @@ function ConnectStep({ source }: { source: Source }): ReactNode {
             <li key={step}>{step}</li>
           ))}
         </ol>
+        <Guide preset={preset} />
       </div>
       <LifeTable source={source} />
       <SecretForm source={source} />

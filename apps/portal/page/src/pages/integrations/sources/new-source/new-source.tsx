@@ -142,6 +142,7 @@ export function NewSource(): ReactNode {
           label={t('new.unpaid')}
           options={['wait']}
           nameOf={() => t('new.waitUntilPaid')}
+          hint={t('new.waitHint')}
           values={waitUntilPaid ? ['wait'] : []}
           onChange={(values) => keep(() => ({ waitUntilPaid: values.length > 0 }))}
         />
