@@ -13,7 +13,7 @@ function tableOf(preset: 'shopify' | 'woocommerce' | 'salla' | 'zid'): string {
     kinds[kind],
     payment_state !== null
       ? REVIEW.choice.payment_state[payment_state as 'paid'].toLowerCase()
-      : kind === 'cancellation' || kind === 'ignored'
+      : ['test', 'cancellation', 'ignored'].includes(kind)
         ? ''
         : unknown.toLowerCase(),
   ]);

@@ -8,12 +8,12 @@ export interface LifeRow {
   /** In the platform's own words; `*` for any other. */
   says: string[];
   kind: DeliveryKind;
-  /** Null if it is unknown, or nothing comes of it. */
+  /** Null if it is unknown, differs between the orders of the row, or nothing comes of it. */
   payment_state: string | null;
 }
 
-/** Kinds of which there is an order, with a payment. */
-const PAYABLE: ReadonlySet<DeliveryKind> = new Set(['order', 'unpaid', 'test', 'finished']);
+/** Kinds whose states say how the order is paid. A test has any payment. */
+const PAYABLE: ReadonlySet<DeliveryKind> = new Set(['order', 'unpaid', 'finished']);
 
 /**
  * What each topic and status of a platform becomes, as the settings and the mapping of a source read them: states with the same outcome are

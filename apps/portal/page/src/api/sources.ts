@@ -10,7 +10,7 @@ import type { SourceJson } from '../../../src/integrations/source-json.ts';
 import { call, isProblem, type Json } from './client.ts';
 import type { Grace } from './integrations.ts';
 
-export type { OrderMapping, SourcePreset, SourceSettings };
+export type { LifeRow, OrderMapping, SourcePreset, SourceSettings };
 
 /** A source with its activity. Counts are of the last seven days. */
 export type Source = Json<SourceJson> & {

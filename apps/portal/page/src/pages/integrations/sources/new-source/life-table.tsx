@@ -1,8 +1,11 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../../../api/session.ts';
-import { type Source, useLife } from '../../../../api/sources.ts';
+import { type LifeRow, type Source, useLife } from '../../../../api/sources.ts';
 import { DataTable } from '../../../../components/data-table.tsx';
+
+/** An order that is a test has any payment; cancellations and ignored deliveries have none. */
+const WITHOUT_PAYMENT: ReadonlySet<LifeRow['kind']> = new Set(['test', 'cancellation', 'ignored']);
 
 /** What each status of the source's platform becomes, folded away; nothing for a source that belongs to no platform. */
 export function LifeTable({ source }: { source: Source }): ReactNode {
@@ -29,11 +32,12 @@ export function LifeTable({ source }: { source: Source }): ReactNode {
             cell: ({ kind, payment_state }) => {
               if (payment_state !== null)
                 return t(`choice.payment_state.${payment_state}` as 'choice.payment_state.paid', { ns: 'review' });
-              return kind === 'cancellation' || kind === 'ignored' ? '' : t('life.unknown');
+              return WITHOUT_PAYMENT.has(kind) ? '' : t('life.unknown');
             },
           },
         ]}
       />
+      <p className="hint">{t('life.joined')}</p>
     </details>
   );
 }
