@@ -155,6 +155,11 @@ describeWith('chromium')('in a browser', () => {
     await page.locator('summary', { hasText: title }).click();
     const row = page.locator('tr', { hasText: says });
     await row.getByText(payment).waitFor();
+    expect(await page.getByRole('link', { name: /^(Guide:|الدليل)/ }).getAttribute('href')).toMatch(
+      /\/docs\/senders\/(salla|zid)$/,
+    );
+    // The click scrolled, and a bar at the top may cover part of a button.
+    await page.evaluate('scrollTo(0, 0)');
     await expectAccessible(page);
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
@@ -354,7 +359,7 @@ describeWith('chromium')('in a browser', () => {
     const { order_id } = (await api.final(account, receipt_id)).body;
     const page = await openPageAs(portal, person, `/accounts/${account.id}/review/${order_id}`);
     await page.getByText('1 member is not read').waitFor();
-    await page.locator('.order-head').getByText('A test of the platform. It is never dispatched.').waitFor();
+    await page.locator('.order-head').getByText('A test that the platform sent. It is never dispatched.').waitFor();
     await expectAccessible(page);
     await page.getByRole('link', { name: '"wrap_colour": "red"' }).click();
     await page.getByRole('button', { name: 'Add to the details' }).click();
