@@ -48,7 +48,7 @@ export function useReviewList() {
     review: (
       { person, account }: ReviewedShop,
       { path = '', ...options }: BrowserContextOptions & { path?: string } = {},
-    ): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/review${path}`, options),
+    ): Promise<Page> => openPageAs(portal, person, `/accounts/${account.id}/orders${path}`, options),
   };
 }
 
@@ -69,7 +69,7 @@ export function useOpenOrder() {
     },
     /** Opens an order as its reviewer, with its payload loaded. */
     async visit(orderId: number, options: BrowserContextOptions = {}): Promise<Page> {
-      const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`, options);
+      const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/orders/${orderId}`, options);
       await page.locator('.raw pre').waitFor();
       return page;
     },

@@ -237,10 +237,10 @@ describe('requests to cancel orders that were dispatched', () => {
   test('are counted in the overview, with a link to them', async () => {
     const shop = await openWithRequests('late', 'V-1');
     const page = await review(shop);
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('link', { name: '1 open cancellation request' }).click();
     await requestsOf(page).waitFor();
-    expect(await page.evaluate('location.pathname')).toBe(`/accounts/${shop.account.id}/review`);
+    expect(await page.evaluate('location.pathname')).toBe(`/accounts/${shop.account.id}/orders`);
   });
 
   test('of another account are shown to nobody', async () => {

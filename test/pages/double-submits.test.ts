@@ -50,7 +50,7 @@ interface Form {
 }
 
 const KEY_FORM: Form = {
-  path: (id) => `/accounts/${id}/integrations`,
+  path: (id) => `/accounts/${id}/developers`,
   async open(page) {
     await page.getByRole('button', { name: 'Create a key' }).click();
     await dialogOf(page).getByLabel('What is the key for?').fill('twice');
@@ -63,7 +63,7 @@ const KEY_FORM: Form = {
 const FORMS: Record<string, Form> = {
   'an API key': KEY_FORM,
   'an endpoint': {
-    path: (id) => `/accounts/${id}/integrations?tab=events`,
+    path: (id) => `/accounts/${id}/developers?tab=events`,
     async open(page) {
       await page.getByRole('switch', { name: 'Record events' }).click();
       await page.getByRole('button', { name: 'Add an endpoint' }).click();
@@ -74,7 +74,7 @@ const FORMS: Record<string, Form> = {
     done: (page) => page.getByRole('button', { name: 'I have saved it' }),
   },
   'a source': {
-    path: (id) => `/accounts/${id}/integrations?tab=sources`,
+    path: (id) => `/accounts/${id}/shops`,
     async open(page) {
       await page.getByRole('link', { name: 'Connect a platform' }).click();
       await page.getByLabel('Name', { exact: true }).fill('twice');
@@ -122,7 +122,7 @@ describe('a double click', () => {
     const account = await stack.account();
     await addEndpoint(account.id);
     const person = await createPerson(stack, account.id);
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=events`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/developers?tab=events`);
     await page.getByRole('link', { name: 'https://shop.example/' }).click();
     await page.getByRole('button', { name: 'Remove' }).click();
     const count = countRequests(page, 'DELETE', /\/endpoints\//);
@@ -137,7 +137,7 @@ describe('a double click', () => {
     const person = await createPerson(stack, account.id);
     const page = await openPage();
     const moveOn = await stopPageClock(page);
-    await visitAs(page, portal, person, `/accounts/${account.id}/integrations?tab=events`);
+    await visitAs(page, portal, person, `/accounts/${account.id}/developers?tab=events`);
     await page.getByRole('link', { name: 'https://shop.example/' }).click();
     const count = countRequests(page, 'POST', /\/test$/);
     const send = page.getByRole('button', { name: 'Send a test event' });

@@ -23,7 +23,7 @@ async function holder() {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
   const receiver = await startEventReceiver();
-  return { account, person, receiver, path: `/accounts/${account.id}/integrations?tab=events` };
+  return { account, person, receiver, path: `/accounts/${account.id}/developers?tab=events` };
 }
 
 /** An account with events and an endpoint. */

@@ -40,7 +40,7 @@ async function hurry(
 ): Promise<Hurry> {
   const page = await openPage(options);
   const pass = await stopPageClock(page);
-  await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/review`);
+  await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/orders`);
   if (opened !== undefined) {
     await rowOf(page, opened).getByRole('link').click();
     await confirmOf(page, opened).waitFor();

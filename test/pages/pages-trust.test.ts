@@ -29,7 +29,7 @@ const focused = (page: Page) =>
 describeWith('chromium')('in a browser', () => {
   test('a key is created with the keyboard alone: the name has the focus, and Enter creates the key', async () => {
     const { base, person } = await openAccount();
-    const page = await openPageAs(portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/developers`);
     await page.getByRole('button', { name: 'Create a key' }).click();
     expect(await focused(page)).toBe('What is the key for?');
     await page.keyboard.type('shop back end');
@@ -40,7 +40,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('a key and a secret are replaced with the keyboard alone, and Enter never revokes a key by mistake', async () => {
     const { base, person, client } = await openAccount({ signing: true });
-    const page = await openPageAs(portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/developers`);
     await page.getByRole('button', { name: 'Revoke' }).click();
     expect(await focused(page)).toBe('Keep the key');
     await page.keyboard.press('Enter');
@@ -62,7 +62,7 @@ describeWith('chromium')('in a browser', () => {
     const { account, base, person, client } = await openAccount();
     const made = (await client.post(`${base}/keys`, { name: 'shop' })).body;
     const newer = (await client.post(`${base}/keys/${made.key_id}/replace`, { grace: '24h' })).body;
-    const page = await openPageAs(portal, person, `${base}/integrations`);
+    const page = await openPageAs(portal, person, `${base}/developers`);
     const row = (lastFour: string) => page.getByRole('row', { name: new RegExp(`shop.*…${lastFour}`) });
     await row(made.last_four).getByText('Replaced: works until').waitFor();
     expect(await row(newer.last_four).getByText('Replaced').count()).toBe(0);

@@ -322,7 +322,7 @@ describe('the way back', () => {
     await page.goBack();
     await page.locator('.order-pane').waitFor({ state: 'detached' });
     await until('the list is where it was', async () => (await scrollOf(page)) === before);
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.locator('.review').waitFor({ state: 'detached' });
     await page.goBack();
     await rowOf(page, 'BULK-0160').waitFor();

@@ -96,17 +96,17 @@ const ADDED = [
   'Payment',
 ];
 const SEARCH = ['Find', 'Receipt id, idempotency key or source_order_id'];
-const tab = (name: string) => () => `/integrations?tab=${name}`;
+const tab = (name: string) => () => `/developers?tab=${name}`;
 
 const PAGES: Record<string, OfferedPage> = {
   'the list of confirmed orders': {
-    path: () => '/review?state=confirmed',
+    path: () => '/orders?state=confirmed',
     shows: 'Ordered twice',
     viewer: LIST,
     review: ['Select all loaded orders', 'Select order S-2', 'Done: order S-2'],
   },
   'an order that was sent again': {
-    path: () => `/review/${ids.order}`,
+    path: () => `/orders/${ids.order}`,
     shows: 'Ordered twice',
     viewer: [
       ...LIST,
@@ -138,13 +138,13 @@ const PAGES: Record<string, OfferedPage> = {
     either: ['Process all of these again…'],
   },
   keys: {
-    path: () => '/integrations',
+    path: () => '/developers',
     shows: 'Last used',
     viewer: [],
     develop: ['Change limits', 'Create a key', 'Replace', 'Revoke'],
   },
   sources: {
-    path: tab('sources'),
+    path: () => '/shops',
     shows: 'Shopify',
     viewer: [],
     develop: [
@@ -167,7 +167,7 @@ const PAGES: Record<string, OfferedPage> = {
     develop: ['Record events', 'Add an endpoint'],
   },
   'an endpoint': {
-    path: () => `/integrations?tab=events&endpoint=${ids.endpoint}`,
+    path: () => `/developers?tab=events&endpoint=${ids.endpoint}`,
     shows: 'https://shop.example.test/events',
     viewer: ['Copy'],
     develop: ['Pause', 'Remove…', 'Replace the secret…', 'Send a test event', 'Send events again…'],
@@ -185,7 +185,7 @@ const PAGES: Record<string, OfferedPage> = {
     develop: ['Send a test order'],
   },
   'orders that are sent again': {
-    path: tab('resends'),
+    path: () => '/settings',
     shows: 'Hold the order',
     viewer: [],
     develop: ['Hold the order', 'Only show it'],
@@ -199,7 +199,7 @@ describe('each role is offered what it permits, and nothing else', () => {
     for (const role of ROLES) {
       const page = await openPage({ stays: true });
       await knex('unconfirmed_sign_ins').delete();
-      await visitAs(page, portal, people[role], `/accounts/${account.id}/review`);
+      await visitAs(page, portal, people[role], `/accounts/${account.id}/orders`);
       opened.set(role, page);
     }
   });
@@ -226,7 +226,7 @@ describe('each role is offered what it permits, and nothing else', () => {
 
 describe('a viewer', () => {
   test('cannot decide by keyboard shortcuts, and the list of shortcuts has none of them', async () => {
-    const page = await visit(people.viewer, '/review');
+    const page = await visit(people.viewer, '/orders');
     const decisions = watchDecisions(page);
     await rowOf(page, 'S-1').waitFor();
     for (const key of ['j', 'x', 'c', 'r', 'e', 'u']) await page.keyboard.press(key);
@@ -239,14 +239,27 @@ describe('a viewer', () => {
   });
 
   test('opens the mapping of a source by its address, and sees the list of sources', async () => {
-    const page = await visit(people.viewer, '/integrations?tab=sources&show=mapping&source=1');
+    const page = await visit(people.viewer, '/shops?show=mapping&source=1');
     await page.getByText('Shopify', { exact: true }).waitFor();
     expect(await controlsOf(page)).toEqual([]);
   });
 });
 
+test('somebody who only reviews is offered the orders; another page opens by its address', async () => {
+  const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
+  const others = ['Deliveries', 'Shops', 'Developers', 'Settings'];
+  const page = await visit(people.reviewer, '/orders');
+  await page.getByRole('link', { name: '1 delivery failed and became no order' }).click();
+  await page.locator('.receipt-rows a').first().click();
+  await page.getByText('Received data', { exact: true }).waitFor();
+  expect(await navigation(page)).toEqual(['Orders']);
+  for (const role of ['viewer', 'developer'] as const)
+    expect(await navigation(await visit(people[role], '/orders'))).toEqual(['Orders', ...others, 'Activity']);
+  expect(await navigation(await visit(people.owner, '/orders'))).toEqual(['Orders', ...others, 'People', 'Activity']);
+});
+
 describe('the page of users', () => {
-  const users = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Users' });
+  const users = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'People' });
 
   test.each(ROLES)('is in the menu and in the palette of owners only: %s', async (role) => {
     const page = await visit(people[role], '/log');
@@ -254,7 +267,7 @@ describe('the page of users', () => {
     await page.getByText('Who did what in this account').waitFor();
     expect(await users(page).count()).toBe(isOwner ? 1 : 0);
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox').fill('users');
+    await page.getByRole('combobox').fill('people');
     await page.getByText(isOwner ? '1 result' : 'Nothing found.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: /^Menu/ }).click();
@@ -267,7 +280,7 @@ describe('the page of users', () => {
 
 describe('a suspended account', () => {
   test('says so to its members and offers them only what viewers may do; operators keep everything', async () => {
-    const page = await visit(people.owner, `/review/${ids.order}`);
+    const page = await visit(people.owner, `/orders/${ids.order}`);
     const reject = page.getByRole('button', { name: 'Reject order S-1' });
     const notice = page.locator('main > .note');
     await reject.waitFor();
@@ -284,11 +297,11 @@ describe('a suspended account', () => {
         '[document.documentElement.scrollHeight, window.innerHeight]',
       );
       expect(height).toBe(inner);
-      await page.goto(`${portal.url}/accounts/${account.id}/integrations`);
+      await page.goto(`${portal.url}/accounts/${account.id}/developers`);
       await page.getByText('Last used', { exact: true }).waitFor();
       expect(await controlsOf(page)).toEqual([]);
-      expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
-      const other = await visit(await createPerson(stack, null), `/review/${ids.order}`);
+      expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0);
+      const other = await visit(await createPerson(stack, null), `/orders/${ids.order}`);
       await other.getByRole('button', { name: 'Reject order S-1' }).waitFor();
       expect(await other.locator('main > .note').count()).toBe(0);
     } finally {
@@ -315,19 +328,19 @@ describe('a person with several accounts', () => {
     await expectAccessible(page);
     await dialog.getByRole('option', { name }).click();
     // The page of users is not theirs there.
-    await at(`${other.id}/review`);
-    await page.getByRole('link', { name: 'Activity log' }).click();
+    await at(`${other.id}/orders`);
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.goto(portal.url);
-    await at(`${other.id}/review`);
-    await page.getByRole('link', { name: 'Overview' }).click();
+    await at(`${other.id}/orders`);
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill(ownName);
     await page.getByRole('option', { name: ownName }).waitFor();
     await page.keyboard.press('Enter');
     await at(`${account.id}/overview`);
-    await page.getByRole('link', { name: 'Users' }).waitFor();
+    await page.getByRole('link', { name: 'People' }).waitFor();
     await page.goto(portal.url);
-    await at(`${account.id}/review`);
+    await at(`${account.id}/orders`);
   });
 
   test('has no button to switch with one account', async () => {

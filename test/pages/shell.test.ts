@@ -36,7 +36,7 @@ async function openShop(): Promise<Shop> {
       items: JSON.stringify([{ name: 'Lamp', quantity: 1, sku: null }]),
     });
   }
-  return { account, person, review: `/accounts/${account.id}/review` };
+  return { account, person, review: `/accounts/${account.id}/orders` };
 }
 
 const nameOf = async ({ id }: TestAccount): Promise<string> =>
@@ -112,7 +112,7 @@ describe('the menu', () => {
 });
 
 describe('a page whose file does not load', () => {
-  const FILE = /\/assets\/integrations-page-[^/]+\.js$/;
+  const FILE = /\/assets\/developers-page-[^/]+\.js$/;
 
   test('loads by one automatic reload after a deploy', async () => {
     const { person, review } = await openShop();
@@ -123,8 +123,8 @@ describe('a page whose file does not load', () => {
     page.on('request', (request) => {
       if (request.isNavigationRequest()) void page.unroute(FILE);
     });
-    await page.getByRole('link', { name: 'Integrations' }).click();
-    await heading(page, 'Integrations').waitFor();
+    await page.getByRole('link', { name: 'Developers' }).click();
+    await heading(page, 'Developers').waitFor();
   });
 
   test('shows a message instead of reloading for ever, and loads by Try again', async () => {
@@ -136,19 +136,19 @@ describe('a page whose file does not load', () => {
       if (request.isNavigationRequest()) documents += 1;
     });
     await intercept(page, FILE, (route) => route.fulfill({ status: 404, body: '' }));
-    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByRole('link', { name: 'Developers' }).click();
     await page.getByText('This page could not be shown.').waitFor();
     expect(documents).toBe(1);
     await page.getByRole('button', { name: 'Reload' }).waitFor();
     await expectAccessible(page);
     // The rest of the portal works.
-    await page.getByRole('link', { name: 'Needs review' }).click();
+    await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Orders' }).click();
     await rowOf(page, 'A-30').waitFor();
-    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByRole('link', { name: 'Developers' }).click();
     await page.getByText('This page could not be shown.').waitFor();
     await page.unroute(FILE);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await heading(page, 'Integrations').waitFor();
+    await heading(page, 'Developers').waitFor();
   });
 
   test('shows the message without a network, and loads by itself once it is back', async () => {
@@ -156,10 +156,10 @@ describe('a page whose file does not load', () => {
     const page = await openPageAs(portal, person, review);
     await rowOf(page, 'A-30').waitFor();
     await page.context().setOffline(true);
-    await page.getByRole('link', { name: 'Integrations' }).click();
+    await page.getByRole('link', { name: 'Developers' }).click();
     await page.getByText('This page could not be shown.').waitFor();
     await page.context().setOffline(false);
-    await heading(page, 'Integrations').waitFor();
+    await heading(page, 'Developers').waitFor();
   });
 });
 
@@ -414,12 +414,12 @@ describe('small things', () => {
     const page = await openPageAs(portal, person, review);
     const accountName = await nameOf(account);
     const titleIs = (title: string) => page.locator(`xpath=//title[.="${title}"]`).waitFor({ state: 'attached' });
-    await titleIs(`Needs review · ${accountName} · Orders`);
+    await titleIs(`Orders · ${accountName} · Orders`);
     await rowOf(page, 'A-7').getByRole('link').click();
     await titleIs(`A-7 · ${accountName} · Orders`);
     await page.keyboard.press('Escape');
-    await titleIs(`Needs review · ${accountName} · Orders`);
-    await page.getByRole('link', { name: 'Receipts' }).click();
+    await titleIs(`Orders · ${accountName} · Orders`);
+    await page.getByRole('link', { name: 'Deliveries' }).click();
     await titleIs(`Receipts · ${accountName} · Orders`);
     await page.goto(`${portal.url}/profile`);
     await titleIs('Profile and sessions · Orders');

@@ -16,7 +16,7 @@ const { stack, knex, db, api, portal } = useStack({ intake: { BASE_PATH: '/api' 
 async function holder() {
   const account = await stack.account();
   const person = await createPerson(stack, account.id);
-  return { account, person, path: `/accounts/${account.id}/integrations?tab=sources` };
+  return { account, person, path: `/accounts/${account.id}/shops` };
 }
 
 /** Sends a body to the URL that the page shows. */
@@ -303,7 +303,7 @@ describeWith('chromium')('in a browser', () => {
     for (const id of [801, 802]) await send(id, 'cancelled', 2);
     for (const id of [801, 802]) await send(id, 'processing', 3);
 
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/review`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/orders`);
     const requests = page.getByRole('region', { name: 'Cancellation requests' });
     await requests.getByText('ordered again since').waitFor();
     await page.getByRole('link', { name: /801/ }).first().click();
@@ -357,7 +357,7 @@ describeWith('chromium')('in a browser', () => {
     );
     const { receipt_id } = (await deliver(api, source, body, shopifyHeaders(body))).body;
     const { order_id } = (await api.final(account, receipt_id)).body;
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/review/${order_id}`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/orders/${order_id}`);
     await page.getByText('1 member is not read').waitFor();
     await page.locator('.order-head').getByText('A test that the platform sent. It is never dispatched.').waitFor();
     await expectAccessible(page);
@@ -374,7 +374,7 @@ describeWith('chromium')('in a browser', () => {
     const { account, person } = await holder();
     const source = await createTestSource(stack, account, 'shopify');
     await deliver(api, source, '{}', shopifyHeaders('{}', 'orders/create', 'wrong'));
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/rejected`);
     const item = page.locator('.rejected-list > li');
     await item.getByText('my shopify').waitFor();
     await item.getByText('POST /ingest/sources/…').waitFor();
@@ -401,7 +401,7 @@ describe.each(['en', 'ar'])('the texts in %s', (language) => {
 test.each(SOURCE_PRESETS)(
   'the form shows the whole mapping of the preset %s, and changes nothing by itself',
   async (preset) => {
-    const path = '../../apps/portal/page/src/pages/integrations/sources/mapping/mapping-form.ts';
+    const path = '../../apps/portal/page/src/pages/shops/mapping/mapping-form.ts';
     const { formOf, mappingOf } = await import(path);
     const { mapping } = PRESETS[preset];
     const form = formOf(mapping);

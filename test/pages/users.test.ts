@@ -101,6 +101,7 @@ describe('the users of an account', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await rowOf(page, viewer).waitFor({ state: 'detached' });
     expect((await client.get(`/accounts/${id}`)).body.code).toBe('not_signed_in');
+    await page.getByRole('link', { name: 'Activity' }).click();
     await page.getByRole('link', { name: 'Activity log' }).click();
     await page.getByText('Changed the role of a user').waitFor();
     await page.getByText('Role before: viewer').waitFor();
@@ -131,7 +132,7 @@ describe('the users of an account', () => {
     await page.getByRole('radio', { name: 'viewer', exact: true }).check();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Your role in this account does not permit this').waitFor();
-    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'People' }).count()).toBe(0);
   });
 
   test('are listed accessibly on a dark phone in Arabic', async () => {
@@ -167,7 +168,7 @@ describe('an invitation to another account', () => {
     await page.getByRole('button', { name: 'Accept the invitation' }).waitFor();
     await expectFits(page);
     await page.getByRole('button', { name: 'Accept the invitation' }).click();
-    await page.waitForURL(`${portal.url}/accounts/${id}/review`);
+    await page.waitForURL(`${portal.url}/accounts/${id}/orders`);
     // The other account is one button away, and the link works once.
     await page.locator('button.bar-account').waitFor();
     await page.goto('about:blank');
@@ -188,7 +189,7 @@ describe('an invitation to another account', () => {
     const own = await openPageAs(portal, person, '/');
     await own.goto(link);
     await own.getByRole('button', { name: 'Accept the invitation' }).click();
-    await own.waitForURL(`${portal.url}/accounts/${id}/review`);
+    await own.waitForURL(`${portal.url}/accounts/${id}/orders`);
   });
 });
 

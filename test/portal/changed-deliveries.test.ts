@@ -256,7 +256,7 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin();
     await choose('hold');
     await sendChanged();
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await panelOf(page).getByText('cannot be confirmed until somebody chooses a version').waitFor();
     expect(await fieldsIn(page)).toEqual({
@@ -286,7 +286,7 @@ describeWith('chromium')('on the page', () => {
     await choose('hold');
     const orderId = await begin();
     await sendChanged({ ...FIRST, customer: { ...FIRST.customer, phone: null }, items: [] } as never);
-    const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/review/${orderId}`);
+    const page = await openPageAs(portal, shop.person, `/accounts/${shop.account.id}/orders/${orderId}`);
     const panel = page.getByRole('region', { name: 'Sent again with changes' });
     await panel.getByText('removed').first().waitFor();
     expect(await panel.getByText('removed', { exact: true }).count()).toBe(2);
@@ -302,7 +302,7 @@ describeWith('chromium')('on the page', () => {
     await sendChanged({ ...FIRST, total: '1' });
     await sendChanged({ ...FIRST, items: [{ name: 'Water', quantity: 1 }, ...FIRST.items], address: 'Villa 13' });
     await shop.patch(`/orders/${orderId}`, { edits: { '/address': 'Villa 12, blue gate' } });
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await panelOf(page).waitFor();
     expect(await fieldsIn(page)).toEqual({
       Address: ['Now', 'Villa 12, blue gate', 'Sent again', 'Villa 13', 'Sent before', 'Villa 12, Street 4'],
@@ -328,7 +328,7 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin({ ...FIRST, items: many(1) });
     await choose('hold');
     const receiptId = await sendChanged({ ...FIRST, total: '1', items: many(2) });
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await panelOf(page).getByText('too long to show here').waitFor();
     expect(await fieldsIn(page)).toEqual({
       Total: ['Now', '1,250.50', 'Sent again', '1.00'],
@@ -345,7 +345,7 @@ describeWith('chromium')('on the page', () => {
   test('orders of a selection that are on hold return to the list, and the page says how many and why', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await choose('hold');
-    const page = await visit('/review');
+    const page = await visit('/orders');
     await rowOf(page, 'R-2').waitFor();
     // The page does not know about the changed delivery yet.
     await intercept(page, '**/orders/updates*', (route) => route.abort());
@@ -369,7 +369,7 @@ describeWith('chromium')('on the page', () => {
     await confirm(confirmed);
     await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'twice' });
     for (const source_order_id of ['R-1', 'R-2', 'R-3']) await sendChanged({ ...AGAIN, source_order_id });
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await panelOf(page).getByText('The order has not changed.').waitFor();
     expect(await panelOf(page).getByRole('button').allTextContents()).toEqual([
       'Keep the current version',
@@ -391,7 +391,7 @@ describeWith('chromium')('on the page', () => {
   test('with "ignore" the key asks which version, and the new one is used and then confirmed', async () => {
     const [orderId] = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await sendChanged();
-    const page = await visit('/review');
+    const page = await visit('/orders');
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await page.keyboard.press('j');
     await page.keyboard.press('j');
@@ -415,7 +415,7 @@ describeWith('chromium')('on the page', () => {
   test('orders of a selection that were sent again are confirmed in their current version only if that is asked for', async () => {
     const ids = [await begin(), await begin({ ...FIRST, source_order_id: 'R-2' })];
     await sendChanged();
-    const page = await visit('/review');
+    const page = await visit('/orders');
     await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
     await page.getByRole('checkbox', { name: 'Select all' }).check();
     await confirmButton(page.getByRole('toolbar')).click();
@@ -430,7 +430,7 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin();
     await begin({ ...FIRST, source_order_id: 'R-2' });
     await choose('hold');
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await rowOf(page, 'R-2').waitFor();
     await page.locator('.raw pre').waitFor();
     expect(await panelOf(page).count()).toBe(0);
@@ -456,7 +456,7 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin();
     await choose('hold');
     const receiptId = await sendChanged();
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     await panelOf(page).waitFor();
     await intercept(
       page,
@@ -477,7 +477,7 @@ describeWith('chromium')('on the page', () => {
     const orderId = await begin();
     await choose('hold');
     await sendChanged();
-    const page = await visit(`/review/${orderId}`);
+    const page = await visit(`/orders/${orderId}`);
     const accept = panelOf(page).getByRole('button', { name: 'Use the new version' });
     const fail = async (route: Route) => {
       await page.locator('button:focus[aria-disabled=true]').waitFor();
@@ -491,10 +491,10 @@ describeWith('chromium')('on the page', () => {
     await page.locator('.changed-delivery-panel:focus', { hasText: '1,250.50' }).waitFor();
   });
 
-  test('the setting is changed on the integrations page and recorded, and a receipt shows its changes', async () => {
+  test('the setting is changed on the page of settings and recorded, and a receipt shows its changes', async () => {
     await begin();
     const receiptId = await sendChanged();
-    const page = await visit('/integrations?tab=resends');
+    const page = await visit('/settings');
     const card = page.getByRole('radiogroup', { name: 'When your shop sends an order again' });
     await card.getByRole('radio', { name: 'Only show it', checked: true }).waitFor();
     await card.getByRole('radio', { name: 'Hold the order' }).check();
@@ -527,7 +527,7 @@ describeWith('chromium')('on the page', () => {
       await begin({ ...FIRST, source_order_id: 'R-2' });
       await choose('hold');
       await sendChanged({ ...AGAIN, address: long, order_number: 'x'.repeat(200) });
-      const page = await visit('/review', { colorScheme, locale, ...options });
+      const page = await visit('/orders', { colorScheme, locale, ...options });
       await rowOf(page, 'R-1').locator('.badge').nth(1).waitFor();
       await expectAccessible(page);
       await rowOf(page, 'R-1').getByRole('link').click();

@@ -291,7 +291,7 @@ const code = (page: Page) => page.getByRole('region', { name: / code$/ }).locato
 describeWith('chromium')('in a browser', () => {
   test('a developer creates a key, and the displayed code runs unchanged', async () => {
     const { account, person } = await signInOwner({ signing: true });
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations`, {
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/developers`, {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await expectAccessible(page);
@@ -336,7 +336,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('a user of an account limits a key, sees that it expires soon, and requires signatures', async () => {
     const { account, person } = await signInOwner({ signing: true });
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/developers`);
     await page.getByRole('button', { name: 'Create a key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What is the key for?').fill('warehouse');
@@ -393,7 +393,7 @@ describeWith('chromium')('in a browser', () => {
     const other = await stack.account({ signing: true });
     const newer = await rotateSigning(db, stack.secretsKey, account.id, 0);
     const secret = newer?.secret as string;
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/rejected`);
     await page.getByText('Nothing was rejected').waitFor();
     await expectAccessible(page);
     const body = '{"source_order_id":"five-1","total":"10.00"}';
@@ -420,7 +420,7 @@ describeWith('chromium')('in a browser', () => {
   test('a batch that is rejected whole is shown as a batch with advice', async () => {
     const { account, person } = await signInOwner();
     expect((await api.batch(account, '{"source_order_id":"no array"}')).body.code).toBe('malformed_body');
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations?tab=rejected`);
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/rejected`);
     const item = page.locator('.rejected-list > li');
     await item.getByText('POST /ingest/orders/batch').waitFor();
     await item.getByText('The batch could not be read').waitFor();
@@ -429,7 +429,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('in Arabic and dark mode a test order, a key replacement, a revocation and a secret rotation work', async () => {
     const { account, person, client, base } = await signInOwner({ signing: true });
-    const page = await openPageAs(portal, person, `/accounts/${account.id}/integrations`, {
+    const page = await openPageAs(portal, person, `/accounts/${account.id}/developers`, {
       locale: 'ar-AE',
       colorScheme: 'dark',
     });

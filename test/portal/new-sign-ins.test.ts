@@ -245,7 +245,7 @@ describe('a new password by mail, in the browser', () => {
     await page.getByLabel('E-mail address').fill(person.email);
     await page.getByLabel('Password').fill('a new one that is long');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
 
     await page.goto('about:blank');
     await page.goto(link);

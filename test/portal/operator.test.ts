@@ -423,8 +423,8 @@ describeWith('chromium')('in a browser', () => {
     await page.getByLabel('Your name').fill('سالم');
     await page.getByLabel(/^A password/).fill('a desert rose in spring');
     await page.getByRole('button', { name: 'Set the password and sign in' }).click();
-    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
-    expect(new URL(page.url()).pathname).toBe(`/accounts/${id}/review`);
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/accounts/${id}/orders`);
     expect(page.url()).not.toContain('#');
     await page.goto('about:blank');
     await page.goto(link);
@@ -432,6 +432,7 @@ describeWith('chromium')('in a browser', () => {
 
     const salim = { email: 'salim@example.test', password: 'a desert rose in spring', name: 'سالم', accountId: id };
     const again = await openPageAs(portal, salim);
+    await again.getByRole('link', { name: 'Activity' }).click();
     await again.getByRole('link', { name: 'Activity log' }).click();
     await again.getByText('Accepted the invitation').waitFor();
     await expectAccessible(again);

@@ -57,7 +57,7 @@ describe('signing in', () => {
     await page.locator('form').waitFor();
     await expectAccessible(page);
     await visitAs(page, portal, person);
-    await page.getByRole('heading', { name: 'Needs review' }).waitFor();
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
   });
 
   testInBrowser('where the session has ended the sign-in appears, and what was open comes back by it', async () => {

@@ -49,7 +49,7 @@ Prints; asserts nothing.
 
 Usage: npm run lighthouse -- [--page <name>]
 
-  --page <name>  review (default), receipts, overview, integrations, log or profile
+  --page <name>  orders (default), receipts, shops, developers, overview, log or profile
 
 Exit codes: 0 done, 1 failed, 2 usage error.`;
 
@@ -124,7 +124,7 @@ function summarize({ categories, audits }: Report): Record<string, string> {
 function readArguments(): { pageName: string; help: boolean } {
   try {
     const { values } = parseArgs({
-      options: { page: { type: 'string', default: 'review' }, help: { type: 'boolean', short: 'h' } },
+      options: { page: { type: 'string', default: 'orders' }, help: { type: 'boolean', short: 'h' } },
     });
     return { pageName: values.page, help: values.help ?? false };
   } catch (error) {

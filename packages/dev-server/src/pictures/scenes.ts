@@ -9,7 +9,7 @@ export interface Scene {
   prepare?: (page: Page) => Promise<void>;
 }
 
-const review = (id: number) => `/accounts/${id}/review`;
+const review = (id: number) => `/accounts/${id}/orders`;
 
 export const SCENES: Scene[] = [
   { name: 'sign-in', as: 'nobody', path: () => '/' },
@@ -22,8 +22,10 @@ export const SCENES: Scene[] = [
   { name: 'shortcuts', as: 'account_holder', path: review, prepare: openShortcuts },
   { name: 'confirmed', as: 'account_holder', path: (id) => `${review(id)}?state=confirmed` },
   { name: 'cancelled', as: 'account_holder', path: (id) => `${review(id)}?state=cancelled`, prepare: openOrder },
-  { name: 'integrations', as: 'account_holder', path: (id) => `/accounts/${id}/integrations` },
-  { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/integrations?tab=rejected` },
+  { name: 'shops', as: 'account_holder', path: (id) => `/accounts/${id}/shops` },
+  { name: 'developers', as: 'account_holder', path: (id) => `/accounts/${id}/developers` },
+  { name: 'settings', as: 'account_holder', path: (id) => `/accounts/${id}/settings` },
+  { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/rejected` },
   { name: 'receipts', as: 'account_holder', path: (id) => `/accounts/${id}/receipts` },
   { name: 'overview', as: 'account_holder', path: (id) => `/accounts/${id}/overview` },
   { name: 'log', as: 'account_holder', path: (id) => `/accounts/${id}/log` },

@@ -64,8 +64,9 @@ export function useReceiptSearch(accountId: number, q: string) {
 }
 
 /** Counts of dead receipts by error code. */
-export function useDeadCounts(accountId: number) {
+export function useDeadCounts(accountId: number, everyMs: number | false = false) {
   return useQuery({
+    refetchInterval: everyMs,
     queryKey: ['receipts', accountId, 'dead'],
     queryFn: ({ signal }) =>
       call<{ codes: { error_code: string | null; count: number }[] }>(

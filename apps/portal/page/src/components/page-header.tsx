@@ -1,6 +1,7 @@
 import { CircleQuestionMark } from 'lucide-react';
-import { type ReactNode, useEffect } from 'react';
+import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { type Tab, TabLinks } from './tab-links.tsx';
 
 /** From the most to the least specific: what is open on the page, the page, the account, the portal. */
 const parts: Record<'open' | 'page' | 'rest', string> = { open: '', page: '', rest: '' };
@@ -24,17 +25,24 @@ export function usePageTitle(page: string, ...rest: (string | undefined)[]): voi
   useEffect(() => change({ page, rest: joined }), [page, joined]);
 }
 
-/** The top of a page: its title, what it is for in one line, and its actions at the end. */
-export function PageHeader(props: { title: string; about?: string; children?: ReactNode }): ReactNode {
-  const { title, about, children } = props;
+/** The pages of the section that is open, as tabs; none if it has only one. */
+export const SectionTabs = createContext<Tab[]>([]);
+
+/** The top of a page: its title, what it is for in one line, its actions at the end, and tabs to the pages beside it or to its parts. */
+export function PageHeader(props: { title: string; about?: string; tabs?: Tab[]; children?: ReactNode }): ReactNode {
+  const beside = useContext(SectionTabs);
+  const { title, about, tabs = beside, children } = props;
   return (
-    <header className="spread page-header">
-      <div>
-        <h1>{title}</h1>
-        {about && <p>{about}</p>}
-      </div>
-      {children && <div className="row">{children}</div>}
-    </header>
+    <>
+      <header className="spread page-header">
+        <div>
+          <h1>{title}</h1>
+          {about && <p>{about}</p>}
+        </div>
+        {children && <div className="row">{children}</div>}
+      </header>
+      {tabs.length > 0 && <TabLinks label={title} tabs={tabs} />}
+    </>
   );
 }
 

@@ -15,9 +15,18 @@ import {
 } from '../api/session.ts';
 import { EmptyState, PageSkeleton } from '../components/loaded.tsx';
 import { PageBoundary } from '../components/page-boundary.tsx';
-import { usePageTitle } from '../components/page-header.tsx';
+import { SectionTabs, usePageTitle } from '../components/page-header.tsx';
+import type { Tab } from '../components/tab-links.tsx';
 import { forgetFailedPages, lazyPage } from './lazy-page.tsx';
-import { ACCOUNT_PAGES, OPERATOR_PAGES, type PageEntry, ProfilePage, pageNameAt, permittedPages } from './pages.ts';
+import {
+  ACCOUNT_SECTIONS,
+  findPage,
+  OPERATOR_SECTIONS,
+  offeredSections,
+  ProfilePage,
+  pageNameAt,
+  type Section,
+} from './pages.ts';
 import type { PaletteScope } from './palette/use-commands.ts';
 import { PALETTE_KEY, usePalette } from './palette/use-palette.tsx';
 import { UserMenu } from './user-menu.tsx';
@@ -51,7 +60,7 @@ export function Shell(): ReactNode {
   const home = homeAccount(accounts);
   const accountId = openAccountId ?? home?.account_id;
   const accountName = useAccountName(accountId);
-  const homePath = role === 'operator' ? '/operator' : home ? `/accounts/${home.account_id}/review` : '/profile';
+  const homePath = role === 'operator' ? '/operator' : home ? `/accounts/${home.account_id}/orders` : '/profile';
   const can = useCanIn(openAccountId);
   const own = useOwnAccount(openAccountId);
   const { palette, open } = usePalette(accountId);
@@ -71,37 +80,57 @@ export function Shell(): ReactNode {
         {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
         <NewSignInNote />
         <PageBoundary resetKeys={[location]} onReset={forgetFailedPages}>
-          <Suspense fallback={<PageSkeleton />}>
-            <Switch>
-              <Route path="/profile" component={ProfilePage} />
-              {role === 'operator' &&
-                OPERATOR_PAGES.map(({ path, Page }) => <Route key={path} path={`/operator${path}`} component={Page} />)}
-              {ACCOUNT_PAGES.map(({ path, permission, Page }) => (
-                <Route key={path} path={`/accounts/:accountId${path}/*?`}>
-                  {(params) =>
-                    permission !== undefined && !can(permission) ? (
-                      <EmptyState title={t('problem.not_permitted')} />
-                    ) : (
-                      <AccountContext value={Number(params.accountId)}>
-                        <Page key={params.accountId} />
-                      </AccountContext>
-                    )
-                  }
+          <SectionTabs value={useSectionTabs(location)}>
+            <Suspense fallback={<PageSkeleton />}>
+              <Switch>
+                <Route path="/profile" component={ProfilePage} />
+                {role === 'operator' &&
+                  OPERATOR_PAGES.map(({ path, Page }) => (
+                    <Route key={path} path={`/operator${path}`} component={Page} />
+                  ))}
+                {ACCOUNT_PAGES.map(({ path, name, Page }) => (
+                  <Route key={path} path={`/accounts/:accountId${path}/*?`}>
+                    {(params) =>
+                      name === 'people' && !can('manage') ? (
+                        <EmptyState title={t('problem.not_permitted')} />
+                      ) : (
+                        <AccountContext value={Number(params.accountId)}>
+                          <Page key={params.accountId} />
+                        </AccountContext>
+                      )
+                    }
+                  </Route>
+                ))}
+                <Route path="/">
+                  <Redirect to={homePath} replace />
                 </Route>
-              ))}
-              <Route path="/">
-                <Redirect to={homePath} replace />
-              </Route>
-              <Route>
-                <EmptyState title={t('problem.not_found')} />
-              </Route>
-            </Switch>
-          </Suspense>
+                <Route>
+                  <EmptyState title={t('problem.not_found')} />
+                </Route>
+              </Switch>
+            </Suspense>
+          </SectionTabs>
         </PageBoundary>
       </main>
       {palette}
     </div>
   );
+}
+
+const ACCOUNT_PAGES = ACCOUNT_SECTIONS.flatMap(({ pages }) => pages);
+const OPERATOR_PAGES = OPERATOR_SECTIONS.flatMap(({ pages }) => pages);
+
+/** The pages of the section at a path; none if it has only one. */
+function useSectionTabs(path: string): Tab[] {
+  const { t } = useTranslation();
+  const found = findPage(path);
+  if (!found || found.section.pages.length === 1) return [];
+  const { page, section, base } = found;
+  return section.pages.map((one) => ({
+    name: t(`nav.${one.name}`),
+    href: base + one.path,
+    isCurrent: one === page,
+  }));
 }
 
 /** The name of an account; undefined while it loads and if there is no such account. */
@@ -161,12 +190,14 @@ function Sidebar(props: {
       </button>
       <nav aria-label={t('nav.label')}>
         {accountId !== undefined &&
-          permittedPages(can).map((page) => <NavLink key={page.path} base={`/accounts/${accountId}`} page={page} />)}
+          offeredSections(can).map((section) => (
+            <NavLink key={section.name} base={`/accounts/${accountId}`} section={section} />
+          ))}
         {role === 'operator' && (
           <>
             {accountId !== undefined && <hr />}
-            {OPERATOR_PAGES.map((page) => (
-              <NavLink key={page.path} base="/operator" page={page} />
+            {OPERATOR_SECTIONS.map((section) => (
+              <NavLink key={section.name} base="/operator" section={section} />
             ))}
           </>
         )}
@@ -176,22 +207,23 @@ function Sidebar(props: {
   );
 }
 
-function NavLink({ base, page }: { base: string; page: PageEntry }): ReactNode {
+function NavLink({ base, section }: { base: string; section: Section }): ReactNode {
   const { t } = useTranslation();
   const [location] = useLocation();
-  const href = base + page.path;
-  const isCurrent = location === href || (page.path !== '' && location.startsWith(`${href}/`));
-  const preload = () => page.Page.preload();
+  const { name, Icon, pages } = section;
+  const found = findPage(location);
+  const isCurrent = found?.section === section && found.base === base;
+  const preload = () => pages[0].Page.preload();
   return (
     <Link
-      href={href}
+      href={base + pages[0].path}
       aria-current={isCurrent ? 'page' : undefined}
-      title={t(`nav.${page.name}`)}
+      title={t(`nav.${name}`)}
       onPointerEnter={preload}
       onFocus={preload}
     >
-      <page.Icon aria-hidden="true" size={18} />
-      <span>{t(`nav.${page.name}`)}</span>
+      <Icon aria-hidden="true" size={18} />
+      <span>{t(`nav.${name}`)}</span>
     </Link>
   );
 }

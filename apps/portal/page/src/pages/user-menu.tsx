@@ -8,8 +8,8 @@ import { useProblemText } from '../components/loaded.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { HelpLink } from '../components/page-header.tsx';
 import { useAction } from '../components/use-action.ts';
+import { clearDrafts } from './orders/edit/drafts.ts';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
-import { clearDrafts } from './review/edit/drafts.ts';
 import './user-menu.css';
 
 /**

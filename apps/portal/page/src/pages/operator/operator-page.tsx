@@ -109,7 +109,7 @@ function AccountTable({ accounts, countedTo }: { accounts: AccountRow[]; counted
             header: t('accounts.account'),
             cell: ({ account_id, name }) => (
               <>
-                <Link href={`/accounts/${account_id}/review`} dir="auto">
+                <Link href={`/accounts/${account_id}/orders`} dir="auto">
                   {name}
                 </Link>{' '}
                 <bdi dir="ltr" className="hint">

@@ -12,7 +12,7 @@ import { EmptyState, Paged, usePagedList } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
-import { LinkDialog } from '../members/link-dialog.tsx';
+import { LinkDialog } from '../people/link-dialog.tsx';
 import { ChangesCard } from './changes-card.tsx';
 import { InviteForm } from './invite-form.tsx';
 import './operator.css';

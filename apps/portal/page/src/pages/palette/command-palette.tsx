@@ -11,7 +11,7 @@ import type { AccountPage } from '../../api/operator.ts';
 import { type ListedOrder, type ReviewState, STATES } from '../../api/review.ts';
 import { type Permission, useSession } from '../../api/session.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
-import { permittedPages } from '../pages.ts';
+import { offeredSections } from '../pages.ts';
 
 const MAX_ORDERS_PER_STATE = 4;
 const MAX_ACCOUNTS = 8;
@@ -47,7 +47,7 @@ function useFoundOrders(accountId: number | undefined, text: string): Found {
     label: order.order_number ?? `#${order.order_id}`,
     hint: [order.customer.name, t(`nav.state.${order.review_state}`)].filter(Boolean).join(' · '),
     Icon: Package,
-    run: () => navigate(`/accounts/${accountId}/review/${order.order_id}${stateQuery(order.review_state)}`),
+    run: () => navigate(`/accounts/${accountId}/orders/${order.order_id}${stateQuery(order.review_state)}`),
   }));
   return { group: { name: 'orders', commands }, isLoading: isSearched && isFetching };
 }
@@ -96,7 +96,8 @@ function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, te
 /** The path of the open page, in an account where the user may open it; otherwise of the first page. */
 function samePage(location: string, mayOpen: (permission: Permission) => boolean): string {
   const [, path] = /^\/accounts\/\d+(\/[^/]+)/.exec(location) ?? [];
-  return permittedPages(mayOpen).find((page) => page.path === path)?.path ?? '/review';
+  const pages = offeredSections(mayOpen).flatMap((section) => section.pages);
+  return pages.find((page) => page.path === path)?.path ?? '/orders';
 }
 
 /** Finds pages, actions, orders and accounts. */

@@ -15,7 +15,7 @@ import { useLocation } from 'wouter';
 import { useCanIn, useSession } from '../../api/session.ts';
 import { density, theme } from '../../components/preference.ts';
 import { LANGUAGES, type Language } from '../../locales/index.ts';
-import { OPERATOR_PAGES, permittedPages } from '../pages.ts';
+import { OPERATOR_SECTIONS, offeredSections, type Section } from '../pages.ts';
 import { useSetLanguage } from '../preferences.tsx';
 import { useSignOut } from '../user-menu.tsx';
 
@@ -53,15 +53,13 @@ export function useCommands(accountId: number | undefined): CommandGroupEntry[] 
     Icon,
     run: () => navigate(path),
   });
+  const pagesOf = ({ Icon, pages }: Section, base: string) =>
+    pages.map(({ name, path }) => open(`page ${name}`, t(`nav.${name}`), Icon, base + path));
   const pages = [
     ...(accountId === undefined
       ? []
-      : permittedPages(can).map(({ name, Icon, path }) =>
-          open(`page ${name}`, t(`nav.${name}`), Icon, `/accounts/${accountId}${path}`),
-        )),
-    ...(role === 'operator'
-      ? OPERATOR_PAGES.map(({ name, Icon, path }) => open(`page ${name}`, t(`nav.${name}`), Icon, `/operator${path}`))
-      : []),
+      : offeredSections(can).flatMap((section) => pagesOf(section, `/accounts/${accountId}`))),
+    ...(role === 'operator' ? OPERATOR_SECTIONS.flatMap((section) => pagesOf(section, '/operator')) : []),
     open('page profile', t('account.profile'), UserRound, '/profile'),
   ];
   const languages = Object.entries(LANGUAGES).filter(([code]) => code !== i18n.language);

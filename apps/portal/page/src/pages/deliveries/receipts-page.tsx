@@ -1,0 +1,186 @@
+import { RotateCcw } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link, useRoute } from 'wouter';
+import { isUnmapped, type ListedReceipt, useDeadCounts, useReceiptSearch, useReceipts } from '../../api/receipts.ts';
+import { useAccountId, useCan } from '../../api/session.ts';
+import { Button } from '../../components/button.tsx';
+import { Card, Dotted, Mono } from '../../components/card.tsx';
+import { Field, SelectField } from '../../components/field.tsx';
+import { EmptyState, Loaded, Paged, Skeleton } from '../../components/loaded.tsx';
+import { formatCount } from '../../components/numbers.ts';
+import { HelpLink, PageHeader } from '../../components/page-header.tsx';
+import { StateBadge } from '../../components/state-badge.tsx';
+import { Ago, fullTime } from '../../components/time.tsx';
+import { CauseNote, ReceiptView } from './receipt-view.tsx';
+import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
+import { type Filters, SearchBox, useFilters } from './search-box.tsx';
+import './receipts.css';
+
+/** The list of receipts, or one receipt. */
+export function ReceiptsPage(): ReactNode {
+  const [, match] = useRoute('/accounts/:accountId/receipts/:receiptId');
+  return match ? <ReceiptView key={match.receiptId} receiptId={match.receiptId} /> : <ReceiptList />;
+}
+
+/** An account's receipts: the newest, filtered by state, or search results. */
+function ReceiptList(): ReactNode {
+  const { t } = useTranslation('receipts');
+  const { filters, change } = useFilters();
+  return (
+    <div className="stack">
+      <PageHeader title={t('common:nav.receipts')} about={t('about')}>
+        <HelpLink page="receipts" />
+      </PageHeader>
+      <SearchBox filters={filters} change={change} />
+      {filters.q === '' ? <Newest /> : <Found q={filters.q} />}
+    </div>
+  );
+}
+
+function Newest(): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  const { filters, change, deadQuery } = useFilters();
+  const can = useCan();
+  const [isRedriving, setRedriving] = useState(false);
+  const list = useReceipts(accountId, { state: filters.state, ...deadQuery });
+  return (
+    <>
+      {filters.state === 'dead' && (
+        <Card
+          title={t('dead.filter')}
+          about={t('dead.about')}
+          actions={<HelpLink page="failed-receipts" anchor="redrive" />}
+        >
+          <DeadFilter filters={filters} change={change} />
+          {filters.error_code !== '' && <CauseNote code={filters.error_code} />}
+          {can(...REDRIVE) && (
+            <div className="row">
+              <Button Icon={RotateCcw} disabled={list.rows.length === 0} onClick={() => setRedriving(true)}>
+                {t('redrive.all')}
+              </Button>
+              <span className="hint">{t('redrive.allHint')}</span>
+            </div>
+          )}
+        </Card>
+      )}
+      <Paged list={list} skeleton={8} empty={<NoReceipts state={filters.state} hasMore={list.query.hasNextPage} />}>
+        {(receipts) => <ReceiptRows receipts={receipts} />}
+      </Paged>
+      {isRedriving && (
+        <RedriveDialog
+          path={`/accounts/${accountId}/dead-letters`}
+          body={deadQuery}
+          onClose={() => setRedriving(false)}
+        />
+      )}
+    </>
+  );
+}
+
+function NoReceipts({ state, hasMore }: { state: string; hasMore: boolean }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  const can = useCan();
+  if (hasMore) return <p className="note">{t('noneSoFar')}</p>;
+  if (state === 'dead') return <EmptyState title={t('noneDead')} text={t('noneDeadAbout')} />;
+  const tryIt = (
+    <Link className="button" href={`/accounts/${accountId}/developers?tab=try`}>
+      {t('noneAction')}
+    </Link>
+  );
+  return <EmptyState title={t('none')} text={t('noneAbout')} action={state === '' && can('develop') && tryIt} />;
+}
+
+function Found({ q }: { q: string }): ReactNode {
+  const { t } = useTranslation('receipts');
+  return (
+    <Loaded query={useReceiptSearch(useAccountId(), q)} skeleton={<Skeleton shape="rows" />}>
+      {({ receipts, newest_since, followed_until }) => (
+        <>
+          {receipts.length > 0 ? (
+            <>
+              <p role="status">{t('search.found', { count: receipts.length })}</p>
+              <ReceiptRows receipts={receipts} />
+            </>
+          ) : (
+            <EmptyState title={t('search.none')} text={t('search.noneAbout')} />
+          )}
+          {newest_since !== null && (
+            <p className="hint">
+              {followed_until === null
+                ? t('search.since', { since: fullTime(newest_since) })
+                : t('search.sinceAndUntil', { since: fullTime(newest_since), until: fullTime(followed_until) })}
+            </p>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Filters dead receipts by error, source and time of death. */
+function DeadFilter({ filters, change }: { filters: Filters; change: (patch: Partial<Filters>) => void }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const { data } = useDeadCounts(useAccountId());
+  const input = (name: 'source_prefix' | 'died_from' | 'died_to') => ({
+    label: t(`dead.${name}`),
+    value: filters[name],
+    onChange: (value: string) => change({ [name]: value }),
+  });
+  return (
+    <div className="dead-filter">
+      <SelectField
+        label={t('dead.error_code')}
+        value={filters.error_code}
+        onChange={(error_code) => change({ error_code })}
+      >
+        <option value="">{t('dead.anyError')}</option>
+        {data?.codes.map(({ error_code, count }) => (
+          <option key={error_code} value={error_code ?? ''}>
+            {`${t(`error.${error_code}.name`, { defaultValue: error_code ?? '' })} (${formatCount(count)})`}
+          </option>
+        ))}
+      </SelectField>
+      <Field {...input('source_prefix')} dir="auto" maxLength={255} autoComplete="off" />
+      <Field {...input('died_from')} type="datetime-local" />
+      <Field {...input('died_to')} type="datetime-local" />
+    </div>
+  );
+}
+
+/** Receipts as rows that link to their details. */
+function ReceiptRows({ receipts }: { receipts: ListedReceipt[] }): ReactNode {
+  const { t } = useTranslation('receipts');
+  const accountId = useAccountId();
+  return (
+    <ul className="plain card receipt-rows">
+      {receipts.map((receipt) => {
+        const { receipt_id, source_order_id, status, channel, source, error, warning_count, received_at } = receipt;
+        return (
+          <li key={receipt_id}>
+            <Link href={`/accounts/${accountId}/receipts/${receipt_id}`} className="receipt-row">
+              <StateBadge state={status} />
+              <span className="receipt-names">
+                <bdi>{isUnmapped(receipt) ? t('noOrderId') : source_order_id}</bdi>
+                <Mono isHint>{receipt_id}</Mono>
+              </span>
+              <span className="hint">
+                <Dotted>
+                  <bdi>{t(`common:channel.${channel}`)}</bdi>
+                  {source && <bdi>{source.name}</bdi>}
+                  {error && <bdi>{t(`error.${error.code}.name`, { defaultValue: error.code })}</bdi>}
+                  {warning_count > 0 && <bdi>{t('warnings', { count: warning_count })}</bdi>}
+                </Dotted>
+              </span>
+              <span className="hint receipt-when">
+                <Ago at={received_at} />
+              </span>
+            </Link>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,207 @@
+import { useQuery } from '@tanstack/react-query';
+import { ArrowUp, CircleCheck, Inbox, SearchX, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Link } from 'wouter';
+import { call } from '../../../api/client.ts';
+import { useSetup } from '../../../api/integrations.ts';
+import { useDeadCounts } from '../../../api/receipts.ts';
+import type { MatchingIds } from '../../../api/review-list.ts';
+import { useCan } from '../../../api/session.ts';
+import { Button } from '../../../components/button.tsx';
+import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { formatCount } from '../../../components/numbers.ts';
+import { timeOfDay } from '../../../components/time.tsx';
+import { CancellationRequests } from './cancellation-requests.tsx';
+import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
+import { type BulkActions, ListHead } from './list-head.tsx';
+import type { ListState } from './list-state.ts';
+import { OrderList } from './order-list.tsx';
+import type { Announcement, Arrivals } from './use-arrivals.ts';
+import './list.css';
+
+const FAILED_EVERY_MS = 60_000;
+
+/** The list with its header, loading state, error and empty state. */
+export function ReviewList(
+  props: ListState & {
+    isCovered: boolean;
+    actions: BulkActions;
+    /** What became of the latest decisions, while the list is not covered. */
+    strip: ReactNode;
+  },
+): ReactNode {
+  const { isCovered, actions, strip, ...state } = props;
+  const { live, selection, url, isCompact } = state;
+  const { t } = useTranslation('review');
+  const { list, orders, arrivals, updates, sortedNewest } = live;
+  const { accountId, filters } = url;
+  const isLoading = list.isPending || (list.isFetching && orders.length === 0);
+  const order = t(`sort.${filters.sort || 'newest'}`);
+  return (
+    <div className="review-list" inert={isCovered}>
+      <FailedDeliveries accountId={accountId} />
+      <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
+      <ListHead {...state} order={order} actions={actions} />
+      {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
+        <SelectMatching url={url} selection={selection} />
+      )}
+      <StaleNote since={updates.staleSince} retry={updates.retry} />
+      {sortedNewest !== null && (
+        <p className="hint row list-limit">{t('sort.limited', { order, formatted: formatCount(sortedNewest) })}</p>
+      )}
+      <NewOrdersPill arrivals={arrivals} announcement={live.announcement} onJump={live.jump} />
+      {isLoading && (
+        <div className={isCompact ? 'list-skeleton is-compact' : 'list-skeleton'}>
+          <Skeleton shape="rows" count={14} />
+        </div>
+      )}
+      {list.isError && (
+        <ProblemNote
+          error={list.error}
+          retry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
+        />
+      )}
+      {list.isSuccess && !isLoading && orders.length === 0 && !list.hasNextPage && (
+        <EmptyList url={url} hadOrders={live.hadOrders} />
+      )}
+      <OrderList key={JSON.stringify(filters)} {...state} label={t('list.label', { order })} />
+      {strip}
+    </div>
+  );
+}
+
+/** Says that the list may be out of date, and since when. */
+function StaleNote({ since, retry }: { since: number | null; retry: () => void }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <div role="status">
+      {since !== null && (
+        <div className="row stale-note note-warn">
+          <TriangleAlert aria-hidden="true" size={16} />
+          <span>{t('list.stale', { time: timeOfDay(since) })}</span>
+          <Button onClick={retry}>{t('common:action.retry')}</Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Announces new orders to screen readers, and offers to scroll up to those that wait above. */
+function NewOrdersPill(props: {
+  arrivals: Arrivals;
+  announcement: Announcement | null;
+  onJump: () => void;
+}): ReactNode {
+  const { arrivals, announcement, onJump } = props;
+  const { t } = useTranslation('review');
+  const count = arrivals.orders.length;
+  return (
+    <>
+      <p className="visually-hidden" role="status">
+        {/* The key makes screen readers announce the same text again. */}
+        {announcement && <span key={announcement.newestId}>{t('list.new', { count: announcement.count })}</span>}
+      </p>
+      {count > 0 && (
+        <Button Icon={ArrowUp} kind="main" className="new-orders" onClick={onJump}>
+          {t(arrivals.gap ? 'list.manyNew' : 'list.new', { count })}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Offers to select also the orders that are not loaded, once all loaded ones are selected. */
+function SelectMatching({ url, selection }: Pick<ListState, 'url' | 'selection'>): ReactNode {
+  const { accountId, filters } = url;
+  const { t } = useTranslation('review');
+  const matching = useQuery({
+    queryKey: ['matching ids', accountId, filters],
+    queryFn: ({ signal }) =>
+      call<MatchingIds>('GET', `/accounts/${accountId}/orders/ids`, { query: toQuery(filters), signal }),
+    staleTime: 0,
+    gcTime: 0,
+  });
+  const { data } = matching;
+  if (selection.isBeyond || !data || data.order_ids.length <= selection.ids.length) return null;
+  const count = data.order_ids.length;
+  return (
+    <div className="row select-matching">
+      <Button kind="quiet" onClick={() => selection.selectBeyond(data)}>
+        {t(data.capped ? 'list.selectNewest' : 'list.selectMatching', { count, formatted: formatCount(count) })}
+      </Button>
+    </div>
+  );
+}
+
+/** Deliveries that became no order, so that nobody waits for one in vain. */
+function FailedDeliveries({ accountId }: { accountId: number }): ReactNode {
+  const { t } = useTranslation('review');
+  const { data } = useDeadCounts(accountId, FAILED_EVERY_MS);
+  const count = (data?.codes ?? []).reduce((sum, code) => sum + code.count, 0);
+  if (count === 0) return null;
+  return (
+    <p className="note note-warn">
+      <Link href={`/accounts/${accountId}/receipts?state=dead`}>
+        {t('list.failed', { count, formatted: formatCount(count) })}
+      </Link>
+    </p>
+  );
+}
+
+/** Says why the list is empty and what to do next. */
+function EmptyList(props: {
+  url: ListState['url'];
+  /** Whether the list had orders; otherwise the account may be new. */
+  hadOrders: boolean;
+}): ReactNode {
+  const { accountId, filters, filter } = props.url;
+  const { hadOrders } = props;
+  const { t } = useTranslation('review');
+  const can = useCan();
+  const isFinished = filters.state === 'needs_review' && !isNarrowed(filters);
+  const hasDecided = useHasDecided(accountId, isFinished && !hadOrders);
+  if (isNarrowed(filters))
+    return (
+      <EmptyState
+        icon={<SearchX size={24} />}
+        title={t('list.noMatch')}
+        action={<Button onClick={() => filter(NO_FILTERS)}>{t('filter.clear')}</Button>}
+      />
+    );
+  if (!isFinished)
+    return (
+      <EmptyState
+        icon={<Inbox size={24} />}
+        title={t(`list.none.${filters.state}`)}
+        action={<Button onClick={() => filter({ state: 'needs_review' })}>{t('list.toReview')}</Button>}
+      />
+    );
+  if (!hadOrders && hasDecided === undefined) return null;
+  if (hadOrders || hasDecided)
+    return (
+      <EmptyState icon={<CircleCheck size={24} />} title={t('list.none.needs_review')} text={t('list.noneHint')} />
+    );
+  return (
+    <EmptyState
+      icon={<Inbox size={24} />}
+      title={t('list.first')}
+      text={t('list.firstHint')}
+      action={
+        can('develop') && (
+          <Link href={`/accounts/${accountId}/shops`} className="button button-main">
+            {t('list.connect')}
+          </Link>
+        )
+      }
+    />
+  );
+}
+
+/** Whether the account has decided orders, or undefined until that is known. */
+function useHasDecided(accountId: number, isAsked: boolean): boolean | undefined {
+  const { data, isError, isFetchedAfterMount } = useSetup(accountId, isAsked);
+  if (isError) return true;
+  // An earlier answer may be from before the first decision.
+  return isFetchedAfterMount ? data?.has_decision : undefined;
+}

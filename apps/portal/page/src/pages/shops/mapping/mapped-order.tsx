@@ -1,0 +1,85 @@
+import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isProblem } from '../../../api/client.ts';
+import type { Order } from '../../../api/review.ts';
+import type { Preview } from '../../../api/sources.ts';
+import { Fact } from '../../../components/card.tsx';
+import { ProblemNote } from '../../../components/loaded.tsx';
+import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
+
+const SHOWN = [
+  '/order_number',
+  '/customer/name',
+  '/customer/phone',
+  '/customer/email',
+  '/customer/id',
+  '/address',
+  '/emirate',
+  '/area',
+  '/items',
+  '/total',
+  '/currency',
+  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
+];
+
+/** The order that a mapping makes of a delivery, with its warnings. */
+export function MappedOrder(props: { preview: UseQueryResult<Preview>; idPrefix: string }): ReactNode {
+  const { preview, idPrefix } = props;
+  const { t } = useTranslation('sources');
+  const isDelivery =
+    isProblem(preview.error, 'invalid_request') && preview.error.errors.some(({ pointer }) => pointer === '/delivery');
+  return (
+    <section className="stack-tight mapped-order" aria-labelledby="mapped-title" aria-busy={preview.isFetching}>
+      <h3 id="mapped-title">{t('order.title')}</h3>
+      {isDelivery && <p className="note note-bad">{t('order.noJson')}</p>}
+      {preview.isError && !isProblem(preview.error, 'invalid_request') && (
+        <ProblemNote error={preview.error} retry={() => void preview.refetch()} />
+      )}
+      {preview.isError && !isDelivery && isProblem(preview.error, 'invalid_request') && (
+        <p className="note note-bad">{t('order.refused')}</p>
+      )}
+      {preview.data && !preview.isError && <Result preview={preview.data} idPrefix={idPrefix} />}
+    </section>
+  );
+}
+
+function Result({ preview, idPrefix }: { preview: Preview; idPrefix: string }): ReactNode {
+  const { order, warnings, is_mapped } = preview;
+  const { t, i18n } = useTranslation(['sources', 'review']);
+  return (
+    <>
+      {!is_mapped && (
+        <p className="note note-bad" role="status">
+          {t('order.noId')}
+        </p>
+      )}
+      {warnings.length > 0 && (
+        <ul className="plain stack-tight mapped-warnings">
+          {warnings.map(({ pointer, code, detail }) => (
+            <li key={pointer + code}>
+              <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}
+              {i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail}
+            </li>
+          ))}
+        </ul>
+      )}
+      <dl className="facts">
+        <Fact name={t('review:field.sourceOrderId')}>
+          <span dir="auto">
+            {order.source_order_id ? [idPrefix, order.source_order_id].filter(Boolean).join(':') : '–'}
+          </span>
+        </Fact>
+        {SHOWN.map((pointer) => (
+          <Fact key={pointer} name={fieldLabel(t, pointer)}>
+            <span dir="auto" className="mapped-value">
+              {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}
+            </span>
+          </Fact>
+        ))}
+      </dl>
+    </>
+  );
+}
