@@ -147,7 +147,7 @@ describeWith('chromium')('in a browser', () => {
   ])('in %s, %s is connected, and shows what its statuses mean', async (locale, platform, title, says, payment) => {
     const { person, path } = await holder();
     const options = { locale, viewport: { width: 390, height: 800 } };
-    const page = await openPageAs(portal, person, `${path}&show=new`, options);
+    const page = await openPageAs(portal, person, `${path}?show=new`, options);
     await page.getByRole('radio', { name: platform }).check();
     await page.getByLabel(/^(Name|الاسم)$/).fill('My shop');
     await page.keyboard.press('Enter');
@@ -166,7 +166,7 @@ describeWith('chromium')('in a browser', () => {
 
   test('another platform is connected with its own signature; the secret that was created signs', async () => {
     const { person, path } = await holder();
-    const page = await openPageAs(portal, person, `${path}&show=new`, { viewport: { width: 390, height: 800 } });
+    const page = await openPageAs(portal, person, `${path}?show=new`, { viewport: { width: 390, height: 800 } });
     await page.getByRole('radio', { name: /Another platform/ }).check();
     await page.getByLabel('Name', { exact: true }).fill('Own shop');
     await page.getByLabel('Header with the signature or token').fill('x bad');
@@ -414,6 +414,6 @@ test.each(SOURCE_PRESETS)(
     const others = Object.values(form).flat() as ({ kind: string; value?: object } | null)[];
     for (const candidate of others)
       if (candidate?.kind === 'other')
-        expect(JSON.stringify(candidate.value)).toMatch(/"if":|"where":|"label":|^\{"\/[^"]+":\[/);
+        expect(JSON.stringify(candidate.value)).toMatch(/"if":|"except":|"where":|"label":|^\{"\/[^"]+":\[/);
   },
 );

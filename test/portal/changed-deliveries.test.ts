@@ -504,6 +504,7 @@ describeWith('chromium')('on the page', () => {
     expect((await shop.get('/resends')).body).toEqual({ resends: 'hold' });
     await page.reload();
     await card.getByRole('radio', { name: 'Hold the order', checked: true }).waitFor();
+    await page.getByRole('link', { name: 'Developers' }).click();
     await page.getByRole('link', { name: 'Try it' }).click();
     const senders = page.getByRole('link', { name: 'Guides for senders' });
     expect(await senders.getAttribute('href')).toBe(`${api.url}/docs/senders`);

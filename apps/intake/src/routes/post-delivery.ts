@@ -55,7 +55,8 @@ const MAX_CONCURRENT = 2;
 
 /**
  * `POST /ingest/sources/{source_id}`: takes an authentic delivery as its source says. An order is recorded like one of the webhook route,
- * as the mapping makes it; one that the platform has finished only if it was sent before. A cancellation is carried out. A delivery without a `source_order_id` is stored as a dead receipt. Other events are ignored.
+ * as the mapping makes it; one that the platform has finished only if it was sent before. A cancellation is carried out. A delivery without
+ * a `source_order_id` is stored as a dead receipt. Other events are ignored.
  */
 export function postDelivery(deps: Deps): RequestHandler {
   const { activity, parser, cancel, database, basePath } = deps;
