@@ -137,7 +137,7 @@ describeWith('chromium')('in a browser', () => {
     expect(await page.locator('main').textContent()).not.toContain(`order:${orderId}`);
     await expectAccessible(page);
     await rejected.getByRole('link', { name: 'Order #1042' }).click();
-    await page.waitForURL(`**/review/${orderId}*`);
+    await page.waitForURL(`**/orders/${orderId}*`);
     await page.context().close();
     await worker.close();
   });

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Below the ephemeral range of Linux, so that no outgoing connection takes a port before its server listens, or while it is restarted. */
-const [FIRST, COUNT] = [20_000, 10_000];
+const LOWEST = 20_000;
+/** Each worker of Jest has ports of its own, and so has what runs without Jest: nobody else takes one while its server is restarted. */
+const [SHARES, COUNT] = [5, 2_000];
+const FIRST = LOWEST + (Number(process.env.JEST_WORKER_ID ?? 0) % SHARES) * COUNT;
 
 /** Processes that look for ports at the same time begin at different ones. */
 let next = Math.floor(Math.random() * COUNT);
