@@ -18,7 +18,7 @@ beforeAll(async () => {
   for (const [name, number] of Object.entries(ORDERS)) {
     const path = pathOf(name as Directory);
     await mkdir(path);
-    const rows = Array.from({ length: number }, (_, at) => `${at}\n`);
+    const rows = Array.from({ length: number }, (_, at) => `${at + 1}\n`);
     await writeFile(join(path, 'till.csv'), `Order\n${rows.join('')}`);
     await writeFile(join(path, 'map.json'), '{"source_order_id":"/Order"}');
   }

@@ -53,7 +53,7 @@ describe('a cancelled order', () => {
       ]);
     expect((await shop.get('/orders?state=cancelled&q=omar')).body.orders).toEqual([]);
     expect((await shop.get('/orders/ids?state=cancelled')).body.order_ids).toEqual([cancelled]);
-    expect((await poll()).counts).toEqual({ needs_review: 1, capped: false });
+    expect((await poll()).counts).toEqual({ needs_review: 1, capped: false, awaiting_payment: false });
     expect(await show(cancelled)).toMatchObject({
       review: { state: 'cancelled', by: KEY, at: expect.any(String), reason: 'The customer called', undo_until: null },
       history: [{ action: 'order_cancelled', by: KEY, reason: 'The customer called' }],

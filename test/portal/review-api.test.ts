@@ -129,7 +129,11 @@ describe('the list', () => {
     const shop = await openShop(stack, portal);
     const [id] = [await insert(shop), await insert(shop)];
     await shop.post('/orders/review', { order_ids: [id], to: 'confirmed' });
-    expect((await shop.get('/orders/updates?after=0')).body.counts).toEqual({ needs_review: 1, capped: false });
+    expect((await shop.get('/orders/updates?after=0')).body.counts).toEqual({
+      needs_review: 1,
+      capped: false,
+      awaiting_payment: false,
+    });
   });
 
   test.each([

@@ -4,6 +4,7 @@ import { reviewOrders } from '@orders/database/orders/review-orders.ts';
 import { redriveReceipts } from '@orders/database/receipts/redrive-receipts.ts';
 import type { Source } from '@orders/database/sources/sources.ts';
 import { PRESETS } from '@orders/domain/sources/presets.ts';
+import { countNeedingReview } from '@orders/portal/review/list-new-orders.ts';
 import { until } from '@orders/test-services/until.ts';
 import { hold, untilPostponed } from '../harness/barriers.ts';
 import { createTestSource, deliver, wooCommerceHeaders } from '../harness/sources.ts';
@@ -135,6 +136,7 @@ describe('an order that awaits payment', () => {
   test('is reviewed before it is paid if a reviewer decides so, and only then confirmed', async () => {
     await send('pending', 10);
     const { order_id } = await readOrder();
+    expect(await countNeedingReview(db, account.id)).toEqual({ count: 0, capped: false, hasUnpaid: true });
     const decide = (to: 'confirmed' | 'needs_review') =>
       reviewOrders(db, { accountId: account.id, orderIds: [order_id], to, by: BY });
     expect(await decide('confirmed')).toMatchObject({ changed: [], unchanged: [{ review_state: 'awaiting_payment' }] });

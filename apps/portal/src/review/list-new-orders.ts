@@ -72,17 +72,18 @@ const MAX_COUNTED = 10_000;
 const COUNT = {
   name: 'count-needing-review',
   text: `
-select count(*) as waiting from (
-  select from orders where account_id = $1::int and review_state = 'needs_review' order by order_id limit $2::int
-) as counted`,
+select (select count(*) from (
+    select from orders where account_id = $1::int and review_state = 'needs_review' order by order_id limit $2::int
+  ) as counted) as waiting,
+  exists (select from orders where account_id = $1::int and review_state = 'awaiting_payment') as unpaid`,
 };
 
-/** Number of orders of the account that need review; the count stops at 10,000. */
+/** Number of orders of the account that need review; the count stops at 10,000. `hasUnpaid`: whether there are some that await payment. */
 export async function countNeedingReview(
   database: Database,
   accountId: number,
-): Promise<{ count: number; capped: boolean }> {
-  const [row] = await run<{ waiting: number }>(database, COUNT, [accountId, MAX_COUNTED + 1]);
+): Promise<{ count: number; capped: boolean; hasUnpaid: boolean }> {
+  const [row] = await run<{ waiting: number; unpaid: boolean }>(database, COUNT, [accountId, MAX_COUNTED + 1]);
   const waiting = row?.waiting ?? 0;
-  return { count: Math.min(waiting, MAX_COUNTED), capped: waiting > MAX_COUNTED };
+  return { count: Math.min(waiting, MAX_COUNTED), capped: waiting > MAX_COUNTED, hasUnpaid: row?.unpaid ?? false };
 }

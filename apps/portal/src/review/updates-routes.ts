@@ -117,7 +117,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
         edited: fitting,
         more_changes: updates.more || fitting.length < edited.length,
         event_after: updates.now,
-        counts: { needs_review: counts.count, capped: counts.capped },
+        counts: { needs_review: counts.count, capped: counts.capped, awaiting_payment: counts.hasUnpaid },
         cancellation_requests: requests,
         viewers,
       };

@@ -14,7 +14,8 @@ export interface Updates {
   more_changes: boolean;
   /** For the next poll. */
   event_after: number;
-  counts: { needs_review: number; capped: boolean };
+  /** `awaiting_payment`: whether there are any. */
+  counts: { needs_review: number; capped: boolean; awaiting_payment: boolean };
   cancellation_requests: CancellationRequests;
   viewers: Viewer[];
 }

@@ -182,7 +182,7 @@ export function FilterChips({ filters, onChange }: { filters: Filters; onChange:
   );
 }
 
-/** Tabs of the review states, with the number of orders that need review. */
+/** Tabs of the review states, with the number of orders that need review; one of orders that await payment only if there are any. */
 export function StateTabs(props: {
   counts: Updates['counts'] | undefined;
   filters: Filters;
@@ -191,9 +191,12 @@ export function StateTabs(props: {
 }): ReactNode {
   const { counts, filters, addressOf, onOpen } = props;
   const { t } = useTranslation('review');
+  // Few accounts have such orders.
+  const hasUnpaid = counts?.awaiting_payment || filters.state === 'awaiting_payment';
+  const shown = STATES.filter((state) => state !== 'awaiting_payment' || hasUnpaid);
   return (
     <nav className="tabs" aria-label={t('state.label')}>
-      {STATES.map((state) => (
+      {shown.map((state) => (
         <Link
           key={state}
           href={addressOf(null, { ...filters, state })}
