@@ -166,8 +166,12 @@ describe('a lost Postgres, restored from a base backup and its archive, with an 
 
     await stack.worker();
     const now = new Map<string, string>();
-    const sendAgain = async (name: string) => void now.set(name, (await send(api, name)).body.receipt_id);
-    await Promise.all([...accepted.keys()].map(sendAgain));
+    const names = accepted.keys();
+    // Not all at once: how many there are, and how many connections the system lets wait, depends on the machine.
+    const sendAgain = async () => {
+      for (const name of names) now.set(name, (await send(api, name)).body.receipt_id);
+    };
+    await Promise.all(Array.from({ length: 20 }, sendAgain));
     for (const [name, receiptId] of acceptedBefore) expect(now.get(name)).toBe(receiptId);
     expect(now.get(lastName)).not.toBe(lastId);
     await expectSettled(stack, account, written(now.values()), { history: NO_FAILED_ATTEMPT });

@@ -74,7 +74,7 @@ describe('a decision', () => {
     await rowOf(page, 'D-3').waitFor();
     expect(await told(page, /Confirmed/).count()).toBe(0);
     await expectAccessible(page);
-    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.locator('.review').waitFor({ state: 'detached' });
     await page.goBack();
     await failure(page, 'D-2').waitFor();

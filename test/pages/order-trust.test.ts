@@ -112,7 +112,7 @@ describeWith('chromium')('a value that is typed', () => {
     await rowOf(page, 'T-2').getByRole('link').click();
     await page.getByRole('heading', { name: 'T-2' }).waitFor();
     expect(await page.getByText('Villa 13').count()).toBe(0);
-    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.locator('.order-pane').waitFor({ state: 'detached' });
     await page.goBack();
     await rowOf(page, 'T-1').getByRole('link').click();

@@ -419,7 +419,7 @@ describe('small things', () => {
     await titleIs(`A-7 · ${accountName} · Orders`);
     await page.keyboard.press('Escape');
     await titleIs(`Orders · ${accountName} · Orders`);
-    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     await titleIs(`Receipts · ${accountName} · Orders`);
     await page.goto(`${portal.url}/profile`);
     await titleIs('Profile and sessions · Orders');

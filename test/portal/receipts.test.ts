@@ -250,7 +250,7 @@ describeWith('chromium')('in a browser', () => {
     const receiptId: string = sent.body.receipt_id;
     await api.final(account, receiptId);
     const page = await openPageAs(portal, person);
-    await page.getByRole('link', { name: 'Deliveries' }).click();
+    await page.getByRole('link', { name: 'Deliveries', exact: true }).click();
     await page.getByRole('heading', { name: 'Receipts' }).waitFor();
     await expectAccessible(page);
     for (const text of [receiptId, 'story-key', 'story-1']) {
