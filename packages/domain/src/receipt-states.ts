@@ -16,3 +16,6 @@ export type Channel = 'rest' | 'webhook';
 /** The review states of a written order; only `confirmed` orders are dispatched, and only senders cancel. */
 export const REVIEW_STATES = ['needs_review', 'awaiting_payment', 'confirmed', 'rejected', 'cancelled'] as const;
 export type ReviewState = (typeof REVIEW_STATES)[number];
+
+/** Those in which nobody has decided; the columns of such an order may name who moved it to review. */
+export const UNDECIDED: readonly ReviewState[] = ['needs_review', 'awaiting_payment'];

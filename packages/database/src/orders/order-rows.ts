@@ -2,7 +2,7 @@ import { itemJson, warningJson } from '@orders/domain/json-members.ts';
 import type { Warning } from '@orders/domain/normalize/warnings.ts';
 import type { NormalizedOrder, Order } from '@orders/domain/order.ts';
 import { type SourceOfOrder, sourceJson } from '@orders/domain/receipt-json.ts';
-import type { Channel, ReviewState } from '@orders/domain/receipt-states.ts';
+import { type Channel, type ReviewState, UNDECIDED } from '@orders/domain/receipt-states.ts';
 import { type Blocker, blockersOfDelivery, type Severity } from '@orders/domain/severity.ts';
 import { ofTextFields, TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { sourceOf } from '../sources/sources.ts';
@@ -109,8 +109,7 @@ export function decidedColumns({
   reviewed_by,
   reviewed_at,
 }: Decided & { review_state: ReviewState }): Decided {
-  const isUndecided = review_state === 'needs_review' || review_state === 'awaiting_payment';
-  return isUndecided ? { reviewed_by: null, reviewed_at: null } : { reviewed_by, reviewed_at };
+  return UNDECIDED.includes(review_state) ? { reviewed_by: null, reviewed_at: null } : { reviewed_by, reviewed_at };
 }
 
 export function toJson(row: OrderRow): OrderJson {

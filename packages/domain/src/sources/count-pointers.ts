@@ -1,6 +1,4 @@
-import type { OrderMapping } from './mapping.ts';
-
-const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
+import { CONDITIONS, type OrderMapping } from './mapping.ts';
 
 /** Of a valid mapping, or a part of one: its constants, and its strings except separators, with the pointers of conditions. */
 export function countRead(part: unknown): number {
@@ -30,6 +28,15 @@ const [MAX_CHEAP_SEARCHED, MAX_CHEAP_ITEM_LENGTH] = [15, 500];
 
 /** Whether a mapping reads or writes so much for each entry of a list that also a short delivery may take long: up to 0.1 s, and the largest 0.2 s. */
 export function isCostly(mapping: OrderMapping): boolean {
+  const known = costly.get(mapping) ?? estimate(mapping);
+  costly.set(mapping, known);
+  return known;
+}
+
+/** Estimated once for each mapping, not for each delivery. */
+const costly = new WeakMap<OrderMapping, boolean>();
+
+function estimate(mapping: OrderMapping): boolean {
   const { items } = mapping;
   if (countSearchedFor(mapping) > MAX_CHEAP_SEARCHED) return true;
   return items !== undefined && 'list' in items && JSON.stringify(items).length > MAX_CHEAP_ITEM_LENGTH;

@@ -3,19 +3,10 @@ import { MAX_DETAILS } from '../normalize/details.ts';
 import { isJsonObject, listIn } from '../normalize/json-object.ts';
 import { MAX_ITEMS } from '../normalize/limits.ts';
 import { readEmirate } from '../normalize/place/read-emirate.ts';
-import { meansNothing } from '../normalize/text.ts';
 import { WarningList } from '../normalize/warnings.ts';
 import { pointerSegments, valueAtSegments } from './json-pointer.ts';
-import type {
-  DetailMapping,
-  FieldMapping,
-  ItemMapping,
-  ItemsMapping,
-  JoinedPart,
-  JoinedValue,
-  MappedValue,
-  OrderMapping,
-} from './mapping.ts';
+import type { DetailMapping, FieldMapping, ItemMapping, ItemsMapping, OrderMapping } from './mapping.ts';
+import { idReader } from './read-id.ts';
 import {
   conditionsReader,
   type Entry,
@@ -69,55 +60,23 @@ function withoutEmpty({ customer, ...payload }: MappedPayload): MappedPayload {
 const readers = new WeakMap<OrderMapping, Reader<MappedPayload>>();
 
 function orderReader({ source_order_id, customer, items, details, ...fields }: OrderMapping): Reader<MappedPayload> {
-  const readId = idReader(source_order_id);
+  const readId = idReader(source_order_id, MAX_TEXT);
   const readFields = fieldsReader(fields, MAX_TEXT);
   const readCustomer = fieldsReader({ ...customer }, MAX_TEXT);
   const readItems = items && (isList(items) ? eachItemReader(items) : itemsReader(items));
   const readDetails = details && detailsReader(details);
   return (document) => {
+    const id = readId(document);
     const mappedCustomer = readCustomer(document);
     const mappedItems = readItems?.(document);
     return tidyPayload({
-      ...readId(document),
+      ...(id !== undefined && { source_order_id: id }),
       ...readFields(document),
       ...(Object.keys(mappedCustomer).length > 0 && { customer: mappedCustomer }),
       ...(mappedItems && { items: mappedItems }),
       ...(readDetails && { details: readDetails(document) }),
     });
   };
-}
-
-/** The first text that names an order. What all orders have in common does not: all but the first would be lost as repeated ones. */
-function idReader(from: FieldMapping): Reader<MappedPayload> {
-  const candidates = (isList(from) ? from : [from]).map((one) => ({
-    read: fieldReader(one, MAX_TEXT),
-    readPointers: fieldReader(pointersOf(one), MAX_TEXT),
-  }));
-  return (document) => {
-    for (const { read, readPointers } of candidates) {
-      const [id, found] = [read(document), toText(readPointers(document) ?? '').trim()];
-      if (id && !NAMES_NO_ORDER.test(found) && !meansNothing(found))
-        return { source_order_id: toText(id).replace(SHOPIFY_ID, '$1') };
-    }
-    return {};
-  };
-}
-
-/** Nothing but constants, 0, or a place in a template that a program did not fill. */
-const NAMES_NO_ORDER = /^0*$|\{\{/;
-/** How Shopify's GraphQL API, and with it Shopify Flow, writes the id of an order. */
-const SHOPIFY_ID = /^gid:\/\/shopify\/Order\/(\d+)(?:\?.*)?$/;
-
-/** A value without its constants. */
-function pointersOf(value: MappedValue): FieldMapping {
-  if (isConstant(value)) return [];
-  if (typeof value === 'string' || !('join' in value)) return value;
-  const isPointer = (part: JoinedPart) => !isConstant(part);
-  const join = value.join.flatMap((part): JoinedValue['join'] => {
-    if (isList(part)) return [part.filter(isPointer)];
-    return 'each' in Object(part) || isPointer(part as JoinedPart) ? [part] : [];
-  });
-  return { ...value, join };
 }
 
 function itemsReader({

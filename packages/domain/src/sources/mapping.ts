@@ -7,6 +7,9 @@ import type { OfTextFields } from '../text-fields.ts';
 /** Conditions by pointer: the value there is one of these, compared as text. `null` matches what is absent, `null` or blank. */
 export type Conditions = Readonly<Record<string, readonly (string | number | boolean | null)[]>>;
 
+/** The members of a mapping that have conditions. */
+export const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
+
 /** A value that counts only if all conditions of `if` hold, and none of `except`. */
 export interface Conditional {
   if?: Conditions;

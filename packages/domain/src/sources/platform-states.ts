@@ -61,10 +61,16 @@ export const PLATFORM_STATES: Readonly<Partial<Record<SourcePreset, PlatformStat
     states: [
       ...['pending', 'failed', 'on-hold'].map((status) => woocommerce(status)),
       ...['pending', 'on-hold', 'processing'].map((status) => woocommerce(status, 'cod')),
-      ...['processing', 'completed', 'shipped', 'dispatched', 'out-for-delivery', 'delivered'].map((status) =>
-        woocommerce(status),
-      ),
-      ...['refunded', 'cancelled'].map((status) => woocommerce(status)),
+      ...[
+        'processing',
+        'completed',
+        'shipped',
+        'dispatched',
+        'out-for-delivery',
+        'delivered',
+        'refunded',
+        'cancelled',
+      ].map((status) => woocommerce(status)),
       ...['checkout-draft', 'auto-draft', 'draft', 'new', 'trash'].map((status) => woocommerce(status)),
       ...['order.deleted', 'order.restored'].map((topic) => ({ says: topic, topic, document: { id: 1 } })),
       { ...woocommerce('wc-other'), says: '*' },

@@ -174,8 +174,8 @@ export function kindOfMapped(
   payload: ReadDelivery['payload'],
   { waitUntilPaid }: Pick<SourceSettings, 'waitUntilPaid'>,
 ): DeliveryKind {
-  const payment = readTextField('payment_state', payload?.payment_state, new WarningList());
-  return kind === 'order' && waitUntilPaid && payment === 'unpaid' ? 'unpaid' : kind;
+  if (kind !== 'order' || !waitUntilPaid) return kind;
+  return readTextField('payment_state', payload?.payment_state, new WarningList()) === 'unpaid' ? 'unpaid' : kind;
 }
 
 function hasValue(document: unknown, { pointer, values }: ValuesAt): boolean {

@@ -10,7 +10,6 @@ import type {
   EntriesValue,
   FieldMapping,
   FoundValue,
-  JoinedPart,
   JoinedValue,
   MappedValue,
 } from './mapping.ts';
@@ -58,7 +57,7 @@ function valueReader(from: MappedValue, maxText: number): Reader<Present> {
 
 function joiner(from: JoinedValue, maxText: number): Reader<Present> {
   const { join, separator = ' ' } = from;
-  const parts = join.map((part: JoinedPart | EntriesValue | readonly JoinedPart[]) =>
+  const parts = join.map((part: Part) =>
     isEntries(part) ? entriesPrinter(part, separator, maxText) : fieldReader(part, maxText),
   );
   return under(from, (document) => {
@@ -81,7 +80,9 @@ function under({ if: conditions = {}, except }: Conditional, read: Reader<Presen
   return (document) => (meets(document) && !isException(document) ? read(document) : undefined);
 }
 
-function isEntries(part: JoinedPart | EntriesValue | readonly JoinedPart[]): part is EntriesValue {
+type Part = JoinedValue['join'][number];
+
+export function isEntries(part: Part): part is EntriesValue {
   return typeof part === 'object' && 'each' in part;
 }
 

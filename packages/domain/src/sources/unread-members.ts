@@ -1,5 +1,5 @@
 import { MAX_POINTER, pointerSegments, toJsonPointer } from './json-pointer.ts';
-import type { OrderMapping } from './mapping.ts';
+import { CONDITIONS, type OrderMapping } from './mapping.ts';
 import { type DeliveryReading, parseDelivery } from './read-delivery.ts';
 
 type Reading = Pick<DeliveryReading, 'mapping' | 'settings'>;
@@ -66,8 +66,6 @@ function readPaths({ items, details = [], ...fields }: OrderMapping): string[][]
   const ofItems = [list].flat().flatMap((pointer) => pathsIn(inItem, [...pointerSegments(pointer as string), '*']));
   return [...ofFields, ...ofDetails, ...ofItems];
 }
-
-const CONDITIONS: ReadonlySet<string> = new Set(['if', 'where', 'only', 'except']);
 
 function pathsIn(part: unknown, base: readonly string[]): string[][] {
   if (typeof part === 'string') return part.startsWith('/') ? [[...base, ...pointerSegments(part)]] : [];

@@ -17,17 +17,6 @@ export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
 export type ReviewState = ListedOrder['review_state'];
 
-export const STATES = [
-  'needs_review',
-  'awaiting_payment',
-  'confirmed',
-  'rejected',
-  'cancelled',
-] as const satisfies readonly ReviewState[];
-
-/** The columns of an undecided order may name who moved it to review. */
-export const UNDECIDED: readonly ReviewState[] = ['needs_review', 'awaiting_payment'];
-
 /** The name of the action that puts an order of this state into review; undefined without one. */
 export function reviewActionOf(state: ReviewState | undefined): 'reopen' | 'reviewNow' | undefined {
   if (state === 'awaiting_payment') return 'reviewNow';

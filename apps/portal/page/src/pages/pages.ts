@@ -10,7 +10,8 @@ import {
   Store,
   Users,
 } from 'lucide-react';
-import type { Can } from '../api/session.ts';
+import type { ComponentType } from 'react';
+import type { Can, Permission } from '../api/session.ts';
 import { type LazyPage, lazyPage } from './lazy-page.tsx';
 
 /** A page of the portal; `name` is its locale key below `nav`. */
@@ -18,135 +19,105 @@ export interface PageEntry {
   path: string;
   name: string;
   Page: LazyPage;
+  /** Without it, the page is neither offered nor shown. */
+  permission: Permission | undefined;
 }
+
+const page = (
+  path: string,
+  name: string,
+  load: () => Promise<ComponentType>,
+  texts: readonly string[],
+  permission?: Permission,
+): PageEntry => ({ path, name, Page: lazyPage(name, load, texts), permission });
 
 /** An entry of the navigation: its first page, which has links to the others. `name` is its locale key below `nav`. */
 export interface Section {
   name: string;
   Icon: LucideIcon;
   pages: readonly [PageEntry, ...PageEntry[]];
-  /** Who is offered it; everybody by default. */
-  isFor?: (can: Can) => boolean;
+  /** Whether it is offered to those who only confirm and reject: they need no other page, but can open them. */
+  isForReviewers?: true;
 }
-
-/** Who only confirms and rejects needs no other page, but can open them. */
-const isNoReviewer = (can: Can) => !can('review') || can('develop', 'manage');
 
 /** Sections below `/accounts/:accountId`. */
 export const ACCOUNT_SECTIONS: readonly Section[] = [
   {
     name: 'orders',
     Icon: Inbox,
-    pages: [
-      {
-        path: '/orders',
-        name: 'orders',
-        Page: lazyPage('orders', async () => (await import('./orders/review-page.tsx')).ReviewPage, ['review']),
-      },
-    ],
+    isForReviewers: true,
+    pages: [page('/orders', 'orders', async () => (await import('./orders/review-page.tsx')).ReviewPage, ['review'])],
   },
   {
     name: 'deliveries',
     Icon: ReceiptText,
-    isFor: isNoReviewer,
     pages: [
-      {
-        path: '/receipts',
-        name: 'receipts',
-        Page: lazyPage('receipts', async () => (await import('./deliveries/receipts-page.tsx')).ReceiptsPage, [
-          'receipts',
-          'review',
-        ]),
-      },
-      {
-        path: '/rejected',
-        name: 'rejected',
-        Page: lazyPage('rejected', async () => (await import('./deliveries/rejected-page.tsx')).RejectedPage, [
-          'integrations',
-        ]),
-      },
+      page('/receipts', 'receipts', async () => (await import('./deliveries/receipts-page.tsx')).ReceiptsPage, [
+        'receipts',
+        'review',
+      ]),
+      page('/rejected', 'rejected', async () => (await import('./deliveries/rejected-page.tsx')).RejectedPage, [
+        'integrations',
+      ]),
     ],
   },
   {
     name: 'shops',
     Icon: Store,
-    isFor: isNoReviewer,
     pages: [
-      {
-        path: '/shops',
-        name: 'shops',
-        Page: lazyPage('shops', async () => (await import('./shops/shops-page.tsx')).ShopsPage, [
-          'sources',
-          'review',
-          'integrations',
-          'receipts',
-        ]),
-      },
+      page('/shops', 'shops', async () => (await import('./shops/shops-page.tsx')).ShopsPage, [
+        'sources',
+        'review',
+        'integrations',
+        'receipts',
+      ]),
     ],
   },
   {
     name: 'developers',
     Icon: CodeXml,
-    isFor: isNoReviewer,
     pages: [
-      {
-        path: '/developers',
-        name: 'developers',
-        Page: lazyPage('developers', async () => (await import('./developers/developers-page.tsx')).DevelopersPage, [
-          'integrations',
-          'receipts',
-        ]),
-      },
+      page('/developers', 'developers', async () => (await import('./developers/developers-page.tsx')).DevelopersPage, [
+        'integrations',
+        'receipts',
+      ]),
     ],
   },
   {
     name: 'settings',
     Icon: Settings,
-    isFor: isNoReviewer,
     pages: [
-      {
-        path: '/settings',
-        name: 'settings',
-        Page: lazyPage('settings', async () => (await import('./settings/settings-page.tsx')).SettingsPage, [
-          'integrations',
-        ]),
-      },
+      page('/settings', 'settings', async () => (await import('./settings/settings-page.tsx')).SettingsPage, [
+        'integrations',
+      ]),
     ],
   },
   {
     name: 'people',
     Icon: Users,
-    isFor: (can) => can('manage'),
     pages: [
-      {
-        path: '/users',
-        name: 'people',
-        Page: lazyPage('people', async () => (await import('./people/members-page.tsx')).MembersPage, ['users']),
-      },
+      page(
+        '/users',
+        'people',
+        async () => (await import('./people/members-page.tsx')).MembersPage,
+        ['users'],
+        'manage',
+      ),
     ],
   },
   {
     name: 'activity',
     Icon: ChartColumn,
-    isFor: isNoReviewer,
     pages: [
-      {
-        path: '/overview',
-        name: 'overview',
-        Page: lazyPage('overview', async () => (await import('./activity/overview-page.tsx')).OverviewPage, [
-          'overview',
-          'review',
-        ]),
-      },
-      {
-        path: '/log',
-        name: 'log',
-        Page: lazyPage('log', async () => (await import('./activity/log-pages.tsx')).LogPage, [
-          'audit',
-          'integrations',
-          'review',
-        ]),
-      },
+      page('/overview', 'overview', async () => (await import('./activity/overview-page.tsx')).OverviewPage, [
+        'overview',
+        'review',
+      ]),
+      page('/log', 'log', async () => (await import('./activity/log-pages.tsx')).LogPage, [
+        'audit',
+        'integrations',
+        'review',
+      ]),
     ],
   },
 ];
@@ -157,51 +128,34 @@ export const OPERATOR_SECTIONS: readonly Section[] = [
     name: 'accounts',
     Icon: Building2,
     pages: [
-      {
-        path: '',
-        name: 'accounts',
-        Page: lazyPage('accounts', async () => (await import('./operator/operator-page.tsx')).OperatorPage, [
-          'operator',
-        ]),
-      },
-      {
-        path: '/users',
-        name: 'users',
-        Page: lazyPage('users', async () => (await import('./operator/users-page.tsx')).UsersPage, [
-          'operator',
-          'users',
-        ]),
-      },
+      page('', 'accounts', async () => (await import('./operator/operator-page.tsx')).OperatorPage, ['operator']),
+      page('/users', 'users', async () => (await import('./operator/users-page.tsx')).UsersPage, ['operator', 'users']),
     ],
   },
   {
     name: 'service',
     Icon: Activity,
     pages: [
-      {
-        path: '/service',
-        name: 'service',
-        Page: lazyPage('service', async () => (await import('./operator/service-page.tsx')).ServicePage, [
-          'operator',
-          'receipts',
-        ]),
-      },
-      {
-        path: '/log',
-        name: 'operatorLog',
-        Page: lazyPage('operatorLog', async () => (await import('./activity/log-pages.tsx')).OperatorLogPage, [
-          'audit',
-          'integrations',
-          'review',
-        ]),
-      },
+      page('/service', 'service', async () => (await import('./operator/service-page.tsx')).ServicePage, [
+        'operator',
+        'receipts',
+      ]),
+      page('/log', 'operatorLog', async () => (await import('./activity/log-pages.tsx')).OperatorLogPage, [
+        'audit',
+        'integrations',
+        'review',
+      ]),
     ],
   },
 ];
 
 /** The sections of an account that the user is offered. */
 export function offeredSections(can: Can): readonly Section[] {
-  return ACCOUNT_SECTIONS.filter(({ isFor }) => isFor?.(can) ?? true);
+  const onlyReviews = can('review') && !can('develop', 'manage');
+  return ACCOUNT_SECTIONS.filter(
+    ({ isForReviewers, pages: [{ permission }] }) =>
+      (isForReviewers || !onlyReviews) && (permission === undefined || can(permission)),
+  );
 }
 
 /** The user's own page. */

@@ -65,6 +65,7 @@ export function Shell(): ReactNode {
   const own = useOwnAccount(openAccountId);
   const { palette, open } = usePalette(accountId);
   const name = pageNameAt(location);
+  const tabs = useSectionTabs(location);
   useEffect(() => {
     if (own) rememberAccount(own.account_id);
   }, [own]);
@@ -80,7 +81,7 @@ export function Shell(): ReactNode {
         {role === 'account_holder' && !home && <p className="note note-warn">{t('account.none')}</p>}
         <NewSignInNote />
         <PageBoundary resetKeys={[location]} onReset={forgetFailedPages}>
-          <SectionTabs value={useSectionTabs(location)}>
+          <SectionTabs value={tabs}>
             <Suspense fallback={<PageSkeleton />}>
               <Switch>
                 <Route path="/profile" component={ProfilePage} />
@@ -88,10 +89,10 @@ export function Shell(): ReactNode {
                   OPERATOR_PAGES.map(({ path, Page }) => (
                     <Route key={path} path={`/operator${path}`} component={Page} />
                   ))}
-                {ACCOUNT_PAGES.map(({ path, name, Page }) => (
+                {ACCOUNT_PAGES.map(({ path, permission, Page }) => (
                   <Route key={path} path={`/accounts/:accountId${path}/*?`}>
                     {(params) =>
-                      name === 'people' && !can('manage') ? (
+                      permission !== undefined && !can(permission) ? (
                         <EmptyState title={t('problem.not_permitted')} />
                       ) : (
                         <AccountContext value={Number(params.accountId)}>

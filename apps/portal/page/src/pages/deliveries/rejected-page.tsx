@@ -7,6 +7,7 @@ import { Mono } from '../../components/card.tsx';
 import { EmptyState, Loaded, Skeleton } from '../../components/loaded.tsx';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { Ago } from '../../components/time.tsx';
+import './receipts.css';
 
 const PAGE_SIZE = 20;
 

@@ -1,3 +1,4 @@
+import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -8,7 +9,7 @@ import { Building2, Package } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
-import { type ListedOrder, type ReviewState, STATES } from '../../api/review.ts';
+import type { ListedOrder, ReviewState } from '../../api/review.ts';
 import { type Permission, useSession } from '../../api/session.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
 import { offeredSections } from '../pages.ts';
@@ -37,7 +38,7 @@ function useFoundOrders(accountId: number | undefined, text: string): Found {
           query: { q, state, limit: MAX_ORDERS_PER_STATE },
           signal,
         });
-      return (await Promise.all(STATES.map(search))).flatMap(({ orders }) => orders);
+      return (await Promise.all(REVIEW_STATES.map(search))).flatMap(({ orders }) => orders);
     },
     enabled: isSearched,
     placeholderData: keepPreviousData,

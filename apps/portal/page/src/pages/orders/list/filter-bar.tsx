@@ -1,8 +1,8 @@
+import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { ArrowDownWideNarrow, Check, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import { STATES } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { useSources } from '../../../api/sources.ts';
@@ -193,7 +193,7 @@ export function StateTabs(props: {
   const { t } = useTranslation('review');
   // Few accounts have such orders.
   const hasUnpaid = counts?.awaiting_payment || filters.state === 'awaiting_payment';
-  const shown = STATES.filter((state) => state !== 'awaiting_payment' || hasUnpaid);
+  const shown = REVIEW_STATES.filter((state) => state !== 'awaiting_payment' || hasUnpaid);
   return (
     <nav className="tabs" aria-label={t('state.label')}>
       {shown.map((state) => (

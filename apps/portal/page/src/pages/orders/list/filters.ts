@@ -1,5 +1,6 @@
+import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import type { Query } from '../../../api/client.ts';
-import { type ReviewState, STATES } from '../../../api/review.ts';
+import type { ReviewState } from '../../../api/review.ts';
 
 export const EMIRATE_CODES = ['AE-AZ', 'AE-AJ', 'AE-DU', 'AE-FU', 'AE-RK', 'AE-SH', 'AE-UQ'] as const;
 
@@ -47,7 +48,7 @@ export function readFilters(search: string): Filters {
   const params = new URLSearchParams(search);
   const oneOf = (name: string, values: readonly string[]) => values.find((value) => value === params.get(name)) ?? '';
   return {
-    state: STATES.find((state) => state === params.get('state')) ?? 'needs_review',
+    state: REVIEW_STATES.find((state) => state === params.get('state')) ?? 'needs_review',
     q: params.get('q') ?? '',
     severity: oneOf('severity', FILTER_VALUES.severity),
     mark: oneOf('mark', FILTER_VALUES.mark),

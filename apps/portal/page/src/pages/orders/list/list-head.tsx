@@ -1,7 +1,8 @@
+import { UNDECIDED } from '@orders/domain/receipt-states.ts';
 import { Download, Eye, Printer, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type ReviewState, reviewActionOf, UNDECIDED } from '../../../api/review.ts';
+import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
 import { MAX_EXPORTED, type Viewer } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
 import { joinNames } from '../../../components/actor.tsx';

@@ -1,9 +1,10 @@
+import { UNDECIDED } from '@orders/domain/receipt-states.ts';
 import { CopyCheck, Eye } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, useSearch } from 'wouter';
 import { isProblem } from '../../../api/client.ts';
-import { type OrderDetail, type SimilarOrder, UNDECIDED } from '../../../api/review.ts';
+import type { OrderDetail, SimilarOrder } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
