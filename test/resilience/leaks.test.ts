@@ -117,10 +117,17 @@ async function start(
 }
 
 type Headers = Record<string, string>;
+/** A request without a reply says which one it is, before the test ends without a word. */
+const REPLY_MS = 90_000;
 
 async function send(app: App, method: string, path: string, headers: Headers = {}, body?: string | Buffer) {
   collected.sent += `${method} ${path} ${JSON.stringify(headers)}\n${body ?? ''}\n`;
-  const reply = await fetch(app.url + path, { method, headers, ...(body !== undefined && { body }) });
+  const signal = AbortSignal.timeout(REPLY_MS);
+  const reply = await fetch(app.url + path, { method, headers, signal, ...(body !== undefined && { body }) }).catch(
+    (error) => {
+      throw new Error(`${method} ${path}: ${error.message}`, { cause: error });
+    },
+  );
   const text = await reply.text();
   if (reply.status >= 400) collected.refused += `${reply.status} ${JSON.stringify([...reply.headers])}\n${text}\n`;
   return { status: reply.status, body: JSON.parse(text) };
@@ -288,7 +295,7 @@ async function garble(intake: App, account: TestAccount): Promise<void> {
     collected.sent += bytes;
     const socket = connect(Number(new URL(intake.url).port), '127.0.0.1');
     socket.write(bytes);
-    const [answer] = await once(socket, 'data');
+    const [answer] = await Promise.race([once(socket, 'data'), once(socket, 'close')]);
     expect(String(answer)).toMatch(/^HTTP\/1\.1 4(00|31) /);
     collected.refused += answer;
     socket.destroy();
@@ -558,7 +565,7 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   expect((await final(intake, account, last)).status).toBe('written');
   const metrics = [];
   for (const app of [intake, smallIntake, worker, notifier]) metrics.push(await visit(app, '/metrics'));
-  for (const child of processes) await child.stop();
+  await Promise.all(processes.map((child) => child.stop()));
   await receiver.close();
 
   const tables = await readTables(knex, ALLOWED_COLUMNS);

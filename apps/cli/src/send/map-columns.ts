@@ -37,7 +37,6 @@ export function mapColumns(headings: readonly string[], { ignored, ignoreUnmappe
   return {
     headings,
     keyOf: (row) => row[key]?.trim() || null,
-    continuesWithoutKey: false,
     itemColumns: new Set(numbers.filter((at) => columns[at]?.[0] === 'items')),
     orderColumns: numbers.filter((at) => columns[at] && columns[at]?.[0] !== 'items'),
     toOrder: (merged, rows) => withItems(merged, rows, (row) => orderOfColumns(row, columns)),

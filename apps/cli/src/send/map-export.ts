@@ -30,7 +30,6 @@ export function mapExport(headings: readonly string[], shop: ShopExport, { ignor
     headings,
     ...columnsOf(headings, [key, attributes, ...orderFieldsOf(mapping)], [name ?? [], quantity ?? [], sku ?? []]),
     keyOf: keyReader(key, documentOf),
-    continuesWithoutKey: true,
     toOrder: (merged, rows) => mapOrder({ ...orderOf(merged), rows: rows.map(documentOf) }, mapping),
     kindOf: (merged) => kindOf(documentOf(merged), {}, settings),
     isStray: (at) => at >= headings.length,

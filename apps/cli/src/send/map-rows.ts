@@ -31,7 +31,6 @@ export function mapRows(headings: readonly string[], mapping: OrderMapping, opti
     headings,
     ...columnsOf(headings, fields, itemFields),
     keyOf: keyReader(mapping.source_order_id, documentOf),
-    continuesWithoutKey: false,
     toOrder: (merged, rows) => withItems(merged, rows, (row) => mapOrder(documentOf(row), mapping)),
     isStray: (at) => at >= headings.length || (headings[at] === '' && !mayLackHeading),
   };

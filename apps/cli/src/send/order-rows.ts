@@ -18,8 +18,6 @@ export interface Table {
   headings: readonly string[];
   /** What rows of one order have in common; null if the row has none. */
   keyOf(row: Cells): string | null;
-  /** Whether a row without a key is one of the order above it. */
-  continuesWithoutKey: boolean;
   /** Columns of the items; without any, each row is an order of its own. */
   itemColumns: ReadonlySet<number>;
   /** Columns that say the same in all rows of an order. */

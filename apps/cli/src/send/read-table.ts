@@ -5,7 +5,7 @@ import type { IgnoredColumns } from './headings.ts';
 import { mapColumns } from './map-columns.ts';
 import { type ExportTable, mapExport } from './map-export.ts';
 import { mapRows } from './map-rows.ts';
-import { type OrderRows, type Row, startOrder, type Table } from './order-rows.ts';
+import { type Cells, type OrderRows, type Row, startOrder, type Table } from './order-rows.ts';
 import { type ReadOrder, unsendable } from './source-order.ts';
 
 export interface TableOptions extends IgnoredColumns {
@@ -40,7 +40,7 @@ export async function* readTable(
     }
     if (row.cells.every((cell) => cell.trim() === '')) continue;
     const key = table.keyOf(row.cells);
-    if (order && isOf(order, key, table)) {
+    if (order && isOf(order, row.cells, key, table)) {
       order.add(row);
       continue;
     }
@@ -71,9 +71,11 @@ function openTable(cells: readonly string[], options: TableOptions, facts: Table
   return mapExport(headings, shop, options);
 }
 
-function isOf({ key }: OrderRows, next: string | null, { itemColumns, continuesWithoutKey }: Table): boolean {
+/** A row without a key that has nothing but items is of the order above it, as programs leave out what they have said. */
+function isOf({ key }: OrderRows, row: Cells, next: string | null, { itemColumns, orderColumns }: Table): boolean {
   if (itemColumns.size === 0 || key === null) return false;
-  return next === key || (next === null && continuesWithoutKey);
+  if (next !== null) return next === key;
+  return orderColumns.length > 1 && orderColumns.every((at) => (row[at] ?? '').trim() === '');
 }
 
 /** @param firstLine of an order above with the same key, if there is one. */

@@ -4,7 +4,7 @@ import { type Counts, createCounter } from './counter.ts';
 import type { Findings } from './findings.ts';
 import { between, pick, type Random } from './random.ts';
 import { makeCancelRequest, reportRefusal, sendRequest } from './request.ts';
-import { waitUntil } from './wait-until.ts';
+import { type Patience, waitUntil } from './wait-until.ts';
 
 /** Seconds. A confirmed order can be cancelled for 8 s, and is dispatched after 10 s. */
 const AFTER_WRITTEN = [0.3, 2] as const;
@@ -100,13 +100,13 @@ export function createCanceller(options: {
     },
     /** Sends the cancellations that are due. */
     sendDue: () => sendUntil(Date.now()),
-    /** Sends all cancellations, due or not, and repeats them until each is answered or the deadline passes. */
-    async finish(deadline: number): Promise<Counts> {
+    /** Sends all cancellations, due or not, and repeats them until each is answered or the patience ends. */
+    async finish(patience: Patience): Promise<Counts> {
       await waitUntil(async () => {
         sendUntil(Number.POSITIVE_INFINITY);
         await inFlight.settle();
         return scheduled.length === 0;
-      }, deadline);
+      }, patience);
       return settle();
     },
   };

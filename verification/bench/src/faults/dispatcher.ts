@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKnex } from '@orders/test-services/open-knex.ts';
 import pg from 'pg';
-import { waitUntil } from './wait-until.ts';
+import { type Patience, waitUntil } from './wait-until.ts';
 
 /** The first appearance of an order in `dispatchable_orders`. */
 export interface Dispatched {
@@ -112,8 +112,8 @@ export function startDispatcher(url: string) {
     },
     /** The longest delay of a due order since `startRound`, in seconds; NaN if none was due. */
     longestDelay: () => longest,
-    /** Waits until all confirmed orders and all requests appear or the deadline passes. */
-    untilShown: (deadline: number) => waitUntil(() => isAllShown().catch(() => false), deadline),
+    /** Waits until all confirmed orders and all requests appear or the patience ends. */
+    untilShown: (patience: Patience) => waitUntil(() => isAllShown().catch(() => false), patience),
     async stop() {
       isFollowing = false;
       await work;

@@ -6,7 +6,7 @@ import { createFeedReader, type FeedReader } from './feed-reader.ts';
 import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import type { Random } from './random.ts';
-import { waitUntil } from './wait-until.ts';
+import { type Patience, waitUntil } from './wait-until.ts';
 
 /** Clients that follow the feeds of all accounts with events, through all faults. */
 export type EventFollower = ReturnType<typeof startEventFollower>;
@@ -55,19 +55,19 @@ export function startEventFollower(options: {
     createReader,
     takeCounts: counter.take,
     /** Waits until each feed was followed to the sequence of its account, by account id. @returns the accounts that were not. */
-    async untilFollowed(sequences: ReadonlyMap<number, number>, deadline: number): Promise<number[]> {
+    async untilFollowed(sequences: ReadonlyMap<number, number>, patience: Patience): Promise<number[]> {
       const findBehind = () => [...sequences].flatMap(([id, sequence]) => (lastOf(id) < sequence ? [id] : []));
-      await waitUntil(() => findBehind().length === 0, deadline);
+      await waitUntil(() => findBehind().length === 0, patience);
       return findBehind();
     },
     /** Reads all feeds again: from where they were at the last call, or from the start. @returns the accounts that were not read to the end. */
-    async readAgain(from: 'last call' | 'start', deadline: number): Promise<number[]> {
+    async readAgain(from: 'last call' | 'start', patience: Patience): Promise<number[]> {
       const unread: number[] = [];
       for (const sender of senders) {
         const { accountId } = sender;
         const after = from === 'start' ? 0 : (readAgainTo.get(accountId) ?? 0);
         readAgainTo.set(accountId, lastOf(accountId));
-        if (!(await reader.readToEnd(sender, after, deadline))) unread.push(accountId);
+        if (!(await reader.readToEnd(sender, after, patience))) unread.push(accountId);
       }
       return unread;
     },

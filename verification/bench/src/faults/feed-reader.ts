@@ -4,6 +4,7 @@ import type { Findings } from './findings.ts';
 import type { Sender } from './ledger.ts';
 import { pick, type Random } from './random.ts';
 import { askEvents, reportRefusal } from './request.ts';
+import type { Patience } from './wait-until.ts';
 
 const LIMITS = [1, 10, 100, 1000] as const;
 const MAX_LIMIT = 1000;
@@ -62,12 +63,15 @@ export function createFeedReader(options: {
       if (page && random() < READ_AGAIN_SHARE && (await read(sender, after, limit))) count('pages read again', 1);
       return page;
     },
-    /** Reads from a sequence to the end of the feed. @returns false if the deadline passed before. */
-    async readToEnd(sender: Sender, after: number, deadline: number): Promise<boolean> {
+    /** Reads from a sequence to the end of the feed. @returns false if the patience ended before. */
+    async readToEnd(sender: Sender, after: number, patience: Patience): Promise<boolean> {
       let last = after;
-      while (Date.now() < deadline) {
+      while (patience.polls > 0) {
         const page = await read(sender, last, MAX_LIMIT);
-        if (!page) await sleep(RETRY_MS);
+        if (!page) {
+          patience.polls -= 1;
+          await sleep(RETRY_MS);
+        }
         // The cursor of a damaged page may not advance.
         else if (!page.more || Number(page.next) <= last) return true;
         else last = Number(page.next);

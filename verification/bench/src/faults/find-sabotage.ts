@@ -6,10 +6,11 @@ import { feedsOf, type RoundsDeps } from './round.ts';
 import { SABOTAGES, type SabotageKind } from './sabotage.ts';
 import { verifyTables } from './verify.ts';
 import { verifyDeliveries } from './verify-deliveries.ts';
+import { patienceOf } from './wait-until.ts';
 
-const READ_TIMEOUT_MS = 10_000;
+const READ_SECONDS = 10;
 /** Long enough to deliver an event. */
-const DELIVER_TIMEOUT_MS = 3000;
+const DELIVER_SECONDS = 3;
 
 /** Causes the damage, verifies, and takes it back. @returns the findings. */
 export async function findSabotage(client: pg.Client, deps: RoundsDeps, kind: SabotageKind): Promise<Finding[]> {
@@ -43,10 +44,15 @@ export async function findSabotage(client: pg.Client, deps: RoundsDeps, kind: Sa
         await damage(client, kind);
         await client.query('commit');
         const { events, findings } = await readFeeds(deps);
-        const deadline = Date.now() + DELIVER_TIMEOUT_MS;
         // All events that were published by now were read.
         const untilRead = async () => {};
-        const found = await verifyDeliveries(client, { endpoints, events, known: [], deadline, untilRead });
+        const found = await verifyDeliveries(client, {
+          endpoints,
+          events,
+          known: [],
+          patience: patienceOf(DELIVER_SECONDS),
+          untilRead,
+        });
         // The clients that follow the feeds have others: after a restoration, their cursors may be beyond the end.
         const received = deps.findings.takeNew().filter(({ name }) => name.startsWith('delivery-'));
         return [...findings.takeNew(), ...received, ...found];
@@ -92,7 +98,7 @@ async function readFeeds(deps: RoundsDeps): Promise<{ events: EventLedger; findi
   const events = createEventLedger(findings);
   const reader = deps.follower.createReader(events, findings);
   for (const sender of deps.context.senders.filter(({ hasEvents }) => hasEvents)) {
-    if (!(await reader.readToEnd(sender, 0, Date.now() + READ_TIMEOUT_MS))) {
+    if (!(await reader.readToEnd(sender, 0, patienceOf(READ_SECONDS)))) {
       throw new Error(`the feed of account ${sender.accountId} could not be read`);
     }
   }

@@ -38,8 +38,8 @@ export interface RoundsDeps extends Omit<Observed, 'feeds'> {
   roundSeconds: number;
 }
 
-/** Max time from recovery until all receipts are final and the outbox is empty. */
-export const SETTLE_TIMEOUT_MS = 60_000;
+/** How long the verification waits for each thing: that receipts are final, orders shown, events read and delivered. */
+export const SETTLE_SECONDS = 60;
 
 /**
  * The feeds as they were read so far. Call it before the transaction of the verification: the views of the database show what was due at its

@@ -8,10 +8,11 @@ import { restartPostgres } from './deployment.ts';
 import type { Finding } from './findings.ts';
 import type { PlannedRound } from './plan.ts';
 import { pick } from './random.ts';
-import { feedsOf, type Round, type RoundsDeps, SETTLE_TIMEOUT_MS, takeDeliveryCounts } from './round.ts';
+import { feedsOf, type Round, type RoundsDeps, SETTLE_SECONDS, takeDeliveryCounts } from './round.ts';
 import { untilEventsRead } from './until-events-read.ts';
 import { recoverySeconds, untilSettled, verifyStatusReplies, verifyTables } from './verify.ts';
 import { verifyAllDeliveries } from './verify-deliveries.ts';
+import { patienceOf } from './wait-until.ts';
 
 /** Min time that the load continues after recovery. */
 const MIN_LOAD_AFTER_RECOVERY_MS = 1500;
@@ -86,7 +87,7 @@ async function verifyWithRetry(startedAt: number, recoveredAt: number, deps: Rou
 async function verify(client: pg.Client, startedAt: number, recoveredAt: number, deps: RoundsDeps): Promise<number> {
   const { context, ledger, findings } = deps;
   const recovered = startedAt + recoveredAt * 1000;
-  await untilSettled(client, recovered + SETTLE_TIMEOUT_MS, {
+  await untilSettled(client, patienceOf(SETTLE_SECONDS), {
     receipts: findings.known('receipt-stuck'),
     outboxRows: findings.known('outbox-row-left'),
   });
@@ -105,8 +106,8 @@ async function verifyObserved(
   verifyMore: () => Promise<Finding[]> = async () => [],
 ): Promise<void> {
   const { follower, findings } = deps;
-  const deadline = Date.now() + SETTLE_TIMEOUT_MS;
-  const publishedBefore = await untilEventsRead(client, { follower, findings, deadline, ...reading });
+  const patience = patienceOf(SETTLE_SECONDS);
+  const publishedBefore = await untilEventsRead(client, { follower, findings, patience, ...reading });
   const found = await verifyAllDeliveries(client, deps);
   const feeds = feedsOf(deps, publishedBefore);
   await client.query('begin');
@@ -154,12 +155,12 @@ const NOT_SHOWN = `
 async function verifyEnd(rounds: readonly Round[], deps: RoundsDeps): Promise<void> {
   const { context, cancellations, canceller, dispatcher, reviewers, follower, findings } = deps;
   await reviewers.stop();
-  await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
-  const counts = await canceller.finish(Date.now() + SETTLE_TIMEOUT_MS);
+  await dispatcher.untilShown(patienceOf(SETTLE_SECONDS));
+  const counts = await canceller.finish(patienceOf(SETTLE_SECONDS));
   for (const { sender, sourceOrderId, reply } of cancellations.entries()) {
     if (!reply) findings.add({ name: 'cancellation-unanswered', id: `account ${sender.accountId} ${sourceOrderId}` });
   }
-  await dispatcher.untilShown(Date.now() + SETTLE_TIMEOUT_MS);
+  await dispatcher.untilShown(patienceOf(SETTLE_SECONDS));
   await withClient(context.postgres.url, async (client) => {
     for (const [name, cursor, rows] of [
       ['not-dispatched', dispatcher.cursor, NOT_DISPATCHED],

@@ -1,12 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { EndpointReceiver } from './endpoint-receiver.ts';
 import type { EventLedger } from './event-ledger.ts';
 import type { Finding } from './findings.ts';
-import { type RoundsDeps, SETTLE_TIMEOUT_MS } from './round.ts';
+import { type RoundsDeps, SETTLE_SECONDS } from './round.ts';
 import { untilFollowed } from './until-events-read.ts';
+import { type Patience, patienceOf, waitUntil } from './wait-until.ts';
 
-const POLL_INTERVAL_MS = 100;
 /** A retry may fail too, for example on a connection that is closed at this moment. */
 const SKIP_INTERVAL_MS = 5000;
 
@@ -17,7 +16,7 @@ update waiting_deliveries set due_at = now() where due_at > now();
 update endpoints set next_round_at = least(next_round_at, now()), lease_expires_at = least(lease_expires_at, now())`;
 
 /**
- * Waits until all events that were read are delivered or the deadline passes, and compares all deliveries with the feeds.
+ * Waits until all events that were read are delivered or the patience ends, and compares all deliveries with the feeds.
  *
  * @param options `known` are the ids of findings that are not waited for. `untilRead` waits until all events that are published now were
  * read, because an endpoint may receive an event before the client reads it.
@@ -28,11 +27,11 @@ export async function verifyDeliveries(
     endpoints: readonly EndpointReceiver[];
     events: EventLedger;
     known: readonly string[];
-    deadline: number;
+    patience: Patience;
     untilRead: () => Promise<void>;
   },
 ): Promise<Finding[]> {
-  const { endpoints, events, deadline, untilRead } = options;
+  const { endpoints, events, patience, untilRead } = options;
   const known = new Set(options.known);
   const feeds = endpoints.map(({ accountId, deliveries }) => ({
     accountId,
@@ -47,13 +46,13 @@ export async function verifyDeliveries(
         .filter(({ id }) => !known.has(id)),
     );
   let skippedAt = 0;
-  do {
+  await waitUntil(async () => {
     if (Date.now() - skippedAt >= SKIP_INTERVAL_MS) {
       await client.query(SKIP_WAITING);
       skippedAt = Date.now();
     }
-    await sleep(POLL_INTERVAL_MS);
-  } while (findMissing().length > 0 && Date.now() < deadline);
+    return findMissing().length === 0;
+  }, patience);
   const missing = findMissing().map((finding): Finding => ({ name: 'delivery-missing', ...finding }));
   const received = feeds.map((feed) => ({ ...feed, ids: feed.deliveries.receivedIds() }));
   await untilRead();
@@ -64,12 +63,12 @@ export async function verifyDeliveries(
 /** Verifies the deliveries of all events that were read so far. */
 export async function verifyAllDeliveries(client: pg.Client, deps: RoundsDeps): Promise<Finding[]> {
   const { context, events, follower, findings } = deps;
-  const deadline = Date.now() + SETTLE_TIMEOUT_MS;
+  const patience = patienceOf(SETTLE_SECONDS);
   return verifyDeliveries(client, {
     endpoints: context.endpoints,
     events,
     known: findings.known('delivery-missing'),
-    deadline,
-    untilRead: () => untilFollowed(client, { follower, findings, deadline }),
+    patience,
+    untilRead: () => untilFollowed(client, { follower, findings, patience }),
   });
 }

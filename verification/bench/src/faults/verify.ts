@@ -5,7 +5,7 @@ import { EVENT_RULES } from './event-rules.ts';
 import type { Finding, ViolationName } from './findings.ts';
 import type { Ledger } from './ledger.ts';
 import { askStatus } from './request.ts';
-import { waitUntil } from './wait-until.ts';
+import { type Patience, waitUntil } from './wait-until.ts';
 
 /** Max examples of one violation. */
 const MAX_EXAMPLES = 1000;
@@ -102,10 +102,10 @@ const RULES: Partial<Record<ViolationName, string>> = {
   ...EVENT_RULES,
 };
 
-/** Waits until no work is left or the deadline passes, except for the rows in `known`. */
+/** Waits until no work is left or the patience ends, except for the rows in `known`. */
 export async function untilSettled(
   client: pg.Client,
-  deadline: number,
+  patience: Patience,
   known: { receipts: string[]; outboxRows: string[] },
 ): Promise<void> {
   const isSettled = async () => {
@@ -116,7 +116,7 @@ export async function untilSettled(
     );
     return rows[0].settled;
   };
-  await waitUntil(isSettled, deadline);
+  await waitUntil(isSettled, patience);
 }
 
 /**
