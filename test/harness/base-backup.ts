@@ -85,7 +85,7 @@ const execute = promisify(execFile);
 export const ARCHIVE_SETTINGS = [
   'fsync=off',
   'archive_mode=on',
-  'archive_command=test ! -f ../archive/%f && cp %p ../archive/%f',
+  `archive_command='${process.execPath}' -e 'fs.copyFileSync(process.argv[1], process.argv[2], 1)' %p ../archive/%f`,
 ];
 
 /** A base backup and the archive of the WAL after it. */

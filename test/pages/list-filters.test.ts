@@ -142,6 +142,40 @@ describe('a saved view', () => {
   });
 });
 
+describe('a search', () => {
+  test('is one of all states: the tabs count, the list says where else, and the palette finds the same', async () => {
+    const ids = Array.from({ length: 6 }, (_, number) => `N-${number}`);
+    const noura = ids.map((id) => numbered(id, { customer: { name: 'Noura', phone: '0501234567' } }));
+    const shop = await open(numbered('W-1', { customer: { name: 'Omar', phone: '0557654321' } }), ...noura);
+    await stack.database
+      .knex('orders')
+      .where({ account_id: shop.account.id })
+      .whereIn('source_order_id', ids)
+      .update({ review_state: 'confirmed', reviewed_at: new Date(0), reviewed_by: 'someone@example.com' });
+    const page = await review(shop);
+    await page.getByRole('searchbox').fill('noura');
+    const tab = (state: string) => page.locator(`.tabs [data-count=${state}]`);
+    await tab('confirmed').getByText('6', { exact: true }).waitFor();
+    expect(await tab('needs_review').textContent()).toBe('0');
+    await page.getByText('No order here matches these filters.').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('link', { name: '6 in Confirmed' }).click();
+    await shows(page, 'N-5', 'N-4', 'N-3', 'N-2', 'N-1', 'N-0');
+    await page.keyboard.press('Control+k');
+    await page.locator('dialog [role=combobox]:focus').waitFor();
+    await page.keyboard.type('omar');
+    await page.getByRole('option', { name: 'W-1' }).waitFor();
+    for (let letter = 0; letter < 4; letter += 1) await page.keyboard.press('Backspace');
+    await page.keyboard.type('noura');
+    await page.getByRole('option', { name: 'All 6 in confirmed' }).click();
+    await page.waitForURL('**/orders?state=confirmed&q=noura');
+    await shows(page, 'N-5', 'N-4', 'N-3', 'N-2', 'N-1', 'N-0');
+    await page.getByRole('searchbox').fill('');
+    await tab('needs_review').getByText('1', { exact: true }).waitFor();
+    expect(await tab('confirmed').count()).toBe(0);
+  });
+});
+
 describe('an empty list', () => {
   test('of a new account leads to the integration, and a filtered one to all orders', async () => {
     const shop = await open();
@@ -150,7 +184,7 @@ describe('an empty list', () => {
     await page.getByRole('link', { name: 'Connect your shop' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('searchbox').fill('nobody');
-    await page.getByText('No order matches these filters.').waitFor();
+    await page.getByText('No order here matches these filters.').waitFor();
     await expectAccessible(page);
     await page.locator('.empty-state').getByRole('button', { name: 'Clear filters' }).click();
     await page.getByText('No orders yet').waitFor();

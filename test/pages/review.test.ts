@@ -287,7 +287,7 @@ describe('the list', () => {
     await rowOf(page, 'S-1').waitFor({ state: 'detached' });
     await rowOf(page, 'S-2').waitFor();
     await page.getByRole('searchbox').fill('nobody of this name');
-    await page.getByText('No order matches').waitFor();
+    await page.getByText('No order here matches').waitFor();
     await page.getByRole('searchbox').fill('');
     await rowOf(page, 'S-1').waitFor();
     await page.keyboard.press('Escape');

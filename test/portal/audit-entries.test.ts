@@ -177,6 +177,7 @@ describe("an operator's reads", () => {
     ['/orders', 'orders'],
     ['/orders/updates?after=0', 'orders'],
     ['/orders/ids', 'orders'],
+    ['/orders/search?q=a', 'search'],
     ['/orders?q=Aisha', 'search'],
     ['/Orders/?q=Aisha', 'search'],
     ['/orders/17', 'order'],

@@ -427,14 +427,45 @@ describe('for everybody else an order does not exist', () => {
     expect([idsOf(newOf(updates)), updates.body.counts.needs_review]).toEqual([[own], 1]);
   });
 
+  test('in one search of all states', async () => {
+    const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
+    await insert(theirs, { customer_name: 'Noura Saif' });
+    await insert(mine, { customer_name: 'Omar' });
+    const waiting = await insert(mine, { customer_name: 'Noura Saif', area: 'Mirdif' });
+    const confirmed: number[] = [];
+    for (let number = 0; number < 101; number += 1)
+      confirmed.unshift(
+        await insert(mine, { customer_name: 'Noura Ali', review_state: 'confirmed', reviewed_at: new Date(0) }),
+      );
+    const search = async (query: string) => {
+      const { status, body } = await mine.get(`/orders/search?${query}`);
+      expect(status).toBe(200);
+      return body.states.map(
+        ({ state, count, is_more, orders }: { orders: { order_id: number }[] } & Record<string, unknown>) => [
+          ...[state, count, is_more],
+          orders.map(({ order_id }) => order_id),
+        ],
+      );
+    };
+    expect(await search('q=noura&limit=2')).toEqual([
+      ['needs_review', 1, false, [waiting]],
+      ['awaiting_payment', 0, false, []],
+      ['confirmed', 99, true, confirmed.slice(0, 2)],
+      ['rejected', 0, false, []],
+      ['cancelled', 0, false, []],
+    ]);
+    expect((await search('q=mirdif noura')).map(([, count]: unknown[]) => count)).toEqual([1, 0, 0, 0, 0]);
+    expect((await search('mark=pickup')).map(([, count]: unknown[]) => count)).toEqual([0, 0, 0, 0, 0]);
+    expect(codeOf(await mine.get('/orders/search?limit=21'))).toEqual([422, 'invalid_request']);
+  });
+
   test('below the account of its holder', async () => {
     const [mine, theirs] = [await openShop(stack, portal), await openShop(stack, portal)];
     const id = await insert(theirs);
     const asked = below(mine.client, theirs.account.id);
-    const lists: [string, string][] = ['/orders', '/orders/updates?after=0', '/orders/ids'].map((path) => [
-      'get',
-      path,
-    ]);
+    const lists: [string, string][] = ['/orders', '/orders/updates?after=0', '/orders/ids', '/orders/search?q=a'].map(
+      (path) => ['get', path],
+    );
     for (const [verb, path, body] of [...lists, ...routes(id)] as [string, string, object?][]) {
       const ask = asked[verb as 'get'] as Ask;
       expect([verb, path, ...codeOf(await ask(path, body))]).toEqual([verb, path, 404, 'account_not_found']);

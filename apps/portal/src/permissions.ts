@@ -103,6 +103,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'delete', path: account('/invitations/:invitationId'), who: ['manage'], recent: true },
 
   { method: 'get', path: account('/orders'), who: ['read'] },
+  { method: 'get', path: account('/orders/search'), who: ['read'] },
   { method: 'get', path: account('/orders/ids'), who: ['read'] },
   // It also shows other reviewers who has the list open.
   { method: 'get', path: account('/orders/updates'), who: ['read'] },

@@ -10,9 +10,12 @@ import { markListed } from './find-notes.ts';
 import { listReview } from './list-review.ts';
 import { isSortKey, listMatchingIds, listSorted, SORTS, type Sort, type SortedPlace } from './list-sorted.ts';
 import { FILTER, type FilterQuery, toFilter } from './read-filter.ts';
+import { searchOrders } from './search-orders.ts';
 
 const PAGE = 50;
 const MAX_PAGE = 200;
+/** Max orders of each state that a search of all returns. */
+const MAX_FOUND = 20;
 
 interface ListQuery extends FilterQuery {
   sort: Sort;
@@ -31,7 +34,7 @@ interface Part {
 /** Key and order id; lists by age have no key. */
 const CURSOR = /^(?:([-\w.~]{1,60}),)?([1-9]\d{0,15})$/;
 
-/** Lists orders, and the ids of all that match a filter. */
+/** Lists orders, searches them in all states, and lists the ids of all that match a filter. */
 export function listRoutes(deps: PortalDeps): Router {
   const { database, runLong } = deps;
   const recordOrders = recordRead(deps, 'orders');
@@ -52,6 +55,16 @@ export function listRoutes(deps: PortalDeps): Router {
       return { orders, next_cursor: next, sorted_newest: part.sortedNewest };
     });
     response.json(page);
+  });
+
+  router.get('/orders/search', recordOrders, async (request, response) => {
+    const { state: _state, similar: _similar, ...filter } = FILTER;
+    const { limit, ...query } = queryOf<Omit<FilterQuery, 'state' | 'similar'> & { limit: number }>(request, {
+      ...filter,
+      limit: Joi.number().integer().min(0).max(MAX_FOUND).default(0),
+    });
+    const { state: _any, ...everywhere } = toFilter(accountIdOf(request), { ...query, state: 'needs_review' });
+    response.json({ states: await runLong(request, () => searchOrders(database, everywhere, limit)) });
   });
 
   router.get('/orders/ids', recordOrders, async (request, response) => {

@@ -159,11 +159,12 @@ export function PageSkeleton(): ReactNode {
 export function EmptyState(props: {
   title: string;
   text?: string | undefined;
+  children?: ReactNode;
   action?: ReactNode;
   /** Decorative. */
   icon?: ReactNode;
 }): ReactNode {
-  const { title, text, action, icon } = props;
+  const { title, text, children, action, icon } = props;
   return (
     <div className="stack-tight empty-state" role="status">
       {icon && (
@@ -173,6 +174,7 @@ export function EmptyState(props: {
       )}
       <p className="empty-title">{title}</p>
       {text && <p className="hint">{text}</p>}
+      {children}
       {action}
     </div>
   );

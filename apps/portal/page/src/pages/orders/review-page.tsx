@@ -1,6 +1,7 @@
 import { Keyboard } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useOrderSearch } from '../../api/order-search.ts';
 import { useCan } from '../../api/session.ts';
 import { IconButton } from '../../components/button.tsx';
 import { HelpLink } from '../../components/page-header.tsx';
@@ -8,6 +9,7 @@ import { DecisionDialogs } from './decide/decision-dialogs.tsx';
 import { DecisionStrip } from './decide/decision-strip.tsx';
 import { useDeciding } from './decide/use-deciding.ts';
 import { FilterBar, FilterChips, StateTabs } from './list/filter-bar.tsx';
+import { searchOf, toQuery } from './list/filters.ts';
 import { Viewers } from './list/list-head.tsx';
 import { ReviewList } from './list/review-list.tsx';
 import { useListNavigation } from './list/use-list-navigation.ts';
@@ -33,6 +35,9 @@ export function ReviewPage(): ReactNode {
   const { accountId, openId, filters, addressOf, open } = url;
   const live = useLiveList(accountId, filters, openId);
   const { orders } = live;
+  const search = searchOf(filters);
+  const searched = useOrderSearch({ accountId, key: search, query: () => (search ? toQuery(search) : {}), limit: 0 });
+  const found = search ? searched.data : undefined;
   const selection = useSelection(orders, filters, live.moved);
   const exports = useExports(accountId);
   useOrderPanePreload(orders.length > 0);
@@ -41,7 +46,7 @@ export function ReviewPage(): ReactNode {
   const isCompact = !useMediaQuery(WIDE_LIST) || openId !== null;
   const isCovered = openId !== null && !isWide;
   const openFirst = useOpenFirst(live, filters, navigation.enter);
-  const search = useRef<HTMLInputElement>(null);
+  const searchBox = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
@@ -78,7 +83,7 @@ export function ReviewPage(): ReactNode {
             ? () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId)
             : undefined,
           u: mayReview ? () => live.undoLast() : undefined,
-          '/': () => search.current?.select(),
+          '/': () => searchBox.current?.select(),
           '?': () => setHelping(true),
         },
     singleKeysOn,
@@ -105,8 +110,14 @@ export function ReviewPage(): ReactNode {
     <div className={openId === null ? 'review' : 'review has-order'}>
       <div className="row review-top" inert={isCovered}>
         <h1 className="visually-hidden">{t('common:nav.orders')}</h1>
-        <StateTabs counts={live.updates.counts} filters={filters} addressOf={addressOf} onOpen={url.forget} />
-        <FilterBar filters={filters} onChange={url.filter} search={search} onSubmit={openFirst.request} />
+        <StateTabs
+          counts={live.updates.counts}
+          found={found}
+          filters={filters}
+          addressOf={addressOf}
+          onOpen={url.forget}
+        />
+        <FilterBar filters={filters} onChange={url.filter} search={searchBox} onSubmit={openFirst.request} />
         {!isCompact && <Viewers viewers={live.updates.viewers} />}
         <div className="row review-help">
           <IconButton label={t('help.title')} Icon={Keyboard} size={20} onClick={() => setHelping(true)} />
@@ -117,6 +128,7 @@ export function ReviewPage(): ReactNode {
       <ReviewList
         {...state}
         isCovered={isCovered}
+        found={found}
         actions={{
           onReview: (to) => requestReview(selection.ids, to),
           onDownload: () => exports.download(selection.ids),

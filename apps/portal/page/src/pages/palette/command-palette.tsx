@@ -1,17 +1,19 @@
-import { REVIEW_STATES } from '@orders/domain/receipt-states.ts';
 import { CommandGroup, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type CommandGroupEntry, type PaletteScope, useCommands } from './use-commands.ts';
 import './palette.css';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Building2, Package } from 'lucide-react';
+import { Building2, Package, Search } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
-import type { ListedOrder, ReviewState } from '../../api/review.ts';
+import { useOrderSearch } from '../../api/order-search.ts';
+import type { ReviewState } from '../../api/review.ts';
 import { type Permission, useSession } from '../../api/session.ts';
+import { formatCount } from '../../components/numbers.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
+import { NO_FILTERS, writeFilters } from '../orders/list/filters.ts';
 import { offeredSections } from '../pages.ts';
 
 const MAX_ORDERS_PER_STATE = 4;
@@ -24,37 +26,46 @@ interface Found {
   isLoading: boolean;
 }
 
-/** Orders of the account, in every state, by number, customer or phone. */
+/** Orders of the account in every state, and the way to the list of each state with more. */
 function useFoundOrders(accountId: number | undefined, text: string): Found {
   const { t } = useTranslation();
   const [, navigate] = useLocation();
   const q = useDebounced(text.trim());
   const isSearched = accountId !== undefined && q.length >= MIN_LENGTH;
-  const { data, isFetching } = useQuery({
-    queryKey: ['palette', 'orders', accountId, q],
-    queryFn: async ({ signal }) => {
-      const search = (state: ReviewState) =>
-        call<{ orders: ListedOrder[] }>('GET', `/accounts/${accountId}/orders`, {
-          query: { q, state, limit: MAX_ORDERS_PER_STATE },
-          signal,
-        });
-      return (await Promise.all(REVIEW_STATES.map(search))).flatMap(({ orders }) => orders);
-    },
-    enabled: isSearched,
-    placeholderData: keepPreviousData,
+  const { data, isFetching } = useOrderSearch({
+    accountId,
+    key: isSearched ? q : null,
+    query: () => ({ q }),
+    limit: MAX_ORDERS_PER_STATE,
   });
-  const commands = ((isSearched && data) || []).map((order) => ({
-    id: `order ${order.order_id}`,
-    label: order.order_number ?? `#${order.order_id}`,
-    hint: [order.customer.name, t(`nav.state.${order.review_state}`)].filter(Boolean).join(' · '),
-    Icon: Package,
-    run: () => navigate(`/accounts/${accountId}/orders/${order.order_id}${stateQuery(order.review_state)}`),
-  }));
+  const states = (isSearched && data) || [];
+  const found = states.flatMap(({ state, orders }) =>
+    orders.map((order) => ({
+      id: `order ${order.order_id}`,
+      label: order.order_number ?? `#${order.order_id}`,
+      hint: [order.customer.name, t(`nav.state.${state}`)].filter(Boolean).join(' · '),
+      Icon: Package,
+      run: () => navigate(`/accounts/${accountId}/orders/${order.order_id}${stateQuery(state)}`),
+    })),
+  );
+  const lists = states
+    .filter(({ orders, count }) => count > orders.length)
+    .map(({ state, count, is_more }) => ({
+      id: `orders ${state}`,
+      label: t('palette.more', {
+        formatted: `${formatCount(count)}${is_more ? '+' : ''}`,
+        state: t(`nav.state.${state}`),
+      }),
+      Icon: Search,
+      run: () => navigate(`/accounts/${accountId}/orders${stateQuery(state, q)}`),
+    }));
+  const commands = [...found, ...lists];
   return { group: { name: 'orders', commands }, isLoading: isSearched && isFetching };
 }
 
-function stateQuery(state: ReviewState): string {
-  return state === 'needs_review' ? '' : `?state=${state}`;
+/** The query of a list as its own filters write it. */
+function stateQuery(state: ReviewState, q = ''): string {
+  return writeFilters({ ...NO_FILTERS, state, q, sort: '' });
 }
 
 /** Other accounts by name: all of them for operators, otherwise the user's own. */

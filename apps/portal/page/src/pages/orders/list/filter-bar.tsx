@@ -3,6 +3,8 @@ import { ArrowDownWideNarrow, Check, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
+import type { FoundInState } from '../../../api/order-search.ts';
+import type { ReviewState } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { useSources } from '../../../api/sources.ts';
@@ -182,14 +184,19 @@ export function FilterChips({ filters, onChange }: { filters: Filters; onChange:
   );
 }
 
-/** Tabs of the review states, with the number of orders that need review; one of orders that await payment only if there are any. */
+/**
+ * Tabs of the review states, with the number of orders that need review, or of those in each state that match a search; one of orders that
+ * await payment only if there are any.
+ */
 export function StateTabs(props: {
   counts: Updates['counts'] | undefined;
+  /** What the search finds in all states; undefined without a search. */
+  found: readonly FoundInState[] | undefined;
   filters: Filters;
   addressOf: (orderId: null, filters: Filters) => string;
   onOpen: (filters: Filters) => void;
 }): ReactNode {
-  const { counts, filters, addressOf, onOpen } = props;
+  const { counts, found, filters, addressOf, onOpen } = props;
   const { t } = useTranslation('review');
   // Few accounts have such orders.
   const hasUnpaid = counts?.awaiting_payment || filters.state === 'awaiting_payment';
@@ -204,14 +211,28 @@ export function StateTabs(props: {
           aria-current={state === filters.state ? 'page' : undefined}
         >
           {t(`state.${state}`)}
-          {state === 'needs_review' && counts && (
-            <span className="badge" data-count>
-              {formatCount(counts.needs_review)}
-              {counts.capped && '+'}
-            </span>
-          )}
+          <StateCount counts={counts} found={found} state={state} />
         </Link>
       ))}
     </nav>
+  );
+}
+
+/** How many orders of a state match the search; without a search, how many need review. */
+function StateCount(props: {
+  counts: Updates['counts'] | undefined;
+  found: readonly FoundInState[] | undefined;
+  state: ReviewState;
+}): ReactNode {
+  const { counts, found, state } = props;
+  const matches = found?.find((one) => one.state === state);
+  const waiting = state === 'needs_review' && counts ? { count: counts.needs_review, is_more: counts.capped } : null;
+  const shown = matches ?? waiting;
+  if (!shown) return null;
+  return (
+    <span className="badge" data-count={state}>
+      {formatCount(shown.count)}
+      {shown.is_more && '+'}
+    </span>
   );
 }

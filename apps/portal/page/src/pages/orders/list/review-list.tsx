@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../../api/client.ts';
 import { useSetup } from '../../../api/integrations.ts';
+import type { FoundInState } from '../../../api/order-search.ts';
 import { useDeadCounts } from '../../../api/receipts.ts';
 import type { MatchingIds } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
@@ -26,12 +27,14 @@ const FAILED_EVERY_MS = 60_000;
 export function ReviewList(
   props: ListState & {
     isCovered: boolean;
+    /** What the search finds in all states; undefined without a search. */
+    found: readonly FoundInState[] | undefined;
     actions: BulkActions;
     /** What became of the latest decisions, while the list is not covered. */
     strip: ReactNode;
   },
 ): ReactNode {
-  const { isCovered, actions, strip, ...state } = props;
+  const { isCovered, found, actions, strip, ...state } = props;
   const { live, selection, url, isCompact } = state;
   const { t } = useTranslation('review');
   const { list, orders, arrivals, updates, sortedNewest } = live;
@@ -63,7 +66,7 @@ export function ReviewList(
         />
       )}
       {list.isSuccess && !isLoading && orders.length === 0 && !list.hasNextPage && (
-        <EmptyList url={url} hadOrders={live.hadOrders} />
+        <EmptyList url={url} hadOrders={live.hadOrders} found={found} />
       )}
       <OrderList key={JSON.stringify(filters)} {...state} label={t('list.label', { order })} />
       {strip}
@@ -154,11 +157,13 @@ function EmptyList(props: {
   url: ListState['url'];
   /** Whether the list had orders; otherwise the account may be new. */
   hadOrders: boolean;
+  found: readonly FoundInState[] | undefined;
 }): ReactNode {
-  const { accountId, filters, filter } = props.url;
-  const { hadOrders } = props;
+  const { accountId, filters, filter, addressOf, forget } = props.url;
+  const { hadOrders, found } = props;
   const { t } = useTranslation('review');
   const can = useCan();
+  const elsewhere = (found ?? []).filter(({ state, count }) => state !== filters.state && count > 0);
   const isFinished = filters.state === 'needs_review' && !isNarrowed(filters);
   const hasDecided = useHasDecided(accountId, isFinished && !hadOrders);
   if (isNarrowed(filters))
@@ -167,7 +172,22 @@ function EmptyList(props: {
         icon={<SearchX size={24} />}
         title={t('list.noMatch')}
         action={<Button onClick={() => filter(NO_FILTERS)}>{t('filter.clear')}</Button>}
-      />
+      >
+        {elsewhere.length > 0 && (
+          <ul className="plain">
+            {elsewhere.map(({ state, count, is_more }) => (
+              <li key={state}>
+                <Link href={addressOf(null, { ...filters, state })} onClick={() => forget({ ...filters, state })}>
+                  {t('list.elsewhere', {
+                    formatted: `${formatCount(count)}${is_more ? '+' : ''}`,
+                    state: t(`state.${state}`),
+                  })}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </EmptyState>
     );
   if (!isFinished)
     return (
