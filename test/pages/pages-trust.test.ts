@@ -2,7 +2,7 @@ import { afterAll, expect, test } from '@jest/globals';
 import type { Child } from '@orders/test-services/child.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
-import { expectAccessible, openPageAs } from '../harness/browser.ts';
+import { expectAccessible, openPage, openPageAs } from '../harness/browser.ts';
 import { createPerson, openShop, signIn } from '../harness/people.ts';
 import { startApp } from '../harness/processes.ts';
 import { describeWith } from '../harness/programs.ts';
@@ -36,6 +36,28 @@ describeWith('chromium')('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByText('This is shown once').waitFor();
     expect(await focused(page)).toBe('Copy the key');
+  });
+
+  test('a field that is missing or wrong gets the focus and says why, in the language of the page', async () => {
+    const page = await openPage();
+    await page.goto(portal.url);
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+    const missing = page.getByRole('alert').filter({ hasText: 'Fill this in.' });
+    await missing.waitFor();
+    expect(await focused(page)).toBe('E-mail address');
+    await expectAccessible(page);
+    await page.keyboard.type('nobody');
+    await missing.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.getByText('Type an e-mail address, such as name@example.com.').waitFor();
+
+    const arabic = await openPage({ locale: 'ar' });
+    await arabic.goto(portal.url);
+    await arabic.getByRole('textbox', { name: 'البريد الإلكتروني' }).fill('nobody@example.com');
+    await arabic.keyboard.press('Enter');
+    await arabic.getByRole('alert').filter({ hasText: 'املأ هذا الحقل.' }).waitFor();
+    expect(await focused(arabic)).toBe('كلمة المرور');
+    await expectAccessible(arabic);
   });
 
   test('a key and a secret are replaced with the keyboard alone, and Enter never revokes a key by mistake', async () => {

@@ -114,6 +114,18 @@ describe('the menu', () => {
 describe('a page whose file does not load', () => {
   const FILE = /\/assets\/developers-page-[^/]+\.js$/;
 
+  test('that is the first one says so, in both languages, once some seconds have passed', async () => {
+    const page = await openPage();
+    await page.route(/\/assets\/index-[^/]+\.js$/, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(portal.url);
+    await page.getByText('The portal has not loaded yet. Reload the page.').waitFor();
+    await page.getByText('لم تُحمَّل البوابة بعد').waitFor();
+    await page.unroute(/\/assets\/index-[^/]+\.js$/);
+    await page.reload();
+    await heading(page, 'Sign in').waitFor();
+    expect(await page.getByText('has not loaded yet').count()).toBe(0);
+  });
+
   test('loads by one automatic reload after a deploy', async () => {
     const { person, review } = await openShop();
     const page = await openPageAs(portal, person, review);

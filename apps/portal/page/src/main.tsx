@@ -47,6 +47,7 @@ async function start(root: HTMLElement): Promise<void> {
   void queryClient.prefetchQuery(SESSION_QUERY);
   preloadPage(window.location.pathname);
   await texts;
+  root.replaceChildren();
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>
       <Suspense>

@@ -118,6 +118,21 @@ export function rememberAccount(accountId: number): void {
 
 export type NewSignIn = Json<UnconfirmedSignIn>;
 
+const OWN_SIGN_INS = 'own-sign-ins';
+const MAX_OWN_SIGN_INS = 50;
+
+const ownSignIns = (): string[] => (localStorage.getItem(OWN_SIGN_INS) ?? '').split(' ');
+
+/** Whether the user has said on this device that a sign-in was theirs, though this session may not confirm it for the others. */
+export function isOwnSignIn({ session_id }: NewSignIn): boolean {
+  return ownSignIns().includes(session_id);
+}
+
+/** Asks no longer about a sign-in on this device. The older sessions still do, as they can tell who signed in later. */
+export function rememberOwnSignIn({ session_id }: NewSignIn): void {
+  localStorage.setItem(OWN_SIGN_INS, [session_id, ...ownSignIns()].slice(0, MAX_OWN_SIGN_INS).join(' '));
+}
+
 const POLL_MS = 60_000;
 
 /** Sign-ins from unknown devices in the user's other sessions, newest first. */

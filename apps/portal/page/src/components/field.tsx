@@ -1,4 +1,5 @@
 import { type InputHTMLAttributes, type ReactNode, useId } from 'react';
+import { useInvalidText } from './invalid-field.tsx';
 
 type FieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'value'> & {
   label: string;
@@ -11,8 +12,9 @@ type FieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'valu
 };
 
 /** An input with its label, hint and error. */
-export function Field({ label, hint, error, onChange, ...input }: FieldProps): ReactNode {
+export function Field({ label, hint, error: refusal, onChange, ...input }: FieldProps): ReactNode {
   const id = useId();
+  const error = useInvalidText(id) ?? refusal;
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const Input = input.rows === undefined ? 'input' : ('textarea' as 'input');
   return (
@@ -22,6 +24,7 @@ export function Field({ label, hint, error, onChange, ...input }: FieldProps): R
         id={id}
         aria-describedby={described || undefined}
         aria-invalid={error ? true : undefined}
+        data-explained
         {...input}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -84,13 +87,22 @@ export function SelectField(props: {
 }): ReactNode {
   const { label, hint, value, required, onChange, children } = props;
   const id = useId();
+  const error = useInvalidText(id);
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <select id={id} required={required} value={value} onChange={(event) => onChange(event.target.value)}>
+      <select
+        id={id}
+        required={required}
+        aria-describedby={error ? `${id}-error` : undefined}
+        data-explained
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      >
         {children}
       </select>
       {hint && <p className="hint">{hint}</p>}
+      <FieldError id={`${id}-error`} text={error} />
     </div>
   );
 }

@@ -8,9 +8,12 @@ import {
   useId,
   useLayoutEffect,
   useRef,
+  useState,
 } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from './button.tsx';
+import { FieldError } from './field.tsx';
+import { findInvalid, type InvalidField, InvalidFieldContext } from './invalid-field.tsx';
 import { ProblemNote } from './loaded.tsx';
 import { useAction } from './use-action.ts';
 
@@ -27,18 +30,40 @@ type FormProps = Omit<ComponentProps<'form'>, 'action' | 'onSubmit'> & {
   onSubmit?: () => void;
 };
 
-/** A form that never loads another page. Double submits are the concern of `useAction`. */
-export function Form({ action, onSubmit, className = 'stack', ...form }: FormProps): ReactNode {
+/**
+ * A form that never loads another page. The first field that is not valid gets the focus and says why, or the end of the form does. Double
+ * submits are the concern of `useAction`.
+ */
+export function Form({ action, onSubmit, className = 'stack', children, ...form }: FormProps): ReactNode {
+  const { t } = useTranslation();
+  const [invalid, setInvalid] = useState<InvalidField | null>(null);
   return (
-    <form
-      {...form}
-      className={className}
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (onSubmit) onSubmit();
-        else action?.mutate();
-      }}
-    />
+    <InvalidFieldContext value={invalid}>
+      <form
+        {...form}
+        className={className}
+        onInvalidCapture={(event) => {
+          // Instead of the browser's own bubble.
+          event.preventDefault();
+          const found = findInvalid(event.currentTarget, t);
+          if (found?.control !== event.target) return;
+          found.control.focus();
+          setInvalid(found.invalid);
+        }}
+        onInput={() => setInvalid(null)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          setInvalid(null);
+          if (onSubmit) onSubmit();
+          else action?.mutate();
+        }}
+      >
+        {children}
+        {invalid && !invalid.isExplained && (
+          <FieldError text={[invalid.label, invalid.text].filter(Boolean).join(': ')} />
+        )}
+      </form>
+    </InvalidFieldContext>
   );
 }
 

@@ -7,6 +7,7 @@ import { call } from '../api/client.ts';
 import {
   AccountContext,
   homeAccount,
+  isOwnSignIn,
   NEW_SIGN_INS,
   rememberAccount,
   useCanIn,
@@ -41,7 +42,7 @@ const NewSignInQuestion = lazyPage(
 /** Asks the user about the newest sign-in from an unknown device, in each session but that one. */
 function NewSignInNote(): ReactNode {
   const { data } = useQuery(NEW_SIGN_INS);
-  const [newest] = data?.sign_ins ?? [];
+  const newest = data?.sign_ins.find((signIn) => !isOwnSignIn(signIn));
   return newest ? (
     // A boundary of its own: while the question loads, the page stays in the document.
     <Suspense>

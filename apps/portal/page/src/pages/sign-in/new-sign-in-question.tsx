@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { parseDevice } from '../../../../src/sign-in/parse-device.ts';
 import { call } from '../../api/client.ts';
-import { NEW_SIGN_INS, type NewSignIn } from '../../api/session.ts';
+import { NEW_SIGN_INS, type NewSignIn, rememberOwnSignIn } from '../../api/session.ts';
 import { Button } from '../../components/button.tsx';
 import { useProblemText } from '../../components/loaded.tsx';
 import { useNotices } from '../../components/notices.tsx';
@@ -14,20 +14,27 @@ import { useAction } from '../../components/use-action.ts';
 
 /** Asks whether a sign-in from an unknown device was the user's. */
 export function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
-  const {
-    signIn: { session_id, at, user_agent, can_confirm },
-  } = props;
+  const { signIn } = props;
+  const { session_id, at, user_agent, can_confirm } = signIn;
   const { t } = useTranslation('signIn');
   const queryClient = useQueryClient();
   const notices = useNotices();
   const textOf = useProblemText();
   const [, navigate] = useLocation();
   const answer = useAction({
-    mutationFn: (wasMe: boolean) => call('POST', `/new-sign-ins/${session_id}`, { body: { was_me: wasMe } }),
+    mutationFn: async (wasMe: boolean) => {
+      if (!wasMe || can_confirm) await call('POST', `/new-sign-ins/${session_id}`, { body: { was_me: wasMe } });
+      if (wasMe) rememberOwnSignIn(signIn);
+    },
     onSuccess: async (_, wasMe) => {
       if (!wasMe) {
         navigate('/profile');
         notices.show({ text: t('newSignIn.ended') });
+      }
+      if (wasMe && !can_confirm) {
+        const withoutIt = (known: NewSignIn[] = []) => known.filter((one) => one.session_id !== session_id);
+        queryClient.setQueryData(NEW_SIGN_INS.queryKey, (known) => ({ sign_ins: withoutIt(known?.sign_ins) }));
+        return;
       }
       await queryClient.invalidateQueries({ queryKey: NEW_SIGN_INS.queryKey });
       await queryClient.invalidateQueries({ queryKey: ['sessions'] });
@@ -45,11 +52,9 @@ export function NewSignInQuestion(props: { signIn: NewSignIn }): ReactNode {
     <section className="note note-warn new-sign-in" aria-label={t('newSignIn.label')}>
       <p>{t('newSignIn.question', { device: name, time: fullTime(at) })}</p>
       <div className="row">
-        {can_confirm && (
-          <Button disabled={answer.isPending} onClick={() => answer.mutate(true)}>
-            {t('newSignIn.yes')}
-          </Button>
-        )}
+        <Button disabled={answer.isPending} onClick={() => answer.mutate(true)}>
+          {t('newSignIn.yes')}
+        </Button>
         <Button disabled={answer.isPending} onClick={() => answer.mutate(false)}>
           {t('newSignIn.no')}
         </Button>
