@@ -63,6 +63,33 @@ describeWith('chromium')('the open order', () => {
     });
   });
 
+  test('says at a field who changed it and what it was, and shows marks of direction in what was received', async () => {
+    const orderId = await begin({
+      ...ORDER,
+      customer: { ...ORDER.customer, name: 'Fatima \u202eevil' },
+      area: 'Mirdif',
+    });
+    const edits = { '/customer/name': 'Fatima', '/delivery_instructions': 'Ring twice', '/items/0/quantity': 3 };
+    expect((await shop.patch(`/orders/${orderId}`, { edits })).status).toBe(200);
+    const page = await visit(orderId);
+    await factOf(page, 'Customer')
+      .getByText(/^Changed from .*evil.* by .+/)
+      .waitFor();
+    await factOf(page, 'Instructions')
+      .getByText(/^Filled in by .+/)
+      .waitFor();
+    await paneOf(page)
+      .getByText(/^Changed by .+/)
+      .waitFor();
+    expect(
+      await factOf(page, 'Area')
+        .getByText(/Changed|Filled/)
+        .count(),
+    ).toBe(0);
+    await page.locator('pre', { hasText: 'Fatima \\u202eevil' }).waitFor();
+    await expectAccessible(page);
+  });
+
   test('with missing fields but without warnings, it is edited from the first of them on', async () => {
     const orderId = await begin(numbered('P-1', { address: undefined }));
     const page = await visit(orderId);

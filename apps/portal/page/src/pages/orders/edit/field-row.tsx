@@ -51,6 +51,8 @@ export function FieldRow(props: {
   isBlocking: boolean;
   /** Small buttons and links for the value. */
   actions?: ReactNode;
+  /** Who changed the value, and from what. */
+  change?: ReactNode;
   /** The formatted value. */
   children: ReactNode;
 }): ReactNode {
@@ -62,6 +64,7 @@ export function FieldRow(props: {
     editing,
     isBlocking,
     actions,
+    change,
     children,
   } = props;
   const { t } = useTranslation('review');
@@ -96,6 +99,7 @@ export function FieldRow(props: {
             onDiscard={() => editing.keep(pointer, null)}
           />
         )}
+        {change}
         <WarningNotes warnings={warnings} />
       </dd>
     </div>

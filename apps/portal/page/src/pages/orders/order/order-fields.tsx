@@ -8,6 +8,7 @@ import { CopyIcon } from '../../../components/button.tsx';
 import { emirateText, fieldLabel, fieldText, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import type { Editing } from '../edit/editing.ts';
 import { FieldRow } from '../edit/field-row.tsx';
+import { changesByField, FieldChangeNote } from './field-change.tsx';
 import { BLOCKED_FIELD, type FieldEntry, KEY_FIELDS, MINOR_FIELDS, PLACE_FIELDS, warningsByField } from './fields.ts';
 import { ItemsTable } from './items-table.tsx';
 import { UnknownFields } from './unknown-fields.tsx';
@@ -24,6 +25,7 @@ export function OrderFields({ detail, editing }: { detail: OrderDetail; editing:
   const { order } = detail;
   const { warnings } = order;
   const warned = warningsByField(warnings);
+  const changes = changesByField(detail.history);
   const blocking = new Set(order.blockers.map((blocker) => BLOCKED_FIELD[blocker]));
   const isHidden = ({ pointer, need, ...field }: FieldEntry) =>
     field.valueOf(order) === null &&
@@ -44,6 +46,7 @@ export function OrderFields({ detail, editing }: { detail: OrderDetail; editing:
           editing={editing}
           isBlocking={blocking.has(field.pointer)}
           actions={<Actions field={field} order={order} />}
+          change={<FieldChangeNote pointer={field.pointer} change={changes.get(field.pointer)} />}
         >
           <Value field={field} order={order} />
         </FieldRow>
@@ -55,6 +58,7 @@ export function OrderFields({ detail, editing }: { detail: OrderDetail; editing:
       <dl className="facts-key">{rowsOf(KEY_FIELDS)}</dl>
       <dl>{rowsOf(PLACE_FIELDS)}</dl>
       <ItemsTable items={order.items} count={order.item_count} warned={warned} editing={editing} />
+      <FieldChangeNote pointer="/items" change={changes.get('/items')} />
       <UnknownFields warnings={warnings.filter(isUnknown)} detail={detail} editing={editing} />
       <dl className="facts-minor">
         {rowsOf(MINOR_FIELDS)}

@@ -61,7 +61,7 @@ export function RawPayload(props: { text: string; detail: OrderDetail; editing: 
         <pre className="code">
           {parts.map(({ text: part, pointer }, index) =>
             pointer === null ? (
-              part
+              withMarks(part)
             ) : delivery ? (
               // Not a button, which would not wrap with the text.
               <a
@@ -76,11 +76,11 @@ export function RawPayload(props: { text: string; detail: OrderDetail; editing: 
                   choose(pointer);
                 }}
               >
-                {part}
+                {withMarks(part)}
               </a>
             ) : (
               // biome-ignore lint/suspicious/noArrayIndexKey: as above.
-              <MarkedMember key={index} pointer={pointer} text={part} warnings={warnings} />
+              <MarkedMember key={index} pointer={pointer} text={withMarks(part)} warnings={warnings} />
             ),
           )}
         </pre>
@@ -114,6 +114,13 @@ interface PayloadPart {
   text: string;
   pointer: string | null;
 }
+
+/** Shows marks of direction by their escapes: they would put what follows in another order. */
+const withMarks = (text: string) =>
+  text.replace(
+    /[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]/g,
+    (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
 /** Pretty-prints JSON. Only whitespace changes: numbers and strings keep their spelling. */
 function indent(text: string): string {
