@@ -175,7 +175,9 @@ describe('requests to cancel orders that were dispatched', () => {
     const person = await createPerson(stack, shop.account.id);
     const page = await review(shop);
     await requestsOf(page).getByText('wants to cancel 2 orders that were dispatched').waitFor();
-    await requestsOf(page).getByRole('listitem').filter({ hasText: 'R-1' }).getByText('Wrong address').waitFor();
+    const first = requestsOf(page).getByRole('listitem').filter({ hasText: 'R-1' });
+    await first.getByText('Wrong address').waitFor();
+    expect(await first.getByRole('link', { name: '+971 50' }).getAttribute('href')).toMatch(/^tel:\+97150\d{7}$/);
     await expectAccessible(page);
     const other = await review({ ...shop, person });
     const before = await done(other, 'R-2').boundingBox();
@@ -225,6 +227,12 @@ describe('requests to cancel orders that were dispatched', () => {
     expect(overflow).toBe(0);
     const list = await page.locator('.order-scroll').boundingBox();
     expect(list?.height).toBeGreaterThan(150);
+    await panel.getByRole('link', { name: 'P-2' }).waitFor();
+    expect(await panel.getByRole('link', { name: 'P-3' }).count()).toBe(0);
+    await panel.getByRole('button', { name: 'عرض الكل (4)' }).click();
+    await panel.getByRole('link', { name: 'P-3' }).waitFor();
+    await expectAccessible(page);
+    await panel.getByRole('button', { name: 'عرض أقل' }).click();
     await panel.getByRole('button', { name: 'تم: الطلب ⁨P-0⁩', exact: true }).click();
     await panel.getByText('إلغاء 3 طلبات').waitFor();
     await panel.getByRole('link', { name: 'P-1' }).click();

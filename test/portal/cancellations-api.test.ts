@@ -128,8 +128,20 @@ describe('requests to cancel orders that were dispatched', () => {
   test('are in each poll until they are closed, oldest first, and in their orders', async () => {
     const orderIds = [await request('R-1', 'Wrong address'), await request('R-2')];
     const open = [
-      { order_id: orderIds[0], order_number: 'R-1', customer_name: 'Customer of R-1', reason: 'Wrong address' },
-      { order_id: orderIds[1], order_number: 'R-2', customer_name: 'Customer of R-2', reason: null },
+      {
+        order_id: orderIds[0],
+        order_number: 'R-1',
+        customer_name: 'Customer of R-1',
+        customer_phone: null,
+        reason: 'Wrong address',
+      },
+      {
+        order_id: orderIds[1],
+        order_number: 'R-2',
+        customer_name: 'Customer of R-2',
+        customer_phone: null,
+        reason: null,
+      },
     ].map((order) => ({ ...order, requested_by: KEY, requested_at: expect.any(String), ordered_again_at: null }));
     expect((await poll('&state=confirmed')).cancellation_requests).toEqual({ count: 2, capped: false, orders: open });
     expect((await show(orderIds[0] as number)).cancellation).toEqual({

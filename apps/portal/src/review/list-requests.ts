@@ -19,6 +19,7 @@ export type OpenRequest = Pick<CancellationRequest, 'requested_at' | 'requested_
   order_id: number;
   order_number: string;
   customer_name: string | null;
+  customer_phone: string | null;
 };
 
 /** The open requests of an account. */
@@ -48,7 +49,7 @@ const COUNT = {
 const LIST = {
   name: 'list-open-cancellation-requests',
   text: `
-select r.order_id, o.order_number, o.customer_name, r.requested_at, r.requested_by, r.reason, r.ordered_again_at
+select r.order_id, o.order_number, o.customer_name, o.customer_phone, r.requested_at, r.requested_by, r.reason, r.ordered_again_at
 from (select * from ${OPEN} limit $2::int) as r
 cross join lateral (${orderRow('$1::int', 'r.order_id')}) as o
 order by r.requested_at, r.order_id`,

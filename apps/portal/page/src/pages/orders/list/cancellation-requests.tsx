@@ -3,8 +3,10 @@ import { type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { CancellationRequests as Requests } from '../../../api/review-list.ts';
+import { Button } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
+import { formatPhone } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { nameOfOrder } from '../name-of-order.ts';
@@ -12,6 +14,9 @@ import { DoneButton } from '../order/cancellation-panel.tsx';
 import '../order/cancellation.css';
 
 type Request = Requests['orders'][number];
+
+/** Open ones that are shown at first, so that the list below stays in sight. */
+const MAX_AT_FIRST = 3;
 
 /** The open requests to cancel orders that were dispatched, above the list; announced when they come. */
 export function CancellationRequests(props: {
@@ -25,6 +30,8 @@ export function CancellationRequests(props: {
   const { count, capped, shown, openIds } = useKeptInPlace(requests);
   const countText = (of: number) => `${formatCount(of)}${capped ? '+' : ''}`;
   const beyond = count - openIds.size;
+  const [isWhole, setWhole] = useState(false);
+  const first = untilOpen(shown, openIds);
   return (
     <>
       <p className="visually-hidden" role="status">
@@ -38,7 +45,7 @@ export function CancellationRequests(props: {
           </div>
           <p>{t('cancellation.about', { count, formatted: countText(count) })}</p>
           <ul className="plain">
-            {shown.map((request) => (
+            {(isWhole ? shown : first).map((request) => (
               <RequestRow
                 key={request.order_id}
                 request={request}
@@ -47,13 +54,25 @@ export function CancellationRequests(props: {
               />
             ))}
           </ul>
-          {beyond > 0 && (
+          {shown.length > first.length && (
+            <Button kind="quiet" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+              {isWhole ? t('cancellation.fewer') : t('cancellation.all', { formatted: formatCount(shown.length) })}
+            </Button>
+          )}
+          {isWhole && beyond > 0 && (
             <p className="hint">{t('cancellation.more', { count: beyond, formatted: countText(beyond) })}</p>
           )}
         </section>
       )}
     </>
   );
+}
+
+/** The first open requests, with the closed ones between them. */
+function untilOpen(requests: Request[], openIds: ReadonlySet<number>): Request[] {
+  const open = requests.filter(({ order_id }) => openIds.has(order_id));
+  const next = open[MAX_AT_FIRST];
+  return next ? requests.slice(0, requests.indexOf(next)) : requests;
 }
 
 /** Keeps requests that were closed in their place until none is open: no other button may move under a pointer that was meant for theirs. */
@@ -73,7 +92,7 @@ function useKeptInPlace(requests: Requests | undefined) {
 
 function RequestRow(props: { request: Request; href: string; isOpen: boolean }): ReactNode {
   const { request, href, isOpen } = props;
-  const { order_id, order_number, customer_name, requested_at, reason, ordered_again_at } = request;
+  const { order_id, order_number, customer_name, customer_phone, requested_at, reason, ordered_again_at } = request;
   const { t } = useTranslation('review');
   const name = nameOfOrder({ order_number, customer: { name: customer_name } });
   return (
@@ -84,6 +103,11 @@ function RequestRow(props: { request: Request; href: string; isOpen: boolean }):
             <bdi dir="auto">{order_number}</bdi>
           </Link>
           {customer_name !== null && <bdi>{customer_name}</bdi>}
+          {customer_phone !== null && (
+            <a href={`tel:${customer_phone.replace(/[^+\d;=a-z]/gi, '')}`}>
+              <bdi dir="ltr">{formatPhone(customer_phone)}</bdi>
+            </a>
+          )}
           <Ago at={requested_at} />
           {ordered_again_at !== null && <strong>{t('cancellation.orderedAgainListed')}</strong>}
         </Dotted>
