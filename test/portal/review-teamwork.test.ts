@@ -114,6 +114,15 @@ describe('a poll', () => {
     const elsewhere = await openShop(stack, portal);
     expect((await poll(elsewhere)).viewers).toEqual([]);
   });
+
+  test('of a hidden page makes nobody a viewer', async () => {
+    await knex('review_presence').delete();
+    await poll(shop);
+    expect((await poll(colleague, '&background=true')).viewers).toEqual([]);
+    expect((await poll(shop)).viewers).toEqual([]);
+    await poll(colleague);
+    expect((await poll(shop)).viewers).toEqual([{ name: second.name, order_id: null }]);
+  });
 });
 
 describe('notes', () => {

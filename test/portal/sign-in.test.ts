@@ -5,7 +5,7 @@ import { removeUser } from '@orders/database/users/users.ts';
 import { expectAccessible, openPage, openPageAs, visitAs } from '../harness/browser.ts';
 import { startFaultyPostgres } from '../harness/faulty-postgres.ts';
 import { watchHashes } from '../harness/hashes.ts';
-import { createPerson, openPortalClient, signIn, type TestPerson } from '../harness/people.ts';
+import { createPerson, openPortalClient, openShop, signIn, type TestPerson } from '../harness/people.ts';
 import { testWith } from '../harness/programs.ts';
 import { startStack } from '../harness/stack.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -233,6 +233,16 @@ describe('a session', () => {
     expect(String(headers['set-cookie'])).toContain('Max-Age=43200');
     const [{ expires_at }] = await sessionsOf(person).select('s.expires_at');
     expect((expires_at.getTime() - Date.now()) / 3_600_000).toBeCloseTo(12, 1);
+  });
+
+  test('is not renewed by what a hidden page polls', async () => {
+    const shop = await openShop(stack, portal);
+    await knex.raw("update user_sessions set expires_at = expires_at - interval '2 hours'");
+    const [before] = await sessionsOf(shop.person).select('s.expires_at');
+    const hidden = await shop.get('/orders/updates?after=0&background=true');
+    expect([hidden.status, hidden.headers['set-cookie']]).toEqual([200, undefined]);
+    expect(await sessionsOf(shop.person).select('s.expires_at')).toEqual([before]);
+    expect((await shop.get('/orders/updates?after=0')).headers['set-cookie']).toBeDefined();
   });
 
   test('is invalid after its expiry', async () => {

@@ -28,7 +28,7 @@ export function redirectToSignIn(deps: SessionDeps, signInPage: string): Request
 
 /**
  * Loads the signed-in user by the session cookie. It queries Postgres on each request, so an ended session, or a membership that was removed,
- * stops at once. Use renews the session and its cookie.
+ * stops at once. Use renews the session and its cookie; a request with `background=true`, which a hidden page sends by itself, is no use.
  *
  * @throws {Problem} `not_signed_in`, or `storage_unavailable`.
  */
@@ -59,7 +59,8 @@ export async function loadSession(
 
 async function findSession(auth: Auth, request: Request) {
   try {
-    return await auth.api.getSession({ headers: fromNodeHeaders(request.headers), returnHeaders: true });
+    const query = { disableRefresh: request.query.background === 'true' };
+    return await auth.api.getSession({ headers: fromNodeHeaders(request.headers), query, returnHeaders: true });
   } catch (error) {
     if (!isAPIError(error)) throw error;
     // The library hides the cause. All it does here is query Postgres, so a 5xx means that storage is unavailable; other errors mean that the

@@ -66,6 +66,8 @@ interface UpdatesQuery extends FilterQuery {
   after: number;
   event_after?: number;
   open?: number;
+  /** The page is hidden, so nobody sees the list: the user is no viewer. It does not renew the session either, see `loadSession`. */
+  background?: boolean;
 }
 
 /** One poll of all that a reviewer's page keeps current. Polls of one user wait for each other, whatever the number of tabs and sessions. */
@@ -75,11 +77,12 @@ export function updatesRoutes(deps: PortalDeps): Router {
   const router = Router();
 
   router.get('/orders/updates', recordRead(deps, 'orders'), async (request, response) => {
-    const { after, event_after, open, similar, ...query } = queryOf<UpdatesQuery>(request, {
+    const { after, event_after, open, background, similar, ...query } = queryOf<UpdatesQuery>(request, {
       ...FILTER,
       after: orderId.allow(0).required(),
       event_after: Joi.number().integer().min(0).max(MAX_TIME),
       open: orderId,
+      background: Joi.boolean(),
     });
     const accountId = accountIdOf(request);
     const userId = personOf(request).userId;
@@ -92,7 +95,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
           updates: await listUpdates(database, accountId, event_after ?? null),
           counts: await countNeedingReview(database, accountId),
           requests: await listOpenRequests(database, accountId),
-          viewers: await seeReviewers(database, presence),
+          viewers: background ? [] : await seeReviewers(database, presence),
         };
       });
       // New orders are read after the updates, so that a change of one of them is not lost.
