@@ -1,14 +1,10 @@
-import { useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
-
-function watchVisibility(onChange: () => void): () => void {
-  document.addEventListener('visibilitychange', onChange);
-  return () => document.removeEventListener('visibilitychange', onChange);
-}
+import { useEffect, useEffectEvent, useState } from 'react';
+import { useIsHidden } from './use-is-hidden.ts';
 
 /** Messages do not end while the pointer or the focus is in their region, or the tab is hidden. `resume`: the button with the focus disappears. */
 export function usePause() {
   const [isHeld, setHeld] = useState(false);
-  const isHidden = useSyncExternalStore(watchVisibility, () => document.hidden);
+  const isHidden = useIsHidden();
   const hold = () => setHeld(true);
   const resume = () => setHeld(false);
   const handlers = { onPointerEnter: hold, onPointerLeave: resume, onFocus: hold, onBlur: resume };

@@ -1,14 +1,23 @@
 import { CircleQuestionMark } from 'lucide-react';
 import { createContext, type ReactNode, useContext, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
+import { formatCount } from './numbers.ts';
 import { type Tab, TabLinks } from './tab-links.tsx';
 
-/** From the most to the least specific: what is open on the page, the page, the account, the portal. */
-const parts: Record<'open' | 'page' | 'rest', string> = { open: '', page: '', rest: '' };
+/** A count, then from the most to the least specific: what is open on the page, the page, the account, the portal. */
+const parts: Record<'count' | 'open' | 'page' | 'rest', string> = { count: '', open: '', page: '', rest: '' };
 
 function change(changed: Partial<typeof parts>): void {
   Object.assign(parts, changed);
-  document.title = [parts.open || parts.page, parts.rest].filter(Boolean).join(' · ');
+  document.title = parts.count + [parts.open || parts.page, parts.rest].filter(Boolean).join(' · ');
+}
+
+/** While rendered, the browser's title begins with the count, if there is any. */
+export function useTitleCount(count: number): void {
+  useEffect(() => {
+    change({ count: count > 0 ? `(${formatCount(count)}) ` : '' });
+    return () => change({ count: '' });
+  }, [count]);
 }
 
 /** While rendered, the browser's title names `open`, such as an order's number, in place of the page. */

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A choice about how the portal looks, stored on this device. */
+/** A choice about the portal, stored on this device. */
 export interface Preference<T extends string> {
   values: readonly T[];
   get(): T;
@@ -8,30 +8,46 @@ export interface Preference<T extends string> {
   use(): T;
 }
 
-/** The choice becomes the attribute `data-<name>` of the page; the first value, the default, has none. */
-function createPreference<T extends string>(name: string, values: readonly [T, ...T[]]): Preference<T> {
+/**
+ * @param values the first one is the default.
+ * @param apply called with the value now and after each change.
+ */
+function createPreference<T extends string>(
+  name: string,
+  values: readonly [T, ...T[]],
+  apply: (value: T) => void = () => {},
+): Preference<T> {
   const watchers = new Set<() => void>();
   const get = () => values.find((value) => value === localStorage.getItem(name)) ?? values[0];
-  const apply = () => {
-    if (get() === values[0]) delete document.documentElement.dataset[name];
-    else document.documentElement.dataset[name] = get();
-  };
   const watch = (watcher: () => void) => {
     watchers.add(watcher);
     return () => watchers.delete(watcher);
   };
-  apply();
+  apply(get());
   return {
     values,
     get,
     set(value) {
       localStorage.setItem(name, value);
-      apply();
+      apply(value);
       for (const watcher of watchers) watcher();
     },
     use: () => useSyncExternalStore(watch, get),
   };
 }
 
-export const theme = createPreference('theme', ['system', 'light', 'dark']);
-export const density = createPreference('density', ['comfortable', 'compact']);
+/** A preference about the looks: its value is also the attribute `data-<name>` of the page; the default has none. */
+function createLook<T extends string>(name: string, values: readonly [T, ...T[]]): Preference<T> {
+  return createPreference(name, values, (value) => {
+    if (value === values[0]) delete document.documentElement.dataset[name];
+    else document.documentElement.dataset[name] = value;
+  });
+}
+
+export const theme = createLook('theme', ['system', 'light', 'dark']);
+export const density = createLook('density', ['comfortable', 'compact']);
+
+// How new orders are announced.
+export const titleCount = createPreference('title-count', ['on', 'off']);
+export const sound = createPreference('sound', ['off', 'on']);
+export const desktopNotice = createPreference('desktop-notice', ['off', 'on']);

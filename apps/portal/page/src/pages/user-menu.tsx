@@ -8,6 +8,7 @@ import { useProblemText } from '../components/loaded.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { HelpLink } from '../components/page-header.tsx';
 import { useAction } from '../components/use-action.ts';
+import { mayBeAlerted, NewOrderChoices } from './new-order-choices.tsx';
 import { clearDrafts } from './orders/edit/drafts.ts';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import './user-menu.css';
@@ -32,7 +33,7 @@ export function useSignOut(next = '/'): () => void {
   return () => mutate();
 }
 
-/** The signed-in user, language, theme and sign-out, in the browser's top layer. */
+/** The signed-in user, preferences and sign-out, in the browser's top layer. */
 export function UserMenu({ accountId }: { accountId: number | undefined }): ReactNode {
   const { t } = useTranslation();
   const { name, email, role } = useSession();
@@ -84,6 +85,7 @@ export function UserMenu({ accountId }: { accountId: number | undefined }): Reac
         <LanguageChoice />
         <ThemeChoice />
         <DensityChoice />
+        {mayBeAlerted(own) && <NewOrderChoices />}
         <div className="menu-actions">
           <Link href="/profile">
             <UserRound aria-hidden="true" size={16} />

@@ -2,12 +2,16 @@ import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-quer
 import { useEffect, useEffectEvent, useMemo, useRef, useState } from 'react';
 import type { ListedOrder } from '../../../api/review.ts';
 import { readUpdates, type Updates } from '../../../api/review-list.ts';
+import { useIsHidden } from '../../../components/use-is-hidden.ts';
 import { useReview } from '../decide/use-review.ts';
 import { awaitsNewOrders, type Filters, toQuery } from './filters.ts';
 import { useArrivals } from './use-arrivals.ts';
+import { useNewOrderAlerts, useWantsAlerts } from './use-new-order-alerts.ts';
 import { useOrderList } from './use-order-list.ts';
 
 const POLL_INTERVAL_MS = 2000;
+/** While the page is hidden and announces new orders. Browsers poll even less after some minutes. */
+const HIDDEN_POLL_INTERVAL_MS = 15_000;
 /** A request without an answer for this long has failed. */
 const TIMEOUT_MS = 5000;
 /** Polls that fail for longer are told to the reviewer. */
@@ -22,7 +26,7 @@ function newestSettledId(orders: readonly ListedOrder[]): number {
 }
 
 /**
- * Polls what happened to the list, while the page is visible.
+ * Polls what happened to the list while the page is visible, and while it is hidden if new orders are to be announced.
  *
  * @param known the loaded list, newest first; undefined while it loads.
  * @param onUpdates called with each reply and the time when it was requested.
@@ -35,6 +39,8 @@ function useUpdates(
   onUpdates: (updates: Updates, requestedAt: number) => void,
 ) {
   const queryClient = useQueryClient();
+  const isHidden = useIsHidden();
+  const wantsAlerts = useWantsAlerts(accountId);
   // Kept with the list, so that the way back catches up on what happened meanwhile.
   const seenKey = ['events seen', accountId, filters];
   const poll = useQuery({
@@ -48,11 +54,14 @@ function useUpdates(
         after: awaits ? newestSettledId(known) : Number.MAX_SAFE_INTEGER,
         event_after: queryClient.getQueryData<number>(seenKey),
         open: openId,
+        // Nobody looks at it: the user is not shown as a viewer, and the session is not renewed.
+        background: document.hidden || undefined,
       };
       const updates = await readUpdates(accountId, query, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
       return { updates, requestedAt, awaits };
     },
-    refetchInterval: POLL_INTERVAL_MS,
+    refetchInterval: isHidden ? HIDDEN_POLL_INTERVAL_MS : POLL_INTERVAL_MS,
+    refetchIntervalInBackground: wantsAlerts && awaitsNewOrders(filters),
     // The next poll follows soon, and without a network the failure must show.
     retry: false,
     networkMode: 'always',
@@ -92,6 +101,7 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
     filters,
   );
   const { arrivals, announcement, receive, drop, clear } = useArrivals(filters, orders, list.hasNextPage);
+  useNewOrderAlerts(accountId, announcement);
   const [isAtTop, setAtTop] = useState(true);
   const [jumps, setJumps] = useState(0);
   /** Orders came back into the list that are not loaded. */
