@@ -129,6 +129,19 @@ describe('a list that is not updated', () => {
     await note(page).waitFor({ state: 'detached' });
   });
 
+  test('says so also if the answers are cut off', async () => {
+    const shop = await open(numbered('I-1'));
+    const page = await review(shop);
+    await rowOf(page, 'I-1').waitFor();
+    await intercept(page, /orders\/updates\?/, (route) =>
+      route.fulfill({ contentType: 'application/json', body: '{"new":{"orders":[' }),
+    );
+    await note(page).waitFor();
+    await rowOf(page, 'I-1').waitFor();
+    await page.unrouteAll();
+    await note(page).waitFor({ state: 'detached' });
+  });
+
   test('keeps the decisions of the reviewer', async () => {
     const shop = await open(numbered('H-1'), numbered('H-2'));
     const page = await review(shop);

@@ -68,11 +68,17 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /**
  * Calls the portal's API.
  *
- * @throws {ApiProblem} for any response other than 2xx, or `unreachable` with status 0.
+ * @throws {ApiProblem} for any response other than 2xx, or `unreachable` with status 0 without a response or if it is cut off.
  */
 export async function call<T>(method: Method, path: string, options: CallOptions = {}): Promise<T> {
   const response = await send(method, path, options);
-  return (response.status === 204 ? undefined : await response.json().catch(() => ({}))) as T;
+  if (response.status === 204) return undefined as T;
+  return response.json().catch((error: unknown) => {
+    // What was to be changed is changed, whatever became of the body.
+    if (method !== 'GET') return {};
+    if (options.signal?.aborted) throw error;
+    throw new ApiProblem(0, {});
+  });
 }
 
 /** Like `call`, for a file. */
