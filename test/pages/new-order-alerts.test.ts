@@ -1,0 +1,244 @@
+import { expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expectAccessible, openPage, visitAs } from '../harness/browser.ts';
+import { createPerson, type TestPerson } from '../harness/people.ts';
+import { describeWith } from '../harness/programs.ts';
+import { numbered, type ReviewedShop, rowOf, useReviewList } from '../harness/review-page.ts';
+
+const describe = describeWith('chromium');
+
+const { stack, api, portal, open } = useReviewList();
+
+/** What the page asked of the browser. */
+interface Asked {
+  tones: number;
+  notices: { title: string; body: string; tag: string; isClosed: boolean }[];
+  focused: number;
+}
+
+/**
+ * Records tones, notices and the focus of the window. Chromium without a window asks nobody for permission and shows no notice: the answer
+ * is its own, and the notice is only recorded. `throws`: as browsers of phones do.
+ */
+const RECORD = (throws: boolean) => `(() => {
+  const asked = { tones: 0, notices: [], focused: 0 };
+  const { createOscillator } = AudioContext.prototype;
+  AudioContext.prototype.createOscillator = function () {
+    asked.tones += 1;
+    return createOscillator.call(this);
+  };
+  const own = Notification;
+  const shown = [];
+  window.Notification = class {
+    static permission = sessionStorage.getItem('answer') ?? 'default';
+    static async requestPermission() {
+      window.Notification.permission = await own.requestPermission();
+      sessionStorage.setItem('answer', window.Notification.permission);
+      return window.Notification.permission;
+    }
+    constructor(title, { body, tag }) {
+      if (${throws}) throw new TypeError('Illegal constructor');
+      this.recorded = { title, body, tag, isClosed: false };
+      asked.notices.push(this.recorded);
+      shown.push(this);
+    }
+    close() {
+      this.recorded.isClosed = true;
+    }
+  };
+  window.focus = () => { asked.focused += 1; };
+  Object.assign(window, { asked, shown });
+})()`;
+
+const askedOf = (page: Page) => page.evaluate<Asked>('asked');
+
+/** Opens the list of an account with a recorded browser, whose clock runs and can be moved on. */
+async function visit(
+  { account, person }: ReviewedShop,
+  { throws = false, ...options }: BrowserContextOptions & { throws?: boolean } = {},
+): Promise<Page> {
+  const page = await openPage({ isHurried: true, ...options });
+  await page.clock.install();
+  await page.addInitScript(RECORD(throws));
+  await visitAs(page, portal, person, `/accounts/${account.id}/orders`);
+  await page.locator('.order-row').first().waitFor();
+  return page;
+}
+
+/** Hides the tab or shows it again. */
+async function setHidden(page: Page, isHidden: boolean): Promise<void> {
+  await page.evaluate(`(() => {
+    Object.defineProperty(document, 'hidden', { configurable: true, value: ${isHidden} });
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${isHidden ? 'hidden' : 'visible'}' });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+  })()`);
+}
+
+/** Moves the clock of a page on, poll by poll, until its title begins so. */
+async function titleBegins(page: Page, start: string): Promise<void> {
+  await until(`the title begins with ${start}`, async () => {
+    await page.clock.fastForward(15_000);
+    return (await page.title()).startsWith(start);
+  });
+}
+
+const send = async ({ account }: ReviewedShop, number: string) =>
+  expect(await api.process(account, numbered(number))).toMatchObject({ status: 'written' });
+
+const openMenu = (page: Page, { name }: TestPerson) => page.getByRole('button', { name: `Menu: ${name}` }).click();
+const choice = (page: Page, name: string) => page.getByRole('switch', { name });
+const COUNT = 'Count in the title of the tab';
+
+async function isOn(page: Page, name: string, expected: boolean): Promise<void> {
+  await page.locator(`[role=switch][aria-checked=${expected}]`, { hasText: name }).waitFor();
+}
+
+/** The polls of a page: whether each is one of a hidden page. */
+function watchPolls(page: Page): boolean[] {
+  const polls: boolean[] = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith('/orders/updates')) polls.push(url.searchParams.get('background') === 'true');
+  });
+  return polls;
+}
+
+describe('new orders', () => {
+  test('are counted in the title while the tab is hidden', async () => {
+    const shop = await open(numbered('T-1'));
+    const page = await visit(shop);
+    await setHidden(page, true);
+    const polls = watchPolls(page);
+    await send(shop, 'T-2');
+    await titleBegins(page, '(1) Orders · ');
+    await send(shop, 'T-3');
+    await titleBegins(page, '(2) Orders · ');
+    expect(new Set(polls)).toEqual(new Set([true]));
+    await setHidden(page, false);
+    await until('the count is gone', async () => (await page.title()).startsWith('Orders · '));
+    await rowOf(page, 'T-3').waitFor();
+    await until('it polls as one that is seen', async () => polls.includes(false));
+    expect((await askedOf(page)).notices).toEqual([]);
+  });
+
+  test('are not polled for by a hidden tab that announces them in no way', async () => {
+    const shop = await open(numbered('U-1'));
+    const page = await visit(shop);
+    await openMenu(page, shop.person);
+    await choice(page, COUNT).click();
+    await isOn(page, COUNT, false);
+    await page.keyboard.press('Escape');
+    const polls = watchPolls(page);
+    await setHidden(page, true);
+    await send(shop, 'U-2');
+    for (let poll = 0; poll < 4; poll += 1) await page.clock.fastForward(15_000);
+    await setHidden(page, false);
+    await rowOf(page, 'U-2').waitFor();
+    expect(polls).not.toContain(true);
+  });
+
+  test('are announced by a tone, which its switch plays as a sample, also after the page is loaded again', async () => {
+    const shop = await open(numbered('S-1'));
+    const page = await visit(shop);
+    await openMenu(page, shop.person);
+    await choice(page, 'Sound').click();
+    await until('the sample is played', async () => (await askedOf(page)).tones === 1);
+    await page.reload();
+    await rowOf(page, 'S-1').waitFor();
+    // Browsers permit a tone only after a key press or a click.
+    await send(shop, 'S-2');
+    await rowOf(page, 'S-2').waitFor();
+    expect((await askedOf(page)).tones).toBe(0);
+    await page.keyboard.press('j');
+    await send(shop, 'S-3');
+    await until('a tone is played', async () => (await askedOf(page)).tones === 1);
+    await page.keyboard.press('Escape');
+    await openMenu(page, shop.person);
+    await choice(page, 'Sound').click();
+    await isOn(page, 'Sound', false);
+    await page.keyboard.press('Escape');
+    await send(shop, 'S-4');
+    await rowOf(page, 'S-4').waitFor();
+    expect((await askedOf(page)).tones).toBe(1);
+  });
+
+  test('are announced by a notice of the desktop while the tab is hidden, without data of customers', async () => {
+    const shop = await open(numbered('N-1'));
+    const page = await visit(shop, { permissions: ['notifications'] });
+    await openMenu(page, shop.person);
+    await choice(page, 'Desktop notice').click();
+    await isOn(page, 'Desktop notice', true);
+    await page.keyboard.press('Escape');
+    await send(shop, 'N-2');
+    await rowOf(page, 'N-2').waitFor();
+    expect((await askedOf(page)).notices).toEqual([]);
+    await setHidden(page, true);
+    await send(shop, 'N-3');
+    await titleBegins(page, '(1)');
+    await send(shop, 'N-4');
+    await titleBegins(page, '(2)');
+    const [{ name }] = await stack.database.knex('accounts').where({ account_id: shop.account.id });
+    const notice = { body: name, tag: `new orders ${shop.account.id}` };
+    expect((await askedOf(page)).notices).toEqual([
+      { ...notice, title: '1 new order', isClosed: true },
+      { ...notice, title: '2 new orders', isClosed: false },
+    ]);
+    await page.evaluate('shown[1].onclick()');
+    const { notices, focused } = await askedOf(page);
+    expect([focused, notices[1]?.isClosed]).toEqual([1, true]);
+  });
+
+  test('whose notice the browser cannot show are still counted', async () => {
+    const shop = await open(numbered('P-1'));
+    const page = await visit(shop, { permissions: ['notifications'], throws: true });
+    await openMenu(page, shop.person);
+    await choice(page, 'Desktop notice').click();
+    await isOn(page, 'Desktop notice', true);
+    await setHidden(page, true);
+    await send(shop, 'P-2');
+    await titleBegins(page, '(1)');
+  });
+});
+
+describe('the switches of new orders', () => {
+  test('keep their choice on the device', async () => {
+    const shop = await open(numbered('K-1'));
+    const page = await visit(shop, { permissions: ['notifications'] });
+    await openMenu(page, shop.person);
+    const before = { [COUNT]: true, Sound: false, 'Desktop notice': false };
+    for (const [name, on] of Object.entries(before)) {
+      await isOn(page, name, on);
+      await choice(page, name).click();
+      await isOn(page, name, !on);
+    }
+    await expectAccessible(page);
+    await page.reload();
+    await openMenu(page, shop.person);
+    for (const [name, on] of Object.entries(before)) await isOn(page, name, !on);
+  });
+
+  test('say that the browser does not allow notices, and where to allow them', async () => {
+    const shop = await open(numbered('R-1'));
+    const page = await visit(shop);
+    await openMenu(page, shop.person);
+    await choice(page, 'Desktop notice').click();
+    await page.getByRole('alert').getByText('Allow notifications in the settings of this site').waitFor();
+    await isOn(page, 'Desktop notice', false);
+    await expectAccessible(page);
+    await page.setViewportSize({ width: 375, height: 700 });
+    await page.getByRole('radio', { name: 'العربية' }).click();
+    await page.locator('html[dir=rtl]').waitFor();
+    await page.getByText('اسمح بالإشعارات').waitFor();
+    await expectAccessible(page);
+  });
+
+  test('are offered to those who review, and to nobody else', async () => {
+    const shop = await open(numbered('V-1'));
+    const person = await createPerson(stack, shop.account.id, 'viewer');
+    const page = await visit({ ...shop, person });
+    await openMenu(page, person);
+    await page.getByRole('radio', { name: 'Compact' }).waitFor();
+    expect(await page.getByRole('switch').count()).toBe(0);
+  });
+});
