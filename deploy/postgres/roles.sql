@@ -162,7 +162,8 @@ begin
   -- Receipts are searched by their idempotency key.
   grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
-  grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only) on accounts to orders_portal;
+  grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only, review_target_minutes)
+    on accounts to orders_portal;
   grant update (expires_at, revoked_at, lifetime_seconds, scopes, addresses) on api_keys to orders_portal;
   grant insert, update (expires_at), delete on signing_secrets to orders_portal;
   grant insert, update, delete on users, user_sessions, user_credentials, user_verifications, invitations, sign_in_attempts

@@ -10,6 +10,7 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
+import { readReviewTarget } from '@orders/portal/review/review-target-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
 import { fillSearchTerms } from '@orders/worker/maintenance/fill-search-terms.ts';
 import { apart, insertOrders, NO_FILTER, rowsRead, stopAutovacuum } from '../harness/review-list.ts';
@@ -98,6 +99,7 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['what was sent again of one without end', FEW_ROWS, () => findChangedDeliveries(db.database, ACCOUNT, [1])],
   ['its mark', FEW_ROWS, () => markChangedDeliveries(db.database, ACCOUNT, [{ order_id: 1 }])],
   ['count', 10_100, () => countNeedingReview(db.database, ACCOUNT)],
+  ['the review target', FEW_ROWS, () => readReviewTarget(db.database, ACCOUNT)],
   ['one order', FEW_ROWS, () => findReviewedOrder(db.database, ACCOUNT, 30_000)],
   ['its payload', FEW_ROWS, () => findReceiptBody(db.database, ACCOUNT, '01890000-0000-7000-8000-000000000000')],
   ['oldest first', FEW_ROWS, () => listReview(db.database, ALL, { limit: 50, first: 'oldest' })],

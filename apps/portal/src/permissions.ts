@@ -115,6 +115,8 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/orders/cancellations/close'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/notes'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/resends/:receiptId'), who: ['review'] },
+  { method: 'get', path: account('/review-target'), who: ['read'] },
+  { method: 'put', path: account('/review-target'), who: ['develop'] },
   // Each person has views of their own, also viewers.
   { method: 'get', path: account('/views'), who: ['read'] },
   { method: 'post', path: account('/views'), who: ['read'] },

@@ -27,6 +27,7 @@ import { readOrderDetail } from './order-detail.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
 import { orderIds } from './read-filter.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
+import { reviewTargetRoutes } from './review-target-routes.ts';
 import { undoReview } from './undo-review.ts';
 import { updatesRoutes } from './updates-routes.ts';
 import { viewsRoutes } from './views-routes.ts';
@@ -82,6 +83,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), changedDeliveryRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
+  router.use(reviewTargetRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];

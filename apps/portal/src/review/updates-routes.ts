@@ -12,6 +12,7 @@ import { countNeedingReview, listReviewSince } from './list-new-orders.ts';
 import { listOpenRequests } from './list-requests.ts';
 import { listById, listUpdates } from './list-updates.ts';
 import { FILTER, type FilterQuery, orderId, toFilter } from './read-filter.ts';
+import { readReviewTarget } from './review-target-routes.ts';
 
 /** A user who looks at an account's list. */
 interface Viewer {
@@ -89,13 +90,14 @@ export function updatesRoutes(deps: PortalDeps): Router {
     const presence = { accountId, userId, open: open ?? null };
     const isFirst = event_after === undefined;
     const poll = async () => {
-      const { updates, counts, requests, viewers } = await runShort(request, async () => {
+      const { updates, counts, requests, viewers, target } = await runShort(request, async () => {
         if (isFirst) await removeOldPresence(database, accountId);
         return {
           updates: await listUpdates(database, accountId, event_after ?? null),
           counts: await countNeedingReview(database, accountId),
           requests: await listOpenRequests(database, accountId),
           viewers: background ? [] : await seeReviewers(database, presence),
+          target: await readReviewTarget(database, accountId),
         };
       });
       // New orders are read after the updates, so that a change of one of them is not lost.
@@ -123,6 +125,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
         counts: { needs_review: counts.count, capped: counts.capped, awaiting_payment: counts.hasUnpaid },
         cancellation_requests: requests,
         viewers,
+        review_target_minutes: target,
       };
     };
     response.json(await takeTurn(userId, poll, contextOf(request).closed));

@@ -15,6 +15,8 @@ create table accounts (
   signed_only            boolean not null default false,
   -- Whether the members need a second factor to sign in.
   second_factor_required boolean not null default false,
+  -- Within how many minutes of its receipt an order is to be decided. Null for no target.
+  review_target_minutes  integer check (review_target_minutes between 1 and 10080),
   check ((rate_requests is null) = (rate_seconds is null))
 );
 
