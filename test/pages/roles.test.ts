@@ -184,11 +184,21 @@ const PAGES: Record<string, OfferedPage> = {
     viewer: ['Copy the code', 'Node.js', 'PHP', 'Python', 'curl', 'REST', 'signed webhook'],
     develop: ['Send a test order'],
   },
-  'orders that are sent again': {
+  settings: {
     path: () => '/settings',
-    shows: 'Hold the order',
+    shows: 'No target',
     viewer: [],
-    develop: ['Hold the order', 'Only show it'],
+    develop: [
+      'Hold the order',
+      'Only show it',
+      'No target',
+      '15 minutes',
+      '30 minutes',
+      '1 hour',
+      '2 hours',
+      '4 hours',
+      '1 day',
+    ],
   },
 };
 

@@ -299,5 +299,6 @@ test('both languages have words for the same actions, details and values', async
     expect(ar.action).toHaveProperty(action);
   }
   for (const part of ['action', 'about', 'detail']) expect(Object.keys(ar[part])).toEqual(Object.keys(en[part]));
-  for (const part of ['locked', 'kind']) expect(Object.keys(ar.value[part])).toEqual(Object.keys(en.value[part]));
+  for (const part of ['locked', 'kind', 'review_target_minutes'])
+    expect(Object.keys(ar.value[part])).toEqual(Object.keys(en.value[part]));
 });

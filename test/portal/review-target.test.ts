@@ -58,3 +58,11 @@ test('the target of another account is neither shown nor changed', async () => {
   for (const reply of replies) expect(reply).toMatchObject({ status: 404, body: { code: 'account_not_found' } });
   expect(await polled()).toBe(60);
 });
+
+test.each(['en', 'ar'])('a change of the target has its words in the activity log in %s', async (language) => {
+  const { default: texts } = await import(`../../apps/portal/page/src/locales/${language}/audit.json`, {
+    with: { type: 'json' },
+  });
+  expect(texts.action.review_target_changed).toEqual(expect.any(String));
+  expect(texts.detail.review_target_minutes).toEqual(expect.any(String));
+});

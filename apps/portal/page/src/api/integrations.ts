@@ -16,6 +16,9 @@ export type Rejected = Json<RejectedDelivery>;
 /** The account's setting for an order in review that is sent again with other content. */
 export type ChangedDeliveriesChoice = Account['resends'];
 
+/** Within how many minutes of its receipt an order is to be decided. */
+export type ReviewTargetChoice = 'none' | `${number}`;
+
 /** How long a replaced key or secret still works, in the order shown. */
 export const GRACE_PERIODS = ['none', '1h', '24h', '7d'] as const;
 export type Grace = (typeof GRACE_PERIODS)[number];
@@ -77,6 +80,17 @@ export function useChangedDeliveriesChoice(accountId: number): UseQueryResult<Ch
     queryKey: ['resends', accountId],
     queryFn: async ({ signal }) =>
       (await call<{ resends: ChangedDeliveriesChoice }>('GET', `${at(accountId)}/resends`, { signal })).resends,
+  });
+}
+
+/** The account's review target in minutes, as text. */
+export function useReviewTarget(accountId: number): UseQueryResult<ReviewTargetChoice> {
+  return useQuery({
+    queryKey: ['review target', accountId],
+    queryFn: async ({ signal }) => {
+      const { minutes } = await call<{ minutes: number | null }>('GET', `${at(accountId)}/review-target`, { signal });
+      return minutes === null ? 'none' : `${minutes}`;
+    },
   });
 }
 

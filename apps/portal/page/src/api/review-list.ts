@@ -18,6 +18,8 @@ export interface Updates {
   counts: { needs_review: number; capped: boolean; awaiting_payment: boolean };
   cancellation_requests: CancellationRequests;
   viewers: Viewer[];
+  /** Within how many minutes of its receipt an order is to be decided; null for no target. */
+  review_target_minutes: number | null;
 }
 
 /** Requests to cancel orders that were dispatched; nobody has dealt with them. */

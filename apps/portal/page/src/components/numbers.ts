@@ -38,3 +38,12 @@ export function formatDuration(milliseconds: number): string {
   const style = { style: 'unit', unit, unitDisplay: 'short', maximumSignificantDigits: 2 } as const;
   return new Intl.NumberFormat(locale(), style).format(milliseconds / size);
 }
+
+const MINUTE = 60_000;
+
+/** Formats whole minutes exactly, in the largest unit of which they are a multiple. */
+export function formatMinutes(minutes: number): string {
+  const [unit, size] = TIME_UNITS.find(([, size]) => (minutes * MINUTE) % size === 0) ?? TIME_UNITS[2];
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(locale(), style).format((minutes * MINUTE) / size);
+}

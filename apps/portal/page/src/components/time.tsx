@@ -53,9 +53,14 @@ function tick(): void {
   for (const watcher of watchers) watcher();
 }
 
+/** The time of the page's clock, in milliseconds since 1970. */
+export function useNow(): number {
+  return useSyncExternalStore(watchClock, () => now);
+}
+
 /** A relative time, with the full time on hover. A time after the clock's last tick shows as "now". */
 export function Ago({ at }: { at: string }): ReactNode {
-  const clock = useSyncExternalStore(watchClock, () => now);
+  const clock = useNow();
   return (
     <time dateTime={at} title={fullTime(at)}>
       {relativeTime(at, clock)}

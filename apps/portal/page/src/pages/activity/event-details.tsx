@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { AuditEvent } from '../../api/operator.ts';
 import { ChangeList } from '../../components/change-list.tsx';
-import { formatCount, formatDuration } from '../../components/numbers.ts';
+import { formatCount, formatDuration, formatMinutes } from '../../components/numbers.ts';
 
 type Details = Record<string, unknown>;
 type StoredChange = { pointer: string; before: unknown; after: unknown };
@@ -28,6 +28,7 @@ const CHOICES = new Set([
   'change',
   'rate_limit',
   'resends',
+  'review_target_minutes',
   'was',
   'locked',
   'kind',
@@ -80,6 +81,7 @@ function factText(t: TFunction<['audit', 'integrations']>, name: string, value: 
 
 function valueText(t: TFunction<['audit', 'integrations']>, name: string, value: unknown): string {
   if (name === 'overlap_ms' && typeof value === 'number') return formatDuration(value);
+  if (name === 'review_target_minutes' && typeof value === 'number') return formatMinutes(value);
   if (name === 'grace' || name === 'overlap') return t(`integrations:grace.${value}`, { defaultValue: String(value) });
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (typeof value === 'number') return formatCount(value);

@@ -142,6 +142,7 @@ export function ReviewPage(): ReactNode {
           orderId={openId}
           listed={deciding.listed.get(openId)}
           movedTo={live.moved.get(openId)}
+          target={live.updates.target}
           viewers={live.updates.viewers?.filter(({ order_id }) => order_id === openId).map(({ name }) => name)}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}

@@ -1,16 +1,24 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { call } from '../../api/client.ts';
-import { type ChangedDeliveriesChoice, useChangedDeliveriesChoice } from '../../api/integrations.ts';
+import {
+  type ChangedDeliveriesChoice,
+  type ReviewTargetChoice,
+  useChangedDeliveriesChoice,
+  useReviewTarget,
+} from '../../api/integrations.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { Card } from '../../components/card.tsx';
 import { RadioChoice } from '../../components/field.tsx';
 import { Loaded, ProblemNote, Skeleton } from '../../components/loaded.tsx';
+import { formatMinutes } from '../../components/numbers.ts';
 import { HelpLink, PageHeader } from '../../components/page-header.tsx';
 import { useAction } from '../../components/use-action.ts';
 
 const CHOICES: ChangedDeliveriesChoice[] = ['ignore', 'hold'];
+
+const TARGETS: ReviewTargetChoice[] = ['none', '15', '30', '60', '120', '240', '1440'];
 
 /** What the account chose. */
 export function SettingsPage(): ReactNode {
@@ -19,6 +27,7 @@ export function SettingsPage(): ReactNode {
     <div className="stack readable">
       <PageHeader title={t('nav.settings')} />
       <ChangedDeliveriesCard />
+      <ReviewTargetCard />
     </div>
   );
 }
@@ -28,38 +37,74 @@ function ChangedDeliveriesCard(): ReactNode {
   const { t } = useTranslation('integrations');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
-  const query = useChangedDeliveriesChoice(accountId);
+  return (
+    <SettingCard
+      text="resends"
+      help={<HelpLink page="changed-orders" anchor="hold" />}
+      query={useChangedDeliveriesChoice(accountId)}
+      options={CHOICES.map((value) => ({ value, name: t(`resends.${value}`), about: t(`resends.${value}About`) }))}
+      save={async (resends: ChangedDeliveriesChoice) => {
+        await call('PUT', `/accounts/${accountId}/resends`, { body: { resends } });
+        queryClient.setQueryData(['resends', accountId], resends);
+      }}
+    />
+  );
+}
+
+/** The account's target for the time from the receipt of an order to its decision. */
+function ReviewTargetCard(): ReactNode {
+  const { t } = useTranslation('integrations');
+  const accountId = useAccountId();
+  const queryClient = useQueryClient();
+  const query = useReviewTarget(accountId);
+  // The API takes any number of minutes.
+  const isListed = query.data === undefined || TARGETS.includes(query.data);
+  return (
+    <SettingCard
+      text="reviewTarget"
+      help={<HelpLink page="review-orders" anchor="target" />}
+      query={query}
+      options={[...TARGETS, ...(isListed ? [] : [query.data])].map((value) => ({
+        value,
+        name: value === 'none' ? t('reviewTarget.none') : formatMinutes(Number(value)),
+      }))}
+      save={async (target: ReviewTargetChoice) => {
+        const minutes = target === 'none' ? null : Number(target);
+        await call('PUT', `/accounts/${accountId}/review-target`, { body: { minutes } });
+        queryClient.setQueryData(['review target', accountId], target);
+      }}
+    />
+  );
+}
+
+/** A setting of the account, which is saved when an option is chosen. `text` names its texts. */
+function SettingCard<Choice extends string>(props: {
+  text: 'resends' | 'reviewTarget';
+  help: ReactNode;
+  query: UseQueryResult<Choice>;
+  options: { value: Choice; name: string; about?: string }[];
+  save: (choice: Choice) => Promise<void>;
+}): ReactNode {
+  const { text, help, query, options, save } = props;
+  const { t } = useTranslation('integrations');
   const can = useCan();
   // The mutation reports its variables only after the click's render. Without this state, React would uncheck the radio button.
-  const [chosen, setChosen] = useState<ChangedDeliveriesChoice | null>(null);
-  const saving = useAction({
-    mutationFn: (resends: ChangedDeliveriesChoice) =>
-      call('PUT', `/accounts/${accountId}/resends`, { body: { resends } }),
-    onSuccess: (_, resends) => void queryClient.setQueryData(['resends', accountId], resends),
-    onSettled: () => setChosen(null),
-  });
-  const choose = (resends: ChangedDeliveriesChoice) => {
+  const [chosen, setChosen] = useState<Choice | null>(null);
+  const saving = useAction({ mutationFn: save, onSettled: () => setChosen(null) });
+  const choose = (choice: Choice) => {
     if (chosen) return;
-    setChosen(resends);
-    saving.mutate(resends);
+    setChosen(choice);
+    saving.mutate(choice);
   };
   return (
-    <Card
-      title={t('resends.title')}
-      about={t('resends.about')}
-      actions={<HelpLink page="changed-orders" anchor="hold" />}
-    >
+    <Card title={t(`${text}.title`)} about={t(`${text}.about`)} actions={help}>
       <Loaded query={query} skeleton={<Skeleton count={2} />}>
-        {(choice) => (
+        {(current) => (
           <RadioChoice
-            label={t('resends.title')}
+            label={t(`${text}.title`)}
             hidesLabel
-            options={CHOICES.map((value) => ({
-              value,
-              name: t(`resends.${value}`),
-              about: t(`resends.${value}About`),
-            }))}
-            value={chosen ?? choice}
+            options={options}
+            value={chosen ?? current}
             disabled={!can('develop')}
             onChange={choose}
           />
@@ -67,7 +112,7 @@ function ChangedDeliveriesCard(): ReactNode {
       </Loaded>
       {saving.error !== null && <ProblemNote error={saving.error} />}
       <p className="hint" role="status">
-        {saving.isSuccess && t('resends.saved')}
+        {saving.isSuccess && t(`${text}.saved`)}
       </p>
     </Card>
   );

@@ -108,6 +108,7 @@ export function OrderList(props: ListState & { label: string }): ReactNode {
               isSelectable={can('review')}
               isSelected={selection.selected.has(order.order_id)}
               viewers={viewers.get(order.order_id)}
+              target={live.updates.target}
               onSelect={selection.toggle}
               onVisit={navigation.visit}
             />

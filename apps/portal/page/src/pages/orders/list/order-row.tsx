@@ -7,6 +7,7 @@ import { actorText } from '../../../components/actor.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
 import { Ago } from '../../../components/time.tsx';
 import { blockerTexts } from '../order/order-blockers.tsx';
+import { OrderAge } from '../order-age.tsx';
 import './order-row.css';
 
 interface OrderRowProps {
@@ -24,6 +25,8 @@ interface OrderRowProps {
   isSelected: boolean;
   /** The names of other reviewers who have it open. */
   viewers: string | undefined;
+  /** Within how many minutes an order is to be decided. */
+  target: number | null | undefined;
   onSelect: (id: number, range: boolean) => void;
   onVisit: (id: number) => void;
 }
@@ -93,14 +96,14 @@ export const OrderRow = memo(function OrderRow(props: OrderRowProps): ReactNode 
       >
         {order_number}
       </Link>
-      <WhoAndWhen order={order} />
+      <WhoAndWhen order={order} target={props.target} />
     </li>
   );
 });
 
 /** For orders that need review their age, for others who decided and when. */
-function WhoAndWhen({ order }: { order: ListedOrder }): ReactNode {
-  const { channel, source, received_at, reviewed_at, reviewed_by } = order;
+function WhoAndWhen({ order, target }: Pick<OrderRowProps, 'order' | 'target'>): ReactNode {
+  const { channel, source, reviewed_at, reviewed_by } = order;
   const { t } = useTranslation('review');
   const named = reviewed_by === null ? null : actorText(t, reviewed_by);
   const reviewer =
@@ -112,7 +115,7 @@ function WhoAndWhen({ order }: { order: ListedOrder }): ReactNode {
       </span>
       <span className="order-age">
         {reviewer && <span className="order-by">{reviewer} · </span>}
-        <Ago at={reviewed_at ?? received_at} />
+        {reviewed_at === null ? <OrderAge order={order} target={target} /> : <Ago at={reviewed_at} />}
       </span>
     </>
   );

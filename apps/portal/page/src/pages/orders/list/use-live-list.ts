@@ -83,6 +83,7 @@ function useUpdates(
   const isFailing = poll.errorUpdatedAt - updatedAt > STALE_MS;
   return {
     counts: poll.data?.updates.counts,
+    target: poll.data?.updates.review_target_minutes,
     requests: poll.isPlaceholderData ? undefined : poll.data?.updates.cancellation_requests,
     viewers: poll.isPlaceholderData ? undefined : poll.data?.updates.viewers,
     /** When the list was last known to be up to date, if that is too long ago. */

@@ -6,7 +6,7 @@ import type { ListedOrder, Order } from '../../../api/review.ts';
 import { CopyIcon } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
-import { Ago } from '../../../components/time.tsx';
+import { OrderAge } from '../order-age.tsx';
 import { KEY_FIELDS, PLACE_FIELDS } from './fields.ts';
 
 /** The order's number, origin and age. */
@@ -14,11 +14,12 @@ export function OrderHead(props: {
   number: string;
   order: ListedOrder | undefined;
   fullOrder: Order | undefined;
+  target: number | null | undefined;
   isWide: boolean;
   onClose: () => void;
   children: ReactNode;
 }): ReactNode {
-  const { number, order, fullOrder, isWide, onClose, children } = props;
+  const { number, order, fullOrder, target, isWide, onClose, children } = props;
   const { t } = useTranslation('review');
   return (
     <header className="row order-head">
@@ -44,7 +45,7 @@ export function OrderHead(props: {
             </Dotted>
           </span>{' '}
           {order.is_test && <span className="badge badge-warn">{t('list.testAbout')}</span>}
-          <Ago at={order.received_at} />
+          <OrderAge order={order} target={target} />
         </p>
       )}
       {fullOrder && <CopyIcon text={orderAsText(t, fullOrder)} label={t('order.copy')} isWhole />}

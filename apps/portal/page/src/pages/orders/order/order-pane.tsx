@@ -35,6 +35,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   listed: ListedOrder | undefined;
   /** The state after an action on this page or, as the list reports it, by somebody else. */
   movedTo: ReviewState | undefined;
+  /** Within how many minutes an order is to be decided. */
+  target: number | null | undefined;
   /** Other reviewers who have the order open. */
   viewers?: readonly string[] | undefined;
   /** Whether the event that is handled was meant for what is shown. */
@@ -114,7 +116,14 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
       aria-busy={!detail.data && !detail.isError}
     >
       <div ref={content} className="order-content">
-        <OrderHead number={number} order={order} fullOrder={detail.data?.order} isWide={isWide} onClose={onClose}>
+        <OrderHead
+          number={number}
+          order={order}
+          fullOrder={detail.data?.order}
+          target={state === 'needs_review' ? props.target : null}
+          isWide={isWide}
+          onClose={onClose}
+        >
           {isWide && actions}
         </OrderHead>
         <OrderViewers names={viewers} />
