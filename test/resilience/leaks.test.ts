@@ -73,7 +73,7 @@ afterAll(async () => {
 });
 
 /** Everything that was sent or configured, all error replies, and the stderr of the operator's commands. */
-const collected = { sent: '', refused: '', commands: '', events: '' };
+const collected = { sent: '', refused: '', commands: '', events: '', metrics: '' };
 
 const withPassword = (url: string, password: string, user?: string) => {
   const changed = new URL(url);
@@ -452,7 +452,8 @@ async function failCommands(account: TestAccount, dead: string, orderId: string)
   }
 }
 
-test('no log, error, metric, command output or job contains a secret, key, signature or personal data', async () => {
+/** Accounts with all kinds of credentials, and the values that must be nowhere. */
+async function prepare() {
   const { knex } = postgres;
   await knex.raw(`create role door login superuser password '${SECRET['the password of Postgres']}'`);
   if (redis) {
@@ -506,11 +507,28 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     'the signature by the newer secret': sign(newer?.secret as string, body),
     SECRETS_KEY: [stack.env.SECRETS_KEY as string, stack.secretsKey.toString('hex')],
   };
+  return { account, others, newer, source, receiver, body, markers };
+}
+
+let prepared: Awaited<ReturnType<typeof prepare>>;
+const apps = {} as Record<'intake' | 'smallIntake' | 'worker' | 'notifier', App>;
+/** What later steps need of earlier ones: ids of an order, a receipt and a stored order. */
+const left = { written: '', dead: '', reviewed: '' };
+
+// Steps of one run, each with a time-out of its own; the last one looks for what has leaked.
+
+test('the search finds each form of a value', async () => {
+  prepared = await prepare();
+  const { markers } = prepared;
   // The search must find each form of a value.
   for (const text of Object.values(markers).flat()) {
     for (const form of formsOf(text)) expect(findMarkers(`"${form}"`, { text })).toEqual(['text']);
   }
+});
 
+test('orders are accepted, replayed and written', async () => {
+  const { knex } = postgres;
+  const { account, others, newer, body } = prepared;
   const [intake, smallIntake] = await Promise.all([
     start('intake', 'intake'),
     start('intake', 'intake-narrow', { LOG_FORMAT: 'text', MAX_IN_FLIGHT: '1', RATE_LIMIT: '20/1m' }),
@@ -525,8 +543,10 @@ test('no log, error, metric, command output or job contains a secret, key, signa
     .where({ receipt_id: killer })
     .update({ state: 'normalized', runs_alone: true, crashes: 3, lease_id: killer, lease_expires_at: new Date(0) });
   const worker = await start('worker', 'worker');
+  Object.assign(apps, { intake, smallIntake, worker });
   const written = await final(intake, account, first.body.receipt_id);
   expect(written.status).toBe('written');
+  left.written = written.source_order_id;
   await send(intake, 'POST', '/ingest/orders', keyed, markedOrder(PERSONAL.source_order_id, { total: 7 }));
   for (const secret of [account.secret, newer?.secret as string]) {
     const headers = { ...signed(account.key, sign(secret, body)), Prefer: 'wait=20' };
@@ -538,43 +558,69 @@ test('no log, error, metric, command output or job contains a secret, key, signa
   expect(await send(intake, 'GET', `/ingest/status/${killer}`, bearer(others.plain.key))).toMatchObject({
     status: 404,
   });
+});
 
+test('requests are refused in every way', async () => {
+  const { intake, smallIntake } = apps;
+  const { account, others, source } = prepared;
   await refuseAll(intake, account, others);
   await deliverToSource(intake, source);
-  await cancelOrders(intake, account, written.source_order_id);
+  await cancelOrders(intake, account, left.written);
   await garble(intake, account);
   await overrun(smallIntake, account);
   for (const sqlstate of ['42501', '22023', '53100']) {
     const refused = await send(intake, 'POST', '/ingest/orders', bearer(account.key), markedOrder(`body:${sqlstate}`));
     expect(refused.status).toBeGreaterThanOrEqual(500);
   }
+});
+
+test('work fails after the acceptance, and events are told', async () => {
+  const { knex } = postgres;
+  const { intake, worker } = apps;
+  const { account, receiver, body } = prepared;
   const dead = await breakTheBackground(intake, worker, account);
   await readEvents(intake, account);
-  const notifier = await start('notifier', 'notifier', { CALLBACK_ALLOW: '127.0.0.1:*' });
+  apps.notifier = await start('notifier', 'notifier', { CALLBACK_ALLOW: '127.0.0.1:*' });
   await until('events are delivered', async () => receiver.received.length > 3);
   receiver.respond((_received, response) => response.writeHead(410).end(body));
   await until('the endpoint is disabled', () => knex('endpoints').where({ disabled: 'gone' }).first());
   const reviewed = await final(intake, account, await accept(intake, account, 'review:P0001'));
+  left.dead = dead.at(-1) as string;
+  left.reviewed = String(reviewed.order_id);
+});
+
+test('apps and commands are configured wrongly', async () => {
+  const { account } = prepared;
   await misconfigure(account);
-  await failCommands(account, dead.at(-1) as string, String(reviewed.order_id));
+  await failCommands(account, left.dead, left.reviewed);
+});
+
+test('Postgres and Redis are lost', async () => {
+  const { intake, worker } = apps;
+  const { account, receiver } = prepared;
   await breakTheServices(intake, worker, account);
   const last = await until('an order is accepted again', async () => {
     const reply = await send(intake, 'POST', '/ingest/orders', bearer(account.key), markedOrder('the last'));
     return reply.status === 202 && reply.body.receipt_id;
   });
   expect((await final(intake, account, last)).status).toBe('written');
-  const metrics = [];
-  for (const app of [intake, smallIntake, worker, notifier]) metrics.push(await visit(app, '/metrics'));
+  const metrics: string[] = [];
+  for (const app of Object.values(apps)) metrics.push(await visit(app, '/metrics'));
   await Promise.all(processes.map((child) => child.stop()));
   await receiver.close();
+  collected.metrics = metrics.join();
+});
 
+test('no log, error, metric, command output or job contains a secret, key, signature or personal data', async () => {
+  const { knex } = postgres;
+  const { markers, receiver } = prepared;
   const tables = await readTables(knex, ALLOWED_COLUMNS);
   const log = await readFiles(directory);
   const places: Record<string, string> = {
     'the logs': log,
     'the errors': collected.refused,
     'the complaints of the commands': collected.commands,
-    'the metrics': metrics.join(),
+    'the metrics': collected.metrics,
     'the events': collected.events,
     'the deliveries': receiver.received.map(({ event, headers }) => withoutAllowed([event, headers])).join(),
     'the tables that are not for it': tables.rest,
