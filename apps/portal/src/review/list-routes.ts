@@ -63,8 +63,8 @@ export function listRoutes(deps: PortalDeps): Router {
       ...filter,
       limit: Joi.number().integer().min(0).max(MAX_FOUND).default(0),
     });
-    const { state: _any, ...everywhere } = toFilter(accountIdOf(request), { ...query, state: 'needs_review' });
-    response.json({ states: await runLong(request, () => searchOrders(database, everywhere, limit)) });
+    const anyState = toFilter(accountIdOf(request), { ...query, state: 'needs_review' });
+    response.json({ states: await runLong(request, () => searchOrders(database, anyState, limit)) });
   });
 
   router.get('/orders/ids', recordOrders, async (request, response) => {

@@ -12,9 +12,9 @@ type FieldProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'onChange' | 'valu
 };
 
 /** An input with its label, hint and error. */
-export function Field({ label, hint, error: refusal, onChange, ...input }: FieldProps): ReactNode {
+export function Field({ label, hint, error: rejection, onChange, ...input }: FieldProps): ReactNode {
   const id = useId();
-  const error = useInvalidText(id) ?? refusal;
+  const error = useInvalidText(id) ?? rejection;
   const described = [hint && `${id}-hint`, error && `${id}-error`].filter(Boolean).join(' ');
   const Input = input.rows === undefined ? 'input' : ('textarea' as 'input');
   return (

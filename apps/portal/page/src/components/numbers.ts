@@ -13,9 +13,9 @@ export function cached<Format>(create: (language: string) => Format): () => Form
 const counts = cached((language) => new Intl.NumberFormat(language));
 const shares = cached((language) => new Intl.NumberFormat(language, { style: 'percent', roundingMode: 'floor' }));
 
-/** Formats a count in the reader's locale. Numbers in translated texts are formatted by the texts themselves. */
-export function formatCount(value: number): string {
-  return counts().format(value);
+/** Formats a count in the reader's locale, with a plus if there are more. Numbers in translated texts are formatted by the texts themselves. */
+export function formatCount(value: number, areMore = false): string {
+  return `${counts().format(value)}${areMore ? '+' : ''}`;
 }
 
 /** Formats a share of 1 as a percentage. Rounded down, so that only all of something is 100%. */

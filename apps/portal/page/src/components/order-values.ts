@@ -26,6 +26,11 @@ export function formatPhone(phone: string): string {
   return mobile ? `+971 ${mobile} ${rest} ${end}` : phone;
 }
 
+/** The address of a link that calls the number (RFC 3966), with its extension. */
+export function phoneAddress(phone: string): string {
+  return `tel:${phone.replace(/[^+\d;=a-z]/gi, '')}`;
+}
+
 /** A field in which two versions of a normalized order differ, by its JSON pointer. */
 export interface Change {
   pointer: string;

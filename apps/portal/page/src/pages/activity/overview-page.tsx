@@ -97,10 +97,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
     <div className="summary-cards">
       <Card title={t('review.waiting')} className="summary-card">
         <p className="summary-number">
-          <Link href={`${list}?sort=oldest`}>
-            {formatCount(waiting.count)}
-            {waiting.capped && '+'}
-          </Link>
+          <Link href={`${list}?sort=oldest`}>{formatCount(waiting.count, waiting.capped)}</Link>
         </p>
         <p className="hint">
           {waiting.oldest_at === null ? (
@@ -116,7 +113,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
             <Link href={list} className="badge badge-bad">
               {t('review.cancellationRequests', {
                 count: requests.count,
-                formatted: `${formatCount(requests.count)}${requests.capped ? '+' : ''}`,
+                formatted: formatCount(requests.count, requests.capped),
               })}
             </Link>
           </p>
@@ -140,10 +137,7 @@ function Cards({ overview }: { overview: ReviewOverview }): ReactNode {
       </Card>
       <Card title={t('review.confirmedToday')} className="summary-card">
         <p className="summary-number">
-          <Link href={`${list}?state=confirmed`}>
-            {formatCount(confirmed.today)}
-            {confirmed.capped && '+'}
-          </Link>
+          <Link href={`${list}?state=confirmed`}>{formatCount(confirmed.today, confirmed.capped)}</Link>
         </p>
         <p className="hint">
           {t('review.lastHour', { count: confirmed.last_hour })}

@@ -8,12 +8,12 @@ import { Building2, Package, Search } from 'lucide-react';
 import { useLocation } from 'wouter';
 import { call } from '../../api/client.ts';
 import type { AccountPage } from '../../api/operator.ts';
-import { useOrderSearch } from '../../api/order-search.ts';
 import type { ReviewState } from '../../api/review.ts';
 import { type Permission, useSession } from '../../api/session.ts';
 import { formatCount } from '../../components/numbers.ts';
 import { useDebounced } from '../../components/use-debounced.ts';
-import { NO_FILTERS, writeFilters } from '../orders/list/filters.ts';
+import { type Filters, NO_FILTERS, searchOf, writeFilters } from '../orders/list/filters.ts';
+import { useOrderSearch } from '../orders/list/use-order-search.ts';
 import { offeredSections } from '../pages.ts';
 
 const MAX_ORDERS_PER_STATE = 4;
@@ -32,12 +32,8 @@ function useFoundOrders(accountId: number | undefined, text: string): Found {
   const [, navigate] = useLocation();
   const q = useDebounced(text.trim());
   const isSearched = accountId !== undefined && q.length >= MIN_LENGTH;
-  const { data, isFetching } = useOrderSearch({
-    accountId,
-    key: isSearched ? q : null,
-    query: () => ({ q }),
-    limit: MAX_ORDERS_PER_STATE,
-  });
+  const search = isSearched ? searchOf(filtersOf('needs_review', q)) : null;
+  const { data, isFetching } = useOrderSearch(accountId, search, MAX_ORDERS_PER_STATE);
   const states = (isSearched && data) || [];
   const found = states.flatMap(({ state, orders }) =>
     orders.map((order) => ({
@@ -45,28 +41,22 @@ function useFoundOrders(accountId: number | undefined, text: string): Found {
       label: order.order_number ?? `#${order.order_id}`,
       hint: [order.customer.name, t(`nav.state.${state}`)].filter(Boolean).join(' · '),
       Icon: Package,
-      run: () => navigate(`/accounts/${accountId}/orders/${order.order_id}${stateQuery(state)}`),
+      run: () => navigate(`/accounts/${accountId}/orders/${order.order_id}${writeFilters(filtersOf(state))}`),
     })),
   );
   const lists = states
     .filter(({ orders, count }) => count > orders.length)
     .map(({ state, count, is_more }) => ({
       id: `orders ${state}`,
-      label: t('palette.more', {
-        formatted: `${formatCount(count)}${is_more ? '+' : ''}`,
-        state: t(`nav.state.${state}`),
-      }),
+      label: t('palette.more', { formatted: formatCount(count, is_more), state: t(`nav.state.${state}`) }),
       Icon: Search,
-      run: () => navigate(`/accounts/${accountId}/orders${stateQuery(state, q)}`),
+      run: () => navigate(`/accounts/${accountId}/orders${writeFilters(filtersOf(state, q))}`),
     }));
   const commands = [...found, ...lists];
   return { group: { name: 'orders', commands }, isLoading: isSearched && isFetching };
 }
 
-/** The query of a list as its own filters write it. */
-function stateQuery(state: ReviewState, q = ''): string {
-  return writeFilters({ ...NO_FILTERS, state, q, sort: '' });
-}
+const filtersOf = (state: ReviewState, q = ''): Filters => ({ ...NO_FILTERS, state, q, sort: '' });
 
 /** Other accounts by name: all of them for operators, otherwise the user's own. */
 function useFoundAccounts(scope: PaletteScope, accountId: number | undefined, text: string): Found {

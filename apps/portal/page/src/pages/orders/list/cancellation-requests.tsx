@@ -6,7 +6,7 @@ import type { CancellationRequests as Requests } from '../../../api/review-list.
 import { Button } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { formatPhone } from '../../../components/order-values.ts';
+import { formatPhone, phoneAddress } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { nameOfOrder } from '../name-of-order.ts';
@@ -28,14 +28,13 @@ export function CancellationRequests(props: {
   const { t } = useTranslation('review');
   const titleId = useId();
   const { count, capped, shown, openIds } = useKeptInPlace(requests);
-  const countText = (of: number) => `${formatCount(of)}${capped ? '+' : ''}`;
   const beyond = count - openIds.size;
   const [isWhole, setWhole] = useState(false);
   const first = untilOpen(shown, openIds);
   return (
     <>
       <p className="visually-hidden" role="status">
-        {count > 0 && t('cancellation.about', { count, formatted: countText(count) })}
+        {count > 0 && t('cancellation.about', { count, formatted: formatCount(count, capped) })}
       </p>
       {count > 0 && (
         <section className="cancellation-requests" tabIndex={-1} aria-labelledby={titleId}>
@@ -43,7 +42,7 @@ export function CancellationRequests(props: {
             <h2 id={titleId}>{t('cancellation.title')}</h2>
             <HelpLink page="cancelled-orders" anchor="requests" />
           </div>
-          <p>{t('cancellation.about', { count, formatted: countText(count) })}</p>
+          <p>{t('cancellation.about', { count, formatted: formatCount(count, capped) })}</p>
           <ul className="plain">
             {(isWhole ? shown : first).map((request) => (
               <RequestRow
@@ -60,7 +59,7 @@ export function CancellationRequests(props: {
             </Button>
           )}
           {isWhole && beyond > 0 && (
-            <p className="hint">{t('cancellation.more', { count: beyond, formatted: countText(beyond) })}</p>
+            <p className="hint">{t('cancellation.more', { count: beyond, formatted: formatCount(beyond, capped) })}</p>
           )}
         </section>
       )}
@@ -104,7 +103,7 @@ function RequestRow(props: { request: Request; href: string; isOpen: boolean }):
           </Link>
           {customer_name !== null && <bdi>{customer_name}</bdi>}
           {customer_phone !== null && (
-            <a href={`tel:${customer_phone.replace(/[^+\d;=a-z]/gi, '')}`}>
+            <a href={phoneAddress(customer_phone)}>
               <bdi dir="ltr">{formatPhone(customer_phone)}</bdi>
             </a>
           )}

@@ -3,7 +3,6 @@ import { ArrowDownWideNarrow, Check, SlidersHorizontal, X } from 'lucide-react';
 import { type ReactNode, type RefObject, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
-import type { FoundInState } from '../../../api/order-search.ts';
 import type { ReviewState } from '../../../api/review.ts';
 import type { Updates } from '../../../api/review-list.ts';
 import { useAccountId } from '../../../api/session.ts';
@@ -22,6 +21,7 @@ import {
   VALUE_TEXTS,
 } from './filters.ts';
 import { type ChangeFilters, SearchBox } from './search-box.tsx';
+import type { FoundInState } from './use-order-search.ts';
 import { ViewsMenu } from './views-menu.tsx';
 import './filter-bar.css';
 
@@ -231,8 +231,7 @@ function StateCount(props: {
   if (!shown) return null;
   return (
     <span className="badge" data-count={state}>
-      {formatCount(shown.count)}
-      {shown.is_more && '+'}
+      {formatCount(shown.count, shown.is_more)}
     </span>
   );
 }

@@ -74,15 +74,18 @@ export function isNarrowed({ state: _state, sort: _sort, ...others }: Filters): 
   return Object.values(others).some((value) => value !== '');
 }
 
+/** Filters that orders of all states can have. */
+export type Search = Omit<Filters, 'state' | 'sort' | 'similar'>;
+
 /** The filters as a search in all states; null if none is set, or one that only orders that need review can have. */
-export function searchOf(filters: Filters): Omit<Filters, 'state' | 'sort' | 'similar'> | null {
+export function searchOf(filters: Filters): Search | null {
   if (!isNarrowed(filters) || filters.similar !== '') return null;
   const { state: _state, sort: _sort, similar: _similar, ...search } = filters;
   return search;
 }
 
 /** The filters as query parameters of the API, with ages relative to `now`. */
-export function toQuery({ age, ...others }: { age: string } & Partial<Filters>, now = Date.now()): Query {
+export function toQuery({ age, ...others }: Search & Partial<Filters>, now = Date.now()): Query {
   return { ...others, ...ageBounds(age, now) };
 }
 

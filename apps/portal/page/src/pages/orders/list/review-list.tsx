@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../../api/client.ts';
 import { useSetup } from '../../../api/integrations.ts';
-import type { FoundInState } from '../../../api/order-search.ts';
 import { useDeadCounts } from '../../../api/receipts.ts';
 import type { MatchingIds } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
@@ -19,6 +18,7 @@ import { type BulkActions, ListHead } from './list-head.tsx';
 import type { ListState } from './list-state.ts';
 import { OrderList } from './order-list.tsx';
 import type { Announcement, Arrivals } from './use-arrivals.ts';
+import type { FoundInState } from './use-order-search.ts';
 import './list.css';
 
 const FAILED_EVERY_MS = 60_000;
@@ -179,7 +179,7 @@ function EmptyList(props: {
               <li key={state}>
                 <Link href={addressOf(null, { ...filters, state })} onClick={() => forget({ ...filters, state })}>
                   {t('list.elsewhere', {
-                    formatted: `${formatCount(count)}${is_more ? '+' : ''}`,
+                    formatted: formatCount(count, is_more),
                     state: t(`state.${state}`),
                   })}
                 </Link>

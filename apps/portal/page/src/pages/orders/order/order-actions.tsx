@@ -63,7 +63,7 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
           <span className="hint">
             {t('order.position', {
               at: formatCount(position.at),
-              of: `${formatCount(position.of)}${position.isMore ? '+' : ''}`,
+              of: formatCount(position.of, position.isMore),
             })}
           </span>
           {step('previous', onPrevious)}

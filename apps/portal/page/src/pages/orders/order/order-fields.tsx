@@ -5,7 +5,14 @@ import { Link } from 'wouter';
 import type { ListedOrder, OrderDetail } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import { CopyIcon } from '../../../components/button.tsx';
-import { emirateText, fieldLabel, fieldText, formatAmount, formatPhone } from '../../../components/order-values.ts';
+import {
+  emirateText,
+  fieldLabel,
+  fieldText,
+  formatAmount,
+  formatPhone,
+  phoneAddress,
+} from '../../../components/order-values.ts';
 import type { Editing } from '../edit/editing.ts';
 import { FieldRow } from '../edit/field-row.tsx';
 import { changesByField, FieldChangeNote } from './field-change.tsx';
@@ -155,7 +162,7 @@ function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): Rea
       );
     case 'phone':
       return (
-        <a className="phone" href={`tel:${value.replace(/[^+\d;=a-z]/gi, '')}`}>
+        <a className="phone" href={phoneAddress(value)}>
           <bdi dir="ltr">{formatPhone(value)}</bdi>
         </a>
       );

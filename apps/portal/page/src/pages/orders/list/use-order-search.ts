@@ -1,6 +1,7 @@
 import type { FoundInState as Found } from '@orders/portal/review/search-orders.ts';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { call, type Json, type Query } from './client.ts';
+import { call, type Json } from '../../../api/client.ts';
+import { type Search, toQuery } from './filters.ts';
 
 /** What a search finds in one review state. */
 export type FoundInState = Json<Found>;
@@ -11,24 +12,23 @@ const REFRESH_MS = 30_000;
 /**
  * Searches the orders of all review states, as both the list and the palette do.
  *
- * @param key of the query, which is made anew for each request, as ages are relative to now; null for no search.
+ * @param search null for none.
  * @param limit max orders of each state; 0 for the counts alone.
  */
-export function useOrderSearch(options: {
-  accountId: number | undefined;
-  key: unknown;
-  query: () => Query;
-  limit: number;
-}): UseQueryResult<FoundInState[]> {
-  const { accountId, key, query, limit } = options;
+export function useOrderSearch(
+  accountId: number | undefined,
+  search: Search | null,
+  limit: number,
+): UseQueryResult<FoundInState[]> {
   return useQuery({
-    queryKey: ['order search', accountId, key, limit],
+    queryKey: ['order search', accountId, search, limit],
     queryFn: async ({ signal }) => {
+      const query = { ...(search && toQuery(search)), limit };
       const path = `/accounts/${accountId}/orders/search`;
-      const { states } = await call<{ states: FoundInState[] }>('GET', path, { query: { ...query(), limit }, signal });
+      const { states } = await call<{ states: FoundInState[] }>('GET', path, { query, signal });
       return states;
     },
-    enabled: accountId !== undefined && key !== null,
+    enabled: accountId !== undefined && search !== null,
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
