@@ -69,7 +69,7 @@ export const deepItem = () => `${'['.repeat(60)}${']'.repeat(60)}`;
 /** Receipts in longer replies are not read. */
 const MAX_READ_LENGTH = 500_000;
 
-/** How long the attack waits for replies after its last request, before it closes the connections. */
+/** How long the attack waits for replies after its last request, before it closes the connections. Requests without one are not counted. */
 const GRACE_MS = 2000;
 
 /**
@@ -96,7 +96,8 @@ export async function attack(
   const load = { kind: 'closed', connections, restMs } as const;
   const next = (number: number) => (number === 0 ? first : requestOf(number));
   await runLoad(opened, load, signal, next, (reply) => {
-    const outcome = isClosed && reply.failure ? 'no reply yet' : outcomeOf(reply);
+    if (isClosed && reply.failure) return;
+    const outcome = outcomeOf(reply);
     result.replies[outcome] = (result.replies[outcome] ?? 0) + 1;
     if (reply.status === 202) result.receiptIds.push(...receiptIdsIn(reply.text.slice(0, MAX_READ_LENGTH)));
   });
