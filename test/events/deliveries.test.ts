@@ -226,10 +226,23 @@ describe('events that the receiver refuses', () => {
     );
     const ids = await send(subscription.account, 360);
     await until('each was tried', async () => ids.every((id) => idsOf(subscription).includes(id)));
-    await until(
-      'the others are settled',
-      async () => (await stateOf(subscription)).waiting === ids.filter(isRefused).length,
-    );
+    await until('the others are settled', async () => {
+      const { waiting, pending } = await stateOf(subscription);
+      return waiting === ids.filter(isRefused).length && pending === 0;
+    });
+    const endpoint = knex('endpoints').where({ endpoint_number: subscription.endpoint.endpoint_number });
+    await endpoint.clone().update({ next_round_at: knex.raw("now() + interval '1 hour'") });
+    await knex('waiting_deliveries')
+      .where({ endpoint_number: subscription.endpoint.endpoint_number })
+      .update({ due_at: knex.fn.now() });
+    const before = subscription.receiver.received.length;
+    const added = (await send(subscription.account, 60)).filter((id) => !isRefused(id));
+    await until('all are due', async () => (await stateOf(subscription)).pending === 60);
+    await endpoint.clone().update({ next_round_at: knex.fn.now() });
+    await until('each new one was tried', async () => added.every((id) => idsOf(subscription).includes(id)));
+    const last = Math.max(...added.map((id) => idsOf(subscription).indexOf(id)));
+    // Half of each round, and the order within the last one.
+    expect(last - before).toBeLessThan(2 * 60 + 10);
   });
 
   test('do not hold up new ones while the endpoint counts as failing', async () => {

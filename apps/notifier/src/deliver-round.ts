@@ -16,8 +16,8 @@ const MAX_EXAMINED = 500;
 
 const READ = {
   name: 'read-deliveries',
-  // With a limit above 1, at least one new event is read, so that events which the receiver rejects do not delay the others. An event that
-  // was removed because of its age has no id; it is not delivered.
+  // Half of the limit is for new events, so that those which the receiver rejects do not delay the others. An event that was removed because
+  // of its age has no id; it is not delivered.
   text: `
 with examined as materialized (
   select sequence, type from events where account_id = $1::int and sequence > $3::bigint order by sequence limit ${MAX_EXAMINED}
@@ -26,9 +26,11 @@ with examined as materialized (
 ), waiting as materialized (
   select sequence, attempts from waiting_deliveries
   where account_id = $1::int and endpoint_number = $2::int and due_at <= now()
-  order by due_at limit case when $6::boolean and exists (select from candidates) then 0 else $5::int end
+  order by due_at
+  limit case when $6::boolean and exists (select from candidates) then 0
+             else $5::int - least($5::int / 2, (select count(*) from candidates)) end
 ), room as materialized (
-  select case when $5::int = 1 then 1 - count(*) else greatest(1, $5::int - count(*)) end as count from waiting
+  select $5::int - count(*) as count from waiting
 ), new as materialized (
   select sequence from candidates order by sequence limit (select count from room)
 ), reached as (
@@ -64,9 +66,9 @@ interface NextDeliveries {
 }
 
 /**
- * Reads what an endpoint gets next: retries that are due, then new events.
+ * Reads what an endpoint gets next: retries that are due and, as at least half of them if there are as many, new events.
  *
- * @param limit max deliveries, and one more new event if as many retries are due. With 1, there is one.
+ * @param limit max deliveries.
  * @param prefersNew whether a retry is only read if there is no new event.
  */
 async function readDeliveries(
@@ -139,11 +141,10 @@ export function createDeliverRound(deps: {
     return { ...event, at, durationMs, status, error, nextAttemptInMs, retryAfterMs };
   }
 
-  /** The events of a round of at most `count` attempts. A round of one or two has a retry or a new event, by chance. */
+  /** The events of a round of at most `count` attempts. A round of one has a retry or a new event, by chance. */
   async function readMessages(endpoint: ClaimedEndpoint, count: number) {
-    const isSingle = count <= 2;
-    const prefersNew = isSingle && Math.random() < 0.5;
-    const { deliveries, ...read } = await readDeliveries(database, endpoint, isSingle ? 1 : count - 1, prefersNew);
+    const prefersNew = count === 1 && Math.random() < 0.5;
+    const { deliveries, ...read } = await readDeliveries(database, endpoint, count, prefersNew);
     return { messages: deliveries.map(toMessage), ...read };
   }
 

@@ -28,7 +28,7 @@ interface HostBucket extends Bucket {
 }
 
 /** Requests that a host can get at once, after it got none for some time: those of one round. */
-export const BURST = 11;
+export const BURST = 10;
 /** An account that asked shares the rate for this time, so that one that asks again and again does not take all of it. */
 const ACTIVE_MS = 1000;
 const PRUNE_MS = 10_000;
