@@ -156,7 +156,7 @@ begin
   -- Redriving maps a delivery again, and carries out a cancellation.
   grant execute on function map_unmapped_receipt(integer, uuid, text, bytea, uuid, text),
     cancel_order_of_source(integer, integer, text, timestamptz) to orders_portal;
-  grant update (closed_at, closed_by) on cancellation_requests to orders_portal;
+  grant insert, update (closed_at, closed_by) on cancellation_requests to orders_portal;
   -- A confirmation, and taking it back.
   grant insert, select, delete on undispatched_orders to orders_portal;
   -- Receipts are searched by their idempotency key.

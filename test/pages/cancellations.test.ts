@@ -174,7 +174,7 @@ describe('requests to cancel orders that were dispatched', () => {
     const shop = await openWithRequests('Wrong address', 'R-1', 'R-2');
     const person = await createPerson(stack, shop.account.id);
     const page = await review(shop);
-    await requestsOf(page).getByText('wants to cancel 2 orders that were dispatched').waitFor();
+    await requestsOf(page).getByText('2 orders that were dispatched are to be cancelled').waitFor();
     const first = requestsOf(page).getByRole('listitem').filter({ hasText: 'R-1' });
     await first.getByText('Wrong address').waitFor();
     expect(await first.getByRole('link', { name: '+971 50' }).getAttribute('href')).toMatch(/^tel:\+97150\d{7}$/);
@@ -183,7 +183,7 @@ describe('requests to cancel orders that were dispatched', () => {
     const before = await done(other, 'R-2').boundingBox();
     await done(page, 'R-1').click();
     await notice(page, 'Cancellation request of').getByText('R-1').waitFor();
-    await requestsOf(other).getByText('wants to cancel 1 order that was dispatched').waitFor();
+    await requestsOf(other).getByText('1 order that was dispatched is to be cancelled').waitFor();
     expect(await done(other, 'R-1').count()).toBe(0);
     expect((await done(other, 'R-2').boundingBox())?.y).toBe(before?.y);
     await expectAccessible(other);
@@ -201,12 +201,12 @@ describe('requests to cancel orders that were dispatched', () => {
     const shop = await openWithRequests('Wrong address', 'O-1');
     const page = await review(shop);
     await requestsOf(page).getByRole('link', { name: 'O-1' }).click();
-    const panel = paneOf(page, 'O-1').getByRole('region', { name: 'The sender wants to cancel this order' });
+    const panel = paneOf(page, 'O-1').getByRole('region', { name: 'This order is to be cancelled' });
     await panel.getByText(BY_KEY).waitFor();
     await panel.getByText('Wrong address').waitFor();
     await expectAccessible(page);
     await panel.getByRole('button', { name: 'Done' }).click();
-    await page.getByText('The sender wanted to cancel this order').waitFor();
+    await page.getByText('This order was to be cancelled').waitFor();
     await page.locator('.cancellation:focus').getByText(shop.person.email).waitFor();
     await requestsOf(page).waitFor({ state: 'detached' });
     await page.locator('.history li', { hasText: 'Cancellation request done' }).waitFor();
@@ -240,6 +240,41 @@ describe('requests to cancel orders that were dispatched', () => {
     await asked.waitFor();
     await expectAccessible(page);
     expect(await asked.evaluate((section) => section.scrollWidth - section.clientWidth)).toBe(0);
+  });
+
+  test('are made by a recall, once, with a reason; before it is dispatched, the order comes back', async () => {
+    const shop = await open(numbered('Y-1'), numbered('Y-2'));
+    const { knex } = stack.database;
+    await knex('orders')
+      .where({ account_id: shop.account.id })
+      .update({ review_state: 'confirmed', reviewed_by: 'x@example.test', reviewed_at: new Date(0) });
+    await knex.raw(
+      `insert into undispatched_orders (account_id, order_id, due_at) select account_id, order_id, now() + interval '1 h' from orders
+       where account_id = ? and order_number = 'Y-2'`,
+      [shop.account.id],
+    );
+    const page = await review(shop, { path: '?state=confirmed' });
+    const recall = async (number: string) => {
+      await rowOf(page, number).getByRole('link').click();
+      await paneOf(page, number)
+        .getByRole('button', { name: `Recall order ${number}` })
+        .click();
+      const dialog = page.getByRole('dialog', { name: `Recall order ${number}` });
+      await dialog.getByRole('radio', { name: 'The customer cannot be reached' }).check();
+      await dialog.getByRole('button', { name: 'Recall', exact: true }).dblclick();
+      await dialog.waitFor({ state: 'detached' });
+    };
+    await recall('Y-2');
+    await notice(page, 'Order Y-2 needs review again').waitFor();
+    await becomes(stack, shop, 'Y-2', 'needs_review');
+    await recall('Y-1');
+    await notice(page, 'Order Y-1 was dispatched.').waitFor();
+    await requestsOf(page).getByText('The customer cannot be reached').waitFor();
+    const panel = paneOf(page, 'Y-1').getByRole('region', { name: 'This order is to be cancelled' });
+    await panel.getByText(shop.person.email).waitFor();
+    expect(await page.getByRole('button', { name: 'Recall order Y-1' }).count()).toBe(0);
+    await expectAccessible(page);
+    expect((await statesOf(stack, shop))['Y-1']).toBe('confirmed');
   });
 
   test('are counted in the overview, with a link to them', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { until } from '@orders/test-services/until.ts';
 import { hold, whoWait } from '../harness/barriers.ts';
 import { below, createPerson, openPortalClient, openShop, type Shop, signIn } from '../harness/people.ts';
-import { dispatch } from '../harness/review-list.ts';
+import { dispatch, makeReviewOlder } from '../harness/review-list.ts';
 import { useStack } from '../harness/use-stack.ts';
 
 const KEY = 'key:test';
@@ -121,6 +122,91 @@ describe('a cancelled order', () => {
     const { order, review: reviewed } = await show(orderId);
     expect(reviewed).toMatchObject({ state: 'cancelled', by: KEY, reason: 'Changed my mind' });
     expect(Date.parse(reviewed.at)).toBeLessThan(Date.parse(order.received_at));
+  });
+});
+
+describe('a confirmed order that is recalled when it is too late to undo it', () => {
+  const REASON = 'The customer called';
+  const recall = (orderId: number, body: object = { reason: REASON }, client: Pick<Shop, 'post'> = shop) =>
+    client.post(`/orders/${orderId}/recall`, body);
+
+  async function confirm(id: string, order: object = {}): Promise<number> {
+    const orderId = await write(id, order);
+    await review([orderId], 'confirmed');
+    await makeReviewOlder(knex, [orderId], 60);
+    await knex('undispatched_orders')
+      .where({ order_id: orderId })
+      .update({ due_at: knex.raw("now() + interval '1 h'") });
+    return orderId;
+  }
+
+  test('needs review again if it was not dispatched', async () => {
+    const orderId = await confirm('RC-1');
+    const { status, body } = await recall(orderId);
+    expect([status, body.review.state, body.cancellation]).toEqual([200, 'needs_review', null]);
+    expect(await knex('undispatched_orders').where({ order_id: orderId })).toEqual([]);
+    expect(await actionsOf(orderId)).toEqual([
+      ['order_review_undone', shop.person.email],
+      ['order_confirmed', shop.person.email],
+    ]);
+    expect((await review([orderId], 'confirmed')).body.changed).toEqual([orderId]);
+  });
+
+  test('is a cancellation request for the dispatching system and the reviewers if it was dispatched', async () => {
+    const orderId = await confirm('RC-2');
+    await dispatch(knex, orderId);
+    const request = { requested_by: shop.person.email, reason: REASON };
+    const recalled = (await recall(orderId)).body;
+    expect(recalled).toMatchObject({ review: { state: 'confirmed' }, cancellation: { ...request, closed_at: null } });
+    expect((await poll()).cancellation_requests.orders).toMatchObject([{ order_id: orderId, ...request }]);
+    await until('it is published', () =>
+      knex('dispatch_cancellations')
+        .where({ order_id: orderId, ...request })
+        .first(),
+    );
+    expect(await actionsOf(orderId)).toEqual([
+      ['order_cancel_requested', shop.person.email],
+      ['order_confirmed', shop.person.email],
+    ]);
+    expect((await recall(orderId)).status).toBe(409);
+    await cancel('RC-2', 'requested');
+    expect((await close([orderId])).body.closed).toEqual([orderId]);
+    expect((await recall(orderId)).status).toBe(409);
+  });
+
+  test('is recalled once, by the first of two reviewers', async () => {
+    const orderId = await confirm('RC-3');
+    await dispatch(knex, orderId);
+    const person = await createPerson(stack, shop.account.id);
+    const colleague = below(await signIn(portal, person), shop.account.id);
+    const lock = await hold(knex, `select from orders where order_id = ${orderId} for update`);
+    const both = Promise.all([recall(orderId), recall(orderId, { reason: 'other' }, colleague)]);
+    await whoWait(knex, 1, 'transactionid');
+    await lock.release();
+    expect((await both).map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(await knex('cancellation_requests').where({ order_id: orderId })).toHaveLength(1);
+  });
+
+  test('needs review again if it is a test, which is never dispatched', async () => {
+    const orderId = await confirm('RC-4');
+    await knex('orders').where({ order_id: orderId }).update({ is_test: true });
+    await knex('undispatched_orders').where({ order_id: orderId }).delete();
+    expect((await recall(orderId)).body.review.state).toBe('needs_review');
+  });
+
+  test('has a reason, is confirmed and of this account', async () => {
+    const orderId = await confirm('RC-5');
+    for (const body of [{}, { reason: ' ' }, { reason: 'x'.repeat(501) }])
+      expect((await recall(orderId, body)).status).toBe(422);
+    const other = await openShop(stack, portal);
+    expect((await recall(orderId, undefined, other)).status).toBe(404);
+    for (const to of ['needs_review', 'rejected']) {
+      await knex('orders').where({ order_id: orderId }).update({ review_state: to });
+      expect((await recall(orderId)).status).toBe(409);
+    }
+    await knex('orders').where({ order_id: orderId }).update({ review_state: 'confirmed', erased_at: knex.fn.now() });
+    await dispatch(knex, orderId);
+    expect((await recall(orderId)).status).toBe(409);
   });
 });
 

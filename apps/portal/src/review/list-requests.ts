@@ -1,10 +1,10 @@
 import { orderRow } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 
-/** A sender's request to cancel an order that dispatching has seen: a task until a person closes it. */
+/** A request to cancel an order that dispatching has seen: a task until a person closes it. */
 export interface CancellationRequest {
   requested_at: Date;
-  /** `key:` and the name of the API key. */
+  /** The sender, as `key:` and the name of the API key or `source:` and that of the source, or a reviewer's e-mail address. */
   requested_by: string;
   reason: string | null;
   closed_at: Date | null;

@@ -27,6 +27,7 @@ import { readOrderDetail } from './order-detail.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
 import { orderIds } from './read-filter.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
+import { recallOrder } from './recall-order.ts';
 import { reviewTargetRoutes } from './review-target-routes.ts';
 import { undoReview } from './undo-review.ts';
 import { updatesRoutes } from './updates-routes.ts';
@@ -125,6 +126,19 @@ export function reviewRoutes(deps: PortalDeps): Router {
     if (!outcome) throw new Problem('order_not_found');
     const { changed, unchanged, undoUntil } = outcome;
     response.json({ changed, unchanged, undo_until: undoUntil });
+  });
+
+  router.post('/orders/:orderId/recall', async (request, response) => {
+    const { reason } = bodyOf<{ reason: string }>(request, { reason: plainText(500).trim().required() });
+    const [accountId, orderId] = [accountIdOf(request), orderIdOf(request)];
+    const shown = await runLong(request, async () => {
+      const recall = { accountId, orderId, by: personOf(request).email, reason };
+      const outcome = await recallOrder(database, recall);
+      if (outcome === null) throw new Problem('order_not_found');
+      if (outcome === 'conflict') throw new Problem('conflicting_state');
+      return readOrderDetail(deps, accountId, orderId);
+    });
+    response.json(shown);
   });
 
   router.post('/orders/review/undo', async (request, response) => {

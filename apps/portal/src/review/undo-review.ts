@@ -20,24 +20,33 @@ export interface UndoOutcome {
 }
 
 /**
- * Undoes recent confirmations and rejections, with audit; never one that dispatching could have seen: what it has not seen has a row in
- * `undispatched_orders`, which is deleted.
+ * Undoes recent confirmations and rejections, with audit; never one that dispatching could have seen: what it has not seen is a test
+ * or has a row in `undispatched_orders`, which is deleted.
  *
  * @returns null when the account does not have all of these orders; then nothing changed.
  */
 export async function undoReview(database: Database, request: UndoRequest): Promise<UndoOutcome | null> {
-  return inTransaction(database, (transaction) => undo(transaction, request));
+  return inTransaction(database, (transaction) => undo(transaction, request, `${ALLOWED_SECONDS} seconds`));
 }
 
-async function undo(connection: Connection, { accountId, orderIds, by }: UndoRequest): Promise<UndoOutcome | null> {
+/**
+ * The same, in a transaction.
+ *
+ * @param allowed how long ago at most they were decided, as an interval.
+ */
+export async function undo(
+  connection: Connection,
+  { accountId, orderIds, by }: UndoRequest,
+  allowed: string,
+): Promise<UndoOutcome | null> {
   const found = await lockOrders(connection, accountId, orderIds);
   if (!found) return null;
   const undone = await run<{ order_id: number; review_state: string }>(
     connection,
     `with before as materialized (
-       select order_id, review_state from orders
+       select order_id, review_state, is_test from orders
        where account_id = $1 and order_id = any($2::bigint[]) and review_state in ('confirmed', 'rejected')
-         and reviewed_at > clock_timestamp() - interval '${ALLOWED_SECONDS} seconds'
+         and reviewed_at > clock_timestamp() - $3::interval
      ), unseen as (
        delete from undispatched_orders u using before where u.account_id = $1 and u.order_id = before.order_id returning u.order_id
      )
@@ -45,9 +54,9 @@ async function undo(connection: Connection, { accountId, orderIds, by }: UndoReq
      set review_state = 'needs_review', reviewed_by = null, reviewed_at = null, review_reason = null
      from before
      where o.account_id = $1 and o.order_id = any($2::bigint[]) and o.order_id = before.order_id
-       and (before.review_state = 'rejected' or before.order_id in (select order_id from unseen))
+       and (before.review_state = 'rejected' or before.is_test or before.order_id in (select order_id from unseen))
      returning o.order_id, before.review_state`,
-    [accountId, found.map(({ order_id }) => order_id)],
+    [accountId, found.map(({ order_id }) => order_id), allowed],
   );
   const changed = undone.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
   const unchanged = found.filter(({ order_id }) => !changed.includes(order_id));

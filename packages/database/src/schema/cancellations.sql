@@ -1,4 +1,4 @@
--- Cancellations by senders. See docs/decisions/dispatching-and-cancelling.md.
+-- Cancellations by senders, and confirmations that reviewers recall. See docs/decisions/dispatching-and-cancelling.md.
 -- The functions run with the rights of the owner, so that apps can do exactly this to orders;
 -- `deploy/postgres/roles.sql` grants their use.
 

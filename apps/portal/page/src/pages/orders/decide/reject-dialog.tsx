@@ -1,32 +1,48 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { FormDialog } from '../../../components/form-dialog.tsx';
 
 const REASONS = ['cancelled', 'duplicate', 'unreachable', 'outOfArea', 'unavailable', 'own'] as const;
 
-/** Asks for a reason: a common one, also by its digit key, or free text. */
+/** Asks why orders are rejected. @param props.number of a single order. */
 export function RejectDialog(props: {
   count: number;
-  /** The order number of a single order. */
   number?: string | undefined;
   onReject: (reason: string) => void;
   onClose: () => void;
 }): ReactNode {
   const { count, number, onReject, onClose } = props;
   const { t } = useTranslation('review');
+  const title = number !== undefined && count === 1 ? t('reject.named', { number }) : t('reject.title', { count });
+  return <ReasonDialog title={title} submit={t('action.reject')} onReason={onReject} onClose={onClose} />;
+}
+
+/** Asks for a reason: a common one, also by its digit key, or free text. */
+export function ReasonDialog(props: {
+  title: string;
+  submit: string;
+  /** Without it, `onReason` does not fail. */
+  action?: ComponentProps<typeof FormDialog>['action'];
+  onReason: (reason: string) => void;
+  onClose: () => void;
+  /** Shown above the reasons. */
+  children?: ReactNode;
+}): ReactNode {
+  const { title, submit, action, onReason, onClose, children } = props;
+  const { t } = useTranslation('review');
   const [chosen, setChosen] = useState<(typeof REASONS)[number] | null>(null);
   const [own, setOwn] = useState('');
   const reasons = useRef<HTMLFieldSetElement>(null);
   useEffect(() => reasons.current?.querySelector('input')?.focus(), []);
   const reason = chosen === 'own' ? own.trim() : chosen && t(`reject.reasons.${chosen}`);
-  const title = number !== undefined && count === 1 ? t('reject.named', { number }) : t('reject.title', { count });
   return (
     <FormDialog
       title={title}
-      submit={t('action.reject')}
+      submit={submit}
+      {...(action && { action })}
       isDestructive
-      onSubmit={() => reason && onReject(reason)}
+      onSubmit={() => reason && onReason(reason)}
       onKeyDown={(event) => {
         // The position of the key, because not every keyboard layout has these digits.
         const digit = Number(/^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1]);
@@ -40,6 +56,7 @@ export function RejectDialog(props: {
       }}
       onClose={onClose}
     >
+      {children}
       <fieldset ref={reasons} className="reasons">
         <legend>{t('reject.reason')}</legend>
         {REASONS.map((name, index) => (

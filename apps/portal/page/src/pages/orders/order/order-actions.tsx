@@ -1,4 +1,4 @@
-import { Check, ChevronDown, ChevronUp, RotateCcw, X } from 'lucide-react';
+import { Check, ChevronDown, ChevronUp, RotateCcw, Undo2, X } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
@@ -19,6 +19,8 @@ export interface OrderActionsProps {
   /** The order number: each decision names its order. */
   number: string;
   onReview: (to: ReviewState) => void;
+  /** Absent if the order is not confirmed, or its cancellation was requested. */
+  onRecall?: (() => void) | undefined;
   /** Absent at the ends of the list. */
   onPrevious?: (() => void) | undefined;
   onNext?: (() => void) | undefined;
@@ -77,21 +79,21 @@ export function OrderActions({ isBar, ...props }: OrderActionsProps & { isBar: b
 }
 
 function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
-  const { state, isLoaded, number, isBar, onReview } = props;
+  const { state, isLoaded, number, isBar, onReview, onRecall } = props;
   const { t } = useTranslation('review');
   const can = useCan();
   const button = (
-    to: ReviewState,
-    action: 'confirm' | 'reject' | 'reopen' | 'reviewNow',
+    action: 'confirm' | 'reject' | 'reopen' | 'reviewNow' | 'recall',
     look: string,
     Icon: typeof Check,
+    run: () => void,
   ) => (
     <button
       type="button"
       className={isBar ? `bar-button ${look}` : `button ${look}`}
       aria-label={t(`order.${action}`, { number })}
       aria-disabled={!isLoaded}
-      onClick={() => isLoaded && onReview(to)}
+      onClick={() => isLoaded && run()}
     >
       {isBar && <Icon aria-hidden="true" size={20} />}
       <span>{t(`action.${action}`)}</span>
@@ -99,12 +101,13 @@ function Decisions(props: OrderActionsProps & { isBar: boolean }): ReactNode {
   );
   if (!can('review')) return null;
   const action = reviewActionOf(state);
-  if (action) return button('needs_review', action, '', RotateCcw);
+  if (action) return button(action, '', RotateCcw, () => onReview('needs_review'));
+  if (onRecall) return button('recall', '', Undo2, onRecall);
   if (state !== 'needs_review') return null;
   return (
     <>
-      {button('rejected', 'reject', 'button-bad', X)}
-      {button('confirmed', 'confirm', 'button-main', Check)}
+      {button('reject', 'button-bad', X, () => onReview('rejected'))}
+      {button('confirm', 'button-main', Check, () => onReview('confirmed'))}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useEffectEvent, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { HistoryEntry, ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
@@ -24,6 +24,7 @@ import { OrderHead } from './order-head.tsx';
 import { OrderNotes } from './order-notes.tsx';
 import { LoadProblem, OrderViewers, ReviewNote, SimilarOrders } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
+import { RecallDialog } from './recall-dialog.tsx';
 import { useOrder } from './use-order.ts';
 import './order-facts.css';
 import './order-parts.css';
@@ -63,6 +64,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   const pane = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const isWide = useMediaQuery(WIDE_SCREEN);
+  const [recalling, setRecalling] = useState<number | null>(null);
   const notices = useNotices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a newly opened order is scrolled to its top and, if it replaces the list, focused.
   useEffect(() => {
@@ -101,8 +103,16 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
   const number = order?.order_number ?? `#${orderId}`;
+  const canRecall = state === 'confirmed' && detail.data?.cancellation === null && erasedAt === null;
   const actions = (
-    <OrderActions {...props} state={state} isLoaded={detail.data !== undefined} number={number} isBar={!isWide} />
+    <OrderActions
+      {...props}
+      state={state}
+      isLoaded={detail.data !== undefined}
+      number={number}
+      isBar={!isWide}
+      onRecall={canRecall ? () => setRecalling(orderId) : undefined}
+    />
   );
   const retry = () => void detail.refetch();
   // One failed request is no news yet; without a network, none is sent.
@@ -171,6 +181,15 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           </CrossHighlightArea>
         )}
       </div>
+      {recalling === orderId && (
+        <RecallDialog
+          accountId={accountId}
+          orderId={orderId}
+          number={number}
+          accept={accept}
+          onClose={() => setRecalling(null)}
+        />
+      )}
       {props.strip}
       {!isWide && order && actions}
     </section>
