@@ -152,6 +152,14 @@ describe('signing in', () => {
     const none = await fetch(`${portal.url}/api/session`, { method: 'POST', body: '{}' });
     expect((await bodyOf(none)).code).toBe('cross_site_request');
   });
+
+  test('a page at another name of this machine is sent to the portal’s own address', async () => {
+    const path = '//a/orders?q=1';
+    const other = portal.url.replace('127.0.0.1', 'localhost');
+    const { status, headers } = await fetch(other + path, { redirect: 'manual' });
+    expect([status, headers.get('location')]).toEqual([302, portal.url + path]);
+    expect((await fetch(portal.url + path, { redirect: 'manual' })).status).toBe(200);
+  });
 });
 
 describe('guessing passwords', () => {

@@ -125,7 +125,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
     queueBoard(deps.queues, QUEUE_BOARD),
   );
   app.use(helpPages());
-  app.use(servePage());
+  app.use(servePage(config.PORTAL_URL));
   app.use(problemHandler(logger));
   return app;
 }

@@ -49,7 +49,8 @@ const webAddress = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .custom((text: string) => text.replace(/\/+$/, ''));
 
-const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+/** An origin that only this machine reaches. */
+export const LOOPBACK = /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
 /** Without https, cookies and passwords could be read on the way. */
 const portalUrl = webOrigin

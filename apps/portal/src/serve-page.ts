@@ -4,16 +4,18 @@ import { Problem } from '@orders/domain/problems.ts';
 import { ConfigurationError } from '@orders/runtime/config/environment.ts';
 import express, { type RequestHandler, Router } from 'express';
 import { compressResponses } from './compress-responses.ts';
+import { LOOPBACK } from './config.ts';
 
 export const BUILT_PAGE = join(import.meta.dirname, '../page/dist');
 
 /**
  * Serves the built page. Files with a hash in their name are cached for ever, `index.html` never. Every path without a file is a route of
- * the page.
+ * the page. At another name of this machine than that of `portalUrl`, such as `127.0.0.1` for `localhost`, every change would be rejected, so
+ * the browser is sent there.
  *
  * @throws {ConfigurationError} if the page is not built.
  */
-export function servePage(): Router {
+export function servePage(portalUrl: string): Router {
   const index = join(BUILT_PAGE, 'index.html');
   if (!existsSync(index)) throw new ConfigurationError('The portal’s page is not built: run npm run build.');
   const page = readFileSync(index);
@@ -28,8 +30,11 @@ export function servePage(): Router {
     },
   );
   router.use(express.static(BUILT_PAGE, { index: false, cacheControl: false }));
-  router.get('/{*path}', (_request, response) => {
-    response.type('html').setHeader('Cache-Control', 'no-cache').send(page);
+  router.get('/{*path}', ({ protocol, host, originalUrl }, response) => {
+    const origin = `${protocol}://${host}`;
+    if (origin !== portalUrl && LOOPBACK.test(origin) && LOOPBACK.test(portalUrl))
+      return response.redirect(portalUrl + originalUrl);
+    return response.type('html').setHeader('Cache-Control', 'no-cache').send(page);
   });
   return router;
 }

@@ -99,7 +99,8 @@ async function start(): Promise<{ failed: Promise<string> }> {
   });
   await page;
   const base = `http://127.0.0.1:${ports.intake}${process.env.BASE_PATH ?? ''}`;
-  const portalUrl = `http://127.0.0.1:${ports.portal}`;
+  // Not 127.0.0.1, as browsers make passkeys for names only.
+  const portalUrl = `http://localhost:${ports.portal}`;
   const common = {
     DATABASE_URL: databaseUrl,
     QUEUE_URL: queueUrl,
