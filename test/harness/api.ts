@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { isFinal } from '@orders/domain/receipt-states.ts';
 import { until } from '@orders/test-services/until.ts';
 import supertest from 'supertest';
+import { checkAgainst } from '../jest/openapi-check.ts';
 import { sign } from './hashes.ts';
-import { checkAgainst } from './openapi-check.ts';
 
 /** An account whose credentials a test uses. */
 export interface TestAccount {

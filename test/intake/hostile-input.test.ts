@@ -9,13 +9,13 @@ import type { Knex } from 'knex';
 import { type Api, openApi } from '../harness/api.ts';
 import { type HostileRequest, hostileRequest, inChunks } from '../harness/arbitrary-request.ts';
 import { sign } from '../harness/hashes.ts';
-import { checkAgainst } from '../harness/openapi-check.ts';
 import { startApp } from '../harness/processes.ts';
 import { QUEUE_KIND } from '../harness/queue.ts';
 import { exchange, head, openRaw, type RawReply } from '../harness/raw-http.ts';
 import { readGauge, readMetrics } from '../harness/read-metrics.ts';
 import { countStored } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
+import { checkAgainst } from '../jest/openapi-check.ts';
 
 /** `npm run test:full` sends 20,000. */
 const COUNT = Number(process.env.RANDOM_REQUESTS ?? 1_000);

@@ -47,10 +47,12 @@ function tryEdit(stored: Parameters<typeof editOrder>[0], edited: Record<string,
 }
 
 test('applying the undo of an edit restores the order', () => {
+  let tried = 0;
   let applied = 0;
   fc.assert(
     fc.property(fc.oneof(mutatedOrder, anyPayload), edits, (payload, values) => {
       const stored = normalizeOrder(payload as Parameters<typeof normalizeOrder>[0]);
+      tried += 1;
       const edited = tryEdit(stored, values);
       if (!edited) return;
       applied += 1;
@@ -60,5 +62,5 @@ test('applying the undo of an edit restores the order', () => {
     }),
     { numRuns: 3000 },
   );
-  expect(applied).toBeGreaterThan(1000);
+  expect(applied).toBeGreaterThan(tried / 3);
 });

@@ -24,9 +24,19 @@ interface Reply {
 /** Headers that a reply may only have if the document lists them. */
 const DOCUMENTED = ['ratelimit', 'ratelimit-policy', 'retry-after'];
 
+/** By the text of the document. Compiling its schemas takes a second; modules of this folder are loaded once per process, and keep them. */
+const checks = new Map<string, ReturnType<typeof createCheck>>();
+
 /** @returns a function that throws if a reply, or a request that was accepted, does not match the OpenAPI document. */
-export function checkAgainst(document: object) {
+export function checkAgainst(document: object): ReturnType<typeof createCheck> {
   const { paths, components } = document as Document;
+  const text = JSON.stringify({ paths, components });
+  const check = checks.get(text) ?? createCheck({ paths, components });
+  checks.set(text, check);
+  return check;
+}
+
+function createCheck({ paths, components }: Document) {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
   const validators = new Map<object, ValidateFunction>();
