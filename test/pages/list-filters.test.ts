@@ -3,7 +3,7 @@ import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../harness/browser.ts';
 import { describeWith } from '../harness/programs.ts';
-import { becomes, currentRow, numbered, rowOf, useReviewList } from '../harness/review-page.ts';
+import { becomes, currentRow, numbered, rowOf, statesOf, useReviewList } from '../harness/review-page.ts';
 import { createTestSource, deliver, shopifyHeaders } from '../harness/sources.ts';
 
 const describe = describeWith('chromium');
@@ -177,12 +177,27 @@ describe('a search', () => {
 });
 
 describe('an empty list', () => {
-  test('of a new account leads to the integration, and a filtered one to all orders', async () => {
+  test('of a new account leads to each platform, and to the first order in three clicks', async () => {
+    const shop = await open();
+    const page = await review(shop);
+    await page.getByRole('link', { name: 'Salla', exact: true }).click();
+    expect(await page.getByRole('radio', { name: 'Salla' }).isChecked()).toBe(true);
+    await page.getByRole('radio', { name: 'Zid' }).check();
+    expect(await page.getByRole('radio', { name: 'Salla' }).isChecked()).toBe(false);
+    await page.goBack();
+    await page.getByRole('region', { name: 'Invite your team' }).getByRole('link', { name: 'People' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Send a test order' }).dblclick();
+    await page.locator('.order-row').getByRole('link').click();
+    await page.getByRole('button', { name: /^Confirm order/ }).click();
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    expect(Object.values(await statesOf(stack, shop))).toEqual(['confirmed']);
+  });
+
+  test('that is filtered leads to all orders', async () => {
     const shop = await open();
     const page = await review(shop);
     await page.getByText('No orders yet').waitFor();
-    await page.getByRole('link', { name: 'Connect your shop' }).waitFor();
-    await expectAccessible(page);
     await page.getByRole('searchbox').fill('nobody');
     await page.getByText('No order here matches these filters.').waitFor();
     await expectAccessible(page);

@@ -12,6 +12,16 @@ import type { Grace } from './integrations.ts';
 
 export type { LifeRow, OrderMapping, SourcePreset, SourceSettings };
 
+/** The platforms, as they are offered. */
+export const PRESETS: readonly SourcePreset[] = [
+  'shopify',
+  'woocommerce',
+  'salla',
+  'zid',
+  'standard-webhooks',
+  'custom',
+];
+
 /** A source with its activity. Counts are of the last seven days. */
 export type Source = Json<SourceJson> & {
   last_at: string | null;

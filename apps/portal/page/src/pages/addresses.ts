@@ -1,4 +1,5 @@
 import { useSearch } from 'wouter';
+import { PRESETS, type SourcePreset } from '../api/sources.ts';
 
 /** The parts of the developers' page, by the `tab` of its address; each is a locale key below `tab`. */
 export const TABS = ['keys', 'webhook', 'events', 'try'] as const;
@@ -39,6 +40,17 @@ export interface SourcesView {
 export function sourcesHref(accountId: number, show: SourcesView['show'] = 'list', sourceNumber?: number): string {
   const base = `/accounts/${accountId}/shops`;
   return show === 'list' ? base : `${base}?show=${show}${sourceNumber === undefined ? '' : `&source=${sourceNumber}`}`;
+}
+
+/** The address of the first step to a new source, of this platform. */
+export function newSourceHref(accountId: number, preset: SourcePreset): string {
+  return `${sourcesHref(accountId, 'new')}&preset=${preset}`;
+}
+
+/** The platform in the address of the first step; undefined without one. */
+export function useChosenPreset(): SourcePreset | undefined {
+  const chosen = new URLSearchParams(useSearch()).get('preset');
+  return PRESETS.find((preset) => preset === chosen);
 }
 
 /** The view in the address; the list if it has none. */

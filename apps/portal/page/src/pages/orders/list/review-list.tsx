@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { ArrowUp, CircleCheck, Inbox, SearchX, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, Suspense } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../../api/client.ts';
@@ -12,6 +12,7 @@ import { Button } from '../../../components/button.tsx';
 import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { timeOfDay } from '../../../components/time.tsx';
+import { lazyPage } from '../../lazy-page.tsx';
 import { CancellationRequests } from './cancellation-requests.tsx';
 import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
@@ -152,6 +153,11 @@ function FailedDeliveries({ accountId }: { accountId: number }): ReactNode {
   );
 }
 
+const FirstSteps = lazyPage('first steps', async () => (await import('./first-steps.tsx')).FirstSteps, [
+  'integrations',
+  'sources',
+]);
+
 /** Says why the list is empty and what to do next. */
 function EmptyList(props: {
   url: ListState['url'];
@@ -203,18 +209,14 @@ function EmptyList(props: {
       <EmptyState icon={<CircleCheck size={24} />} title={t('list.none.needs_review')} text={t('list.noneHint')} />
     );
   return (
-    <EmptyState
-      icon={<Inbox size={24} />}
-      title={t('list.first')}
-      text={t('list.firstHint')}
-      action={
-        can('develop') && (
-          <Link href={`/accounts/${accountId}/shops`} className="button button-main">
-            {t('list.connect')}
-          </Link>
-        )
-      }
-    />
+    <>
+      <EmptyState icon={<Inbox size={24} />} title={t('list.first')} text={t('list.firstHint')} />
+      {can('develop') && (
+        <Suspense fallback={<Skeleton shape="blocks" count={2} />}>
+          <FirstSteps />
+        </Suspense>
+      )}
+    </>
   );
 }
 

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useLocation } from 'wouter';
 import { type ApiProblem, isProblem } from '../../../api/client.ts';
 import { useAccountId } from '../../../api/session.ts';
-import { createSource, type SourcePreset } from '../../../api/sources.ts';
+import { createSource, PRESETS } from '../../../api/sources.ts';
 import { Button } from '../../../components/button.tsx';
 import { Card } from '../../../components/card.tsx';
 import { CheckChoice, Field, NameField, RadioChoice } from '../../../components/field.tsx';
@@ -12,7 +12,7 @@ import { Form } from '../../../components/form-dialog.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
 import { Segments } from '../../../components/segments.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import { sourcesHref } from '../../addresses.ts';
+import { sourcesHref, useChosenPreset } from '../../addresses.ts';
 import { CUSTOM_DEFAULTS, type CustomForm, customSettings, standardSettings, useUnfinished } from './unfinished.ts';
 
 type TextName = 'header' | 'prefix' | 'topic' | 'orderTopics' | 'cancellationTopics' | 'deliveryId';
@@ -92,8 +92,6 @@ function SettingsFields(props: {
   );
 }
 
-const PRESETS: SourcePreset[] = ['shopify', 'woocommerce', 'salla', 'zid', 'standard-webhooks', 'custom'];
-
 /** The first step: the platform, a name, and how another platform signs. */
 export function NewSource(): ReactNode {
   const { t } = useTranslation('sources');
@@ -102,6 +100,10 @@ export function NewSource(): ReactNode {
   const [, navigate] = useLocation();
   const { unfinished, keep } = useUnfinished();
   const { preset, name, custom, waitUntilPaid } = unfinished;
+  const chosen = useChosenPreset();
+  useEffect(() => {
+    if (chosen) keep(() => ({ preset: chosen }));
+  }, [chosen, keep]);
   const creating = useAction({
     mutationFn: async () => {
       const chosen =
