@@ -40,6 +40,8 @@ const show = async (orderId: number) => (await shop.get(`/orders/${orderId}`)).b
 const poll = async (query = '') => (await shop.get(`/orders/updates?after=0${query}`)).body;
 const close = (order_ids: number[], client: Pick<Shop, 'post'> = shop) =>
   client.post('/orders/cancellations/close', { order_ids });
+const reopen = (order_ids: number[], client: Pick<Shop, 'post'> = shop) =>
+  client.post('/orders/cancellations/reopen', { order_ids });
 const actionsOf = async (orderId: number) =>
   (await show(orderId)).history.map(({ action, by }: { action: string; by: string }) => [action, by]);
 
@@ -240,7 +242,7 @@ describe('requests to cancel orders that were dispatched', () => {
     });
     expect((await shop.get('/overview/review')).body.cancellation_requests).toEqual({ count: 2, capped: false });
 
-    expect((await close(orderIds.slice(0, 1))).body).toEqual({ closed: [orderIds[0]], unchanged: [] });
+    expect((await close(orderIds.slice(0, 1))).body).toEqual({ changed: [orderIds[0]], unchanged: [] });
     expect((await poll()).cancellation_requests).toEqual({ count: 1, capped: false, orders: open.slice(1) });
     expect(await show(orderIds[0] as number)).toMatchObject({
       review: { state: 'confirmed' },
@@ -262,14 +264,38 @@ describe('requests to cancel orders that were dispatched', () => {
     const both = Promise.all([close([orderId]), close([orderId], colleague)]);
     await whoWait(knex, 1, 'transactionid');
     await lock.release();
-    const closed = (await both).map(({ body }) => body.closed);
+    const closed = (await both).map(({ body }) => body.changed);
     expect(closed.toSorted((a, b) => a.length - b.length)).toEqual([[], [orderId]]);
     const { cancellation } = await show(orderId);
-    expect((await close([orderId])).body).toEqual({ closed: [], unchanged: [orderId] });
+    expect((await close([orderId])).body).toEqual({ changed: [], unchanged: [orderId] });
     expect((await show(orderId)).cancellation).toEqual(cancellation);
     expect((await actionsOf(orderId)).filter(([action]: string[]) => action === 'cancel_request_closed')).toHaveLength(
       1,
     );
+  });
+
+  test('are closed together, and opened again by any reviewer', async () => {
+    const orderIds = [await request('R-1', 'late'), await request('R-2')];
+    const other = await createPerson(stack, shop.account.id);
+    const colleague = below(await signIn(portal, other), shop.account.id);
+    const before = (await poll()).cancellation_requests;
+    // An open request stays as it is.
+    expect((await reopen(orderIds)).body).toEqual({ changed: [], unchanged: orderIds });
+    expect((await close(orderIds)).body).toEqual({ changed: orderIds, unchanged: [] });
+    expect((await poll()).cancellation_requests).toEqual({ count: 0, capped: false, orders: [] });
+    expect((await reopen(orderIds, colleague)).body).toEqual({ changed: orderIds, unchanged: [] });
+    expect((await reopen(orderIds)).body).toEqual({ changed: [], unchanged: orderIds });
+    expect((await poll()).cancellation_requests).toEqual(before);
+    for (const orderId of orderIds) {
+      expect((await show(orderId)).cancellation).toMatchObject({ closed_at: null, closed_by: null });
+      expect((await actionsOf(orderId)).slice(0, 2)).toEqual([
+        ['cancel_request_reopened', other.email],
+        ['cancel_request_closed', shop.person.email],
+      ]);
+    }
+    expect((await poll()).edited).toEqual([]);
+    const { edited } = await poll('&state=confirmed');
+    expect(edited.map(({ order_id }: { order_id: number }) => order_id)).toEqual(orderIds.toReversed());
   });
 
   test('are listed up to 20, and all are counted', async () => {
@@ -291,25 +317,35 @@ describe('requests to cancel orders that were dispatched', () => {
     expect(orders[0].order_id).toBe(orderId);
   });
 
-  test('of an order without one, of another account, or invalid are not closed', async () => {
-    const orderId = await request('R-1');
+  test('of an order without one, of another account, or invalid are neither closed nor opened again', async () => {
+    const [orderId, closed] = [await request('R-1'), await request('R-3')];
     const without = await write('R-2');
-    expect((await close([without])).body).toEqual({ closed: [], unchanged: [without] });
+    await close([closed]);
+    for (const send of [close, reopen])
+      expect((await send([without])).body).toEqual({ changed: [], unchanged: [without] });
     const other = await openShop(stack, portal);
     expect((await other.get('/orders/updates?after=0')).body.cancellation_requests).toEqual({
       count: 0,
       capped: false,
       orders: [],
     });
-    const foreign = await close([orderId], other);
-    expect([foreign.status, foreign.body.code]).toEqual([404, 'order_not_found']);
-    const unknown = await close([orderId, 9_000_000]);
-    expect([unknown.status, unknown.body.code]).toEqual([404, 'order_not_found']);
-    const intruder = await close([orderId], below(other.client, shop.account.id));
-    expect([intruder.status, intruder.body.code]).toEqual([404, 'account_not_found']);
-    const stranger = await close([orderId], below(openPortalClient(portal), shop.account.id));
-    expect(stranger.status).toBe(401);
-    for (const ids of [[], ['1'], [0]]) expect((await close(ids as number[])).status).toBe(422);
+    const viewer = below(await signIn(portal, await createPerson(stack, shop.account.id, 'viewer')), shop.account.id);
+    for (const [send, id] of [
+      [close, orderId],
+      [reopen, closed],
+    ] as const) {
+      const foreign = await send([id], other);
+      expect([foreign.status, foreign.body.code]).toEqual([404, 'order_not_found']);
+      const unknown = await send([id, 9_000_000]);
+      expect([unknown.status, unknown.body.code]).toEqual([404, 'order_not_found']);
+      const intruder = await send([id], below(other.client, shop.account.id));
+      expect([intruder.status, intruder.body.code]).toEqual([404, 'account_not_found']);
+      const stranger = await send([id], below(openPortalClient(portal), shop.account.id));
+      expect(stranger.status).toBe(401);
+      expect((await send([id], viewer)).status).toBe(403);
+      for (const ids of [[], ['1'], [0]]) expect((await send(ids as number[])).status).toBe(422);
+    }
     expect((await show(orderId)).cancellation.closed_at).toBeNull();
+    expect((await show(closed)).cancellation.closed_by).toBe(shop.person.email);
   });
 });

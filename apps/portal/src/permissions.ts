@@ -114,6 +114,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/orders/review/undo'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/recall'), who: ['review'] },
   { method: 'post', path: account('/orders/cancellations/close'), who: ['review'] },
+  { method: 'post', path: account('/orders/cancellations/reopen'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/notes'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/resends/:receiptId'), who: ['review'] },
   { method: 'get', path: account('/review-target'), who: ['read'] },

@@ -76,6 +76,7 @@ export type OrderAction =
   | 'order_cancelled'
   | 'order_cancel_requested'
   | 'cancel_request_closed'
+  | 'cancel_request_reopened'
   | 'order_review_undone'
   | 'order_edited'
   | 'order_annotated'

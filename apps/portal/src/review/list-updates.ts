@@ -58,6 +58,7 @@ const EDITS = new Set([
   'resend_refused',
   'order_cancel_requested',
   'cancel_request_closed',
+  'cancel_request_reopened',
 ]);
 
 interface EventRow {

@@ -1,12 +1,6 @@
-import { recordAudit } from '@orders/database/audit.ts';
 import type { Database } from '@orders/database/connect.ts';
-import {
-  REVIEW_DECISIONS,
-  type ReviewDecision,
-  reviewOrders,
-  statesOf,
-} from '@orders/database/orders/review-orders.ts';
-import { type Connection, inTransaction, run } from '@orders/database/run.ts';
+import { REVIEW_DECISIONS, type ReviewDecision, reviewOrders } from '@orders/database/orders/review-orders.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import type { OrderEdits } from '@orders/domain/apply-edits.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
@@ -15,6 +9,7 @@ import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText, queryOf, uuidOf } from '../read-request.ts';
+import { cancellationRoutes } from './cancellation-routes.ts';
 import { decideChangedDelivery } from './decide-changed-delivery.ts';
 import { editStoredOrder } from './edit-order.ts';
 import { exportRoutes } from './export-routes.ts';
@@ -159,19 +154,6 @@ function reasonError(to: ReviewDecision, reason: string | undefined) {
   return reason === undefined ? null : { code: 'any_unknown', detail: 'reason is only for rejecting' };
 }
 
-/** `POST /orders/cancellations/close`: the deliveries of orders that their sender wants to cancel were dealt with. */
-function cancellationRoutes({ database, runShort }: PortalDeps): Router {
-  const router = Router();
-  router.post('/orders/cancellations/close', async (request, response) => {
-    const { order_ids } = bodyOf<{ order_ids: number[] }>(request, { order_ids: orderIds });
-    const close = { accountId: accountIdOf(request), orderIds: order_ids, by: personOf(request).email };
-    const outcome = await runShort(request, () => closeRequests(database, close));
-    if (!outcome) throw new Problem('order_not_found');
-    response.json(outcome);
-  });
-  return router;
-}
-
 /** The decision to accept or reject a changed delivery. */
 function changedDeliveryRoutes(deps: PortalDeps): Router {
   const { database, runLong } = deps;
@@ -201,46 +183,4 @@ function changedDeliveryRoutes(deps: PortalDeps): Router {
   });
 
   return router;
-}
-
-interface ClosedRequests {
-  /** Ids of the orders whose requests were closed. */
-  closed: number[];
-  /** Ids of the other orders: their request was closed before, or they have none. */
-  unchanged: number[];
-}
-
-/**
- * Closes the open cancellation requests of orders, with audit, in one transaction. Repeating it changes nothing.
- *
- * @param request.by the e-mail address of the person who has dealt with them.
- * @returns null when the account does not have all of these orders; then nothing changed.
- */
-async function closeRequests(
-  connection: Connection,
-  { accountId, orderIds, by }: { accountId: number; orderIds: readonly number[]; by: string },
-): Promise<ClosedRequests | null> {
-  const ids = [...new Set(orderIds)];
-  return inTransaction(connection, async (transaction) => {
-    if ((await statesOf(transaction, accountId, ids)).length < ids.length) return null;
-    // In id order, so that concurrent calls do not deadlock. A call that waited finds the request closed and leaves it.
-    const rows = await run<{ order_id: number }>(
-      transaction,
-      `with open as materialized (
-         select order_id from cancellation_requests
-         where account_id = $1 and order_id = any($2::bigint[]) and closed_at is null
-         order by order_id for update
-       )
-       update cancellation_requests r set closed_at = clock_timestamp(), closed_by = $3
-       from open where r.account_id = $1 and r.order_id = open.order_id
-       returning r.order_id`,
-      [accountId, ids, by],
-    );
-    const closed = rows.map(({ order_id }) => order_id).toSorted((a, b) => a - b);
-    await recordAudit(
-      transaction,
-      ...closed.map((id) => ({ accountId, actor: by, action: 'cancel_request_closed', subject: `order:${id}` })),
-    );
-    return { closed, unchanged: ids.filter((id) => !closed.includes(id)) };
-  });
 }
