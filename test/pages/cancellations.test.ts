@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { expectAccessible, holdRequests, stopTime } from '../harness/browser.ts';
-import { createPerson } from '../harness/people.ts';
+import { expectAccessible, holdRequests, intercept, stopTime } from '../harness/browser.ts';
+import { below, createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import {
   afterKeys,
@@ -49,7 +49,18 @@ async function request(shop: ReviewedShop, number: string, reason: string): Prom
 const requestsOf = (page: Page) => page.getByRole('region', { name: 'Cancellation requests' });
 const done = (page: Page, number: string) => page.getByRole('button', { name: `Done: order ${number}`, exact: true });
 const failure = (page: Page, number: string) => page.locator('.decision.is-failed', { hasText: number });
-const notice = (page: Page, text: string) => page.locator('.notice', { hasText: text });
+const decision = (page: Page, text: RegExp) => page.locator('.decision', { hasText: text });
+const selectRequest = (page: Page, number: string) =>
+  page.getByRole('checkbox', { name: `Select the request for order ${number}`, exact: true });
+/** Collects the requests that the page sends to close, or to open again. */
+function watchClosings(page: Page): { to: string; ids: number }[] {
+  const sent: { to: string; ids: number }[] = [];
+  page.on('request', (request) => {
+    const to = request.url().match(/\/cancellations\/(\w+)$/)?.[1];
+    if (to) sent.push({ to, ids: request.postDataJSON().order_ids.length });
+  });
+  return sent;
+}
 
 describe('an order that its sender cancels', () => {
   test('leaves the list in every open page, and no key decides about another', async () => {
@@ -182,7 +193,7 @@ describe('requests to cancel orders that were dispatched', () => {
     const other = await review({ ...shop, person });
     const before = await done(other, 'R-2').boundingBox();
     await done(page, 'R-1').click();
-    await notice(page, 'Cancellation request of').getByText('R-1').waitFor();
+    await decision(page, /^Cancellation request of .*R-1.* done/).waitFor();
     await requestsOf(other).getByText('1 order that was dispatched is to be cancelled').waitFor();
     expect(await done(other, 'R-1').count()).toBe(0);
     expect((await done(other, 'R-2').boundingBox())?.y).toBe(before?.y);
@@ -197,6 +208,75 @@ describe('requests to cancel orders that were dispatched', () => {
     expect(new Set(closed)).toEqual(new Set([shop.person.email, person.email]));
   });
 
+  test('are chosen and done together, and opened again by the undo', async () => {
+    const shop = await openWithRequests('late', 'B-1', 'B-2', 'B-3', 'B-4', 'B-5');
+    const page = await review(shop);
+    const sent = watchClosings(page);
+    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    // The page counts the time to undo too.
+    await stopTime(page);
+    await selectRequest(page, 'B-2').check();
+    await page.getByRole('checkbox', { name: 'Select all 5' }).check();
+    await selectRequest(page, 'B-5').waitFor();
+    await selectRequest(page, 'B-1').uncheck();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Mark 4 as done' }).dblclick();
+    await decision(page, /^4 cancellation requests done/).waitFor();
+    await requestsOf(page).getByText('wants to cancel 1 order').waitFor();
+    expect(await done(page, 'B-1').count()).toBe(1);
+    expect(await page.getByRole('button', { name: /^Mark / }).count()).toBe(0);
+    await decision(page, /done/).getByRole('button', { name: 'Undo' }).dblclick();
+    await decision(page, /^4 cancellation requests open again/).waitFor();
+    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    expect(sent).toEqual([
+      { to: 'close', ids: 4 },
+      { to: 'reopen', ids: 4 },
+    ]);
+    // Nothing stayed selected.
+    expect(await page.getByRole('button', { name: /^Mark / }).count()).toBe(0);
+    await done(page, 'B-3').dblclick();
+    await decision(page, /Cancellation request of .*B-3.* done/).waitFor();
+    await requestsOf(page).getByText('wants to cancel 4 orders').waitFor();
+    await page.keyboard.press('u');
+    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    await done(page, 'B-3').waitFor();
+    expect(sent.slice(2)).toEqual([
+      { to: 'close', ids: 1 },
+      { to: 'reopen', ids: 1 },
+    ]);
+  });
+
+  test('that are undone before the service has closed them are open again, and what a colleague closed is said', async () => {
+    const shop = await openWithRequests('late', 'W-1', 'W-2', 'W-3');
+    const person = await createPerson(stack, shop.account.id);
+    const page = await review(shop);
+    await done(page, 'W-1').waitFor();
+    await stopTime(page);
+    const sent = watchClosings(page);
+    const release = await holdRequests(page, /\/cancellations\/close$/);
+    await done(page, 'W-1').click();
+    await decision(page, /^Marking the cancellation request/).waitFor();
+    expect(await done(page, 'W-1').getAttribute('aria-disabled')).toBe('true');
+    await page.keyboard.press('u');
+    release();
+    await decision(page, /^Cancellation request of .*W-1.* open again/).waitFor();
+    expect(sent.map(({ to }) => to)).toEqual(['close', 'reopen']);
+    await done(page, 'W-1').and(page.locator('[aria-disabled=false]')).waitFor();
+
+    await intercept(page, /\/orders\/updates/, (route) => route.abort());
+    const colleague = below(await signIn(portal, person), shop.account.id);
+    const [w2] = await stack.database
+      .knex('orders')
+      .where({ account_id: shop.account.id, order_number: 'W-2' })
+      .pluck('order_id');
+    expect((await colleague.post('/orders/cancellations/close', { order_ids: [w2] })).status).toBe(200);
+    await page.getByRole('checkbox', { name: 'Select all 3' }).check();
+    await page.getByRole('button', { name: 'Mark 3 as done' }).click();
+    await decision(page, /2 cancellation requests done/).waitFor();
+    await failure(page, 'W-2').getByText('Somebody has already marked it as done.').waitFor();
+    await expectAccessible(page);
+  });
+
   test('open their order, where they are done as well', async () => {
     const shop = await openWithRequests('Wrong address', 'O-1');
     const page = await review(shop);
@@ -206,6 +286,7 @@ describe('requests to cancel orders that were dispatched', () => {
     await panel.getByText('Wrong address').waitFor();
     await expectAccessible(page);
     await panel.getByRole('button', { name: 'Done' }).click();
+    await decision(page, /^Cancellation request of .*O-1.* done/).waitFor();
     await page.getByText('This order was to be cancelled').waitFor();
     await page.locator('.cancellation:focus').getByText(shop.person.email).waitFor();
     await requestsOf(page).waitFor({ state: 'detached' });

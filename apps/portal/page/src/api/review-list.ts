@@ -1,3 +1,4 @@
+import type { RequestsOutcome } from '@orders/portal/review/cancellation-routes.ts';
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
 import { call, callForFile, type Json, type Query } from './client.ts';
@@ -43,6 +44,17 @@ export const MAX_EXPORTED = 1000;
 
 export function readUpdates(accountId: number, query: Query, signal: AbortSignal): Promise<Updates> {
   return call('GET', `/accounts/${accountId}/orders/updates`, { query, signal });
+}
+
+/** Marks cancellation requests as done, or opens them again. @param submission the same for each retry. */
+export function changeRequests(
+  accountId: number,
+  order_ids: readonly number[],
+  to: 'requestDone' | 'requestOpen',
+  submission: string,
+): Promise<RequestsOutcome> {
+  const route = to === 'requestDone' ? 'close' : 'reopen';
+  return call('POST', `/accounts/${accountId}/orders/cancellations/${route}`, { body: { order_ids }, submission });
 }
 
 /** Downloads orders as a file for spreadsheets. */

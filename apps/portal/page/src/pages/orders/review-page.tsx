@@ -7,6 +7,7 @@ import { HelpLink } from '../../components/page-header.tsx';
 import { DecisionDialogs } from './decide/decision-dialogs.tsx';
 import { DecisionStrip } from './decide/decision-strip.tsx';
 import { useDeciding } from './decide/use-deciding.ts';
+import { isAboutRequests } from './decide/use-decision-messages.ts';
 import { FilterBar, FilterChips, StateTabs } from './list/filter-bar.tsx';
 import { searchOf } from './list/filters.ts';
 import { Viewers } from './list/list-head.tsx';
@@ -94,7 +95,7 @@ export function ReviewPage(): ReactNode {
       messages={live.messages}
       onUndo={(message) => live.undo(message)}
       onRetry={(message) => {
-        if (message.to !== 'undone') navigation.moveOff(new Set(message.ids));
+        if (message.to !== 'undone' && !isAboutRequests(message)) navigation.moveOff(new Set(message.ids));
         live.retry(message);
       }}
       onOpen={(message) => {

@@ -10,21 +10,19 @@ import {
   undoReview,
 } from '../../../api/review.ts';
 import { isFinal, useProblemText } from '../../../components/loaded.tsx';
-import { type DecisionMessage, useDecisionMessages } from './use-decision-messages.ts';
-
-/** How long a message offers to undo, in milliseconds; the service allows a little longer. */
-const UNDO_MS = 7000;
-/** How long a message says at least that a decision was made. */
-const DONE_MS = 4000;
+import { useClosing } from './use-closing.ts';
+import {
+  type DecisionMessage,
+  doneMessage,
+  isAboutRequests,
+  newMessage,
+  type ReviewMessage,
+  UNDO_MS,
+  useDecisionMessages,
+} from './use-decision-messages.ts';
 
 /** The states of orders after a decision on this page (at once) or by somebody else; they override the loaded list. */
 export type Moved = ReadonlyMap<number, ReviewState>;
-
-type New = Pick<DecisionMessage, 'ids' | 'to' | 'names'>;
-
-function newMessage(about: New): DecisionMessage {
-  return { id: crypto.randomUUID(), state: 'running', ...about, until: Date.now() + UNDO_MS, canUndo: false };
-}
 
 /**
  * Confirms, rejects and reopens orders optimistically. Messages say that a decision is sent, then that the service made it. If it fails, the
@@ -47,6 +45,7 @@ export function useReview(
   const { t } = useTranslation('review');
   const textOf = useProblemText();
   const { messages, put, drop, expire, settle: settleMessages } = useDecisionMessages(accountId);
+  const closing = useClosing(accountId);
   const queryClient = useQueryClient();
   const [moved, setMoved] = useState<Moved>(new Map());
   const running = useRef(new Map<string, Promise<ReviewOutcome | null>>());
@@ -67,7 +66,7 @@ export function useReview(
    * @param before the optimistic states if it fails.
    */
   async function settle(
-    message: DecisionMessage,
+    message: ReviewMessage,
     before: ReviewState | null,
     request: () => Promise<ReviewOutcome>,
   ): Promise<ReviewOutcome | null> {
@@ -86,9 +85,8 @@ export function useReview(
           ...unchanged.map(({ order_id, review_state }) => [order_id, review_state] as const),
         ]),
       );
-      const until = Math.max(message.until, Date.now() + DONE_MS);
       if (changed.length === 0) drop(message.id);
-      else put({ ...message, state: 'done', ids: changed, until });
+      else put(doneMessage(message, changed));
       tellUnchanged(message, unchanged);
       return outcome;
     } catch (error) {
@@ -112,7 +110,7 @@ export function useReview(
   }
 
   /** Somebody else was faster, the sender has cancelled them, or a changed delivery holds them. */
-  function tellUnchanged({ to, names }: DecisionMessage, unchanged: ReviewOutcome['unchanged']): void {
+  function tellUnchanged({ to, names }: ReviewMessage, unchanged: ReviewOutcome['unchanged']): void {
     const reasonOf = ({ held, review_state }: ReviewOutcome['unchanged'][number]) =>
       held ? 'held' : review_state === 'cancelled' ? 'cancelled' : 'unchanged';
     for (const [reason, orders] of Map.groupBy(unchanged, reasonOf)) {
@@ -126,7 +124,7 @@ export function useReview(
     }
   }
 
-  async function undo(message: DecisionMessage): Promise<void> {
+  async function undo(message: ReviewMessage): Promise<void> {
     const { id, ids, to, names } = message;
     if (to === 'undone') return;
     put({ ...message, canUndo: false });
@@ -134,16 +132,16 @@ export function useReview(
     const changed = running.current.has(id) ? ((await running.current.get(id))?.changed ?? []) : ids;
     if (changed.length === 0) return;
     drop(id);
-    await sendUndo({ ...newMessage({ to: 'undone', ids: changed, names }), again: { before: to } });
+    await sendUndo({ ...newMessage({ to: 'undone' as const, ids: changed, names }), again: { before: to } });
   }
 
-  async function sendUndo(message: DecisionMessage): Promise<void> {
+  async function sendUndo(message: ReviewMessage): Promise<void> {
     const before = message.again?.before ?? null;
     const outcome = await settle(message, before, () => undoReview(accountId, message.ids, message.id));
     if (outcome && outcome.changed.length > 0) on.onReturned(outcome.changed);
   }
 
-  async function sendReview(message: DecisionMessage): Promise<void> {
+  async function sendReview(message: ReviewMessage): Promise<void> {
     const { id, ids, to, again } = message;
     if (to === 'undone') return;
     const sent = settle(message, null, () => review(accountId, ids, to, again?.reason, id));
@@ -163,9 +161,18 @@ export function useReview(
     void sendReview({ ...newMessage({ to, ids, names }), canUndo, again: { reason } });
   }
 
+  function undoAny(message: DecisionMessage): void {
+    if (isAboutRequests(message)) closing.undo(message);
+    else void undo(message);
+  }
+
   /** Sends a failed decision again. */
   function retry(message: DecisionMessage): void {
-    if (message.ids.some((id) => pending.current.has(id))) return;
+    if (isAboutRequests(message)) closing.retry(message);
+    else if (!message.ids.some((id) => pending.current.has(id))) sendAgain(message);
+  }
+
+  function sendAgain(message: ReviewMessage): void {
     const { problem: _problem, ...sent } = message;
     const again = { ...sent, state: 'running' as const, until: Date.now() + UNDO_MS };
     void (message.to === 'undone' ? sendUndo(again) : sendReview(again));
@@ -173,7 +180,7 @@ export function useReview(
 
   function undoLast(): void {
     const last = messages.findLast(({ state, canUndo, until }) => canUndo && state !== 'failed' && until > Date.now());
-    if (last) void undo(last);
+    if (last) undoAny(last);
   }
 
   /** Drops optimistic states after a reload, except those of pending requests. */
@@ -204,7 +211,7 @@ export function useReview(
     moveTo,
     change,
     messages,
-    undo: (message: DecisionMessage) => void undo(message),
+    undo: undoAny,
     undoLast,
     retry,
     expire,

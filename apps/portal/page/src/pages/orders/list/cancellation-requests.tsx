@@ -1,14 +1,16 @@
 import { Check } from 'lucide-react';
-import { type ReactNode, useId, useState } from 'react';
+import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { CancellationRequests as Requests } from '../../../api/review-list.ts';
+import { useAccountId, useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { formatPhone, phoneAddress } from '../../../components/order-values.ts';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
+import { useClosing } from '../decide/use-closing.ts';
 import { nameOfOrder } from '../name-of-order.ts';
 import { DoneButton } from '../order/cancellation-panel.tsx';
 import '../order/cancellation.css';
@@ -18,7 +20,10 @@ type Request = Requests['orders'][number];
 /** Open ones that are shown at first, so that the list below stays in sight. */
 const MAX_AT_FIRST = 3;
 
-/** The open requests to cancel orders that were dispatched, above the list; announced when they come. */
+const nameOf = ({ order_number, customer_name }: Request) =>
+  nameOfOrder({ order_number, customer: { name: customer_name } });
+
+/** The open requests to cancel orders that were dispatched, above the list, to be marked as done one by one or several at once; announced when they come. */
 export function CancellationRequests(props: {
   /** Undefined while they are loaded. */
   requests: Requests | undefined;
@@ -31,6 +36,16 @@ export function CancellationRequests(props: {
   const beyond = count - openIds.size;
   const [isWhole, setWhole] = useState(false);
   const first = untilOpen(shown, openIds);
+  const mayClose = useCan()('review');
+  const { isClosing } = useClosing(useAccountId());
+  const choosable = shown.filter(({ order_id }) => openIds.has(order_id) && !isClosing(order_id));
+  const [selected, select] = useState<ReadonlySet<number>>(new Set());
+  const chosen = choosable.filter(({ order_id }) => selected.has(order_id));
+  const chooseAll = (isChosen: boolean) => {
+    select(new Set(isChosen ? choosable.map(({ order_id }) => order_id) : []));
+    // What is chosen is shown.
+    if (isChosen) setWhole(true);
+  };
   return (
     <>
       <p className="visually-hidden" role="status">
@@ -43,6 +58,19 @@ export function CancellationRequests(props: {
             <HelpLink page="cancelled-orders" anchor="requests" />
           </div>
           <p>{t('cancellation.about', { count, formatted: formatCount(count, capped) })}</p>
+          {mayClose && shown.length > 1 && (
+            <div className="spread cancellation-chosen">
+              <SelectAll count={choosable.length} chosen={chosen.length} onChange={chooseAll} />
+              {chosen.length > 0 && (
+                <DoneButton
+                  names={new Map(chosen.map((request) => [request.order_id, nameOf(request)]))}
+                  onClick={() => chooseAll(false)}
+                >
+                  {t('cancellation.doneChosen', { formatted: formatCount(chosen.length) })}
+                </DoneButton>
+              )}
+            </div>
+          )}
           <ul className="plain">
             {(isWhole ? shown : first).map((request) => (
               <RequestRow
@@ -50,6 +78,17 @@ export function CancellationRequests(props: {
                 request={request}
                 href={addressOf(request.order_id)}
                 isOpen={openIds.has(request.order_id)}
+                choice={
+                  mayClose &&
+                  shown.length > 1 && {
+                    isChosen: chosen.includes(request),
+                    isDisabled: !choosable.includes(request),
+                    toggle: () => {
+                      const others = [...selected].filter((id) => id !== request.order_id);
+                      select(new Set(chosen.includes(request) ? others : [...others, request.order_id]));
+                    },
+                  }
+                }
               />
             ))}
           </ul>
@@ -64,6 +103,28 @@ export function CancellationRequests(props: {
         </section>
       )}
     </>
+  );
+}
+
+/** Chooses all requests that are listed, or none. */
+function SelectAll(props: { count: number; chosen: number; onChange: (isChosen: boolean) => void }): ReactNode {
+  const { count, chosen, onChange } = props;
+  const { t } = useTranslation('review');
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current) input.current.indeterminate = chosen > 0 && chosen < count;
+  }, [chosen, count]);
+  return (
+    <label className="row">
+      <input
+        ref={input}
+        type="checkbox"
+        checked={chosen > 0 && chosen === count}
+        disabled={count === 0}
+        onChange={() => onChange(chosen < count)}
+      />
+      {t('cancellation.selectAll', { formatted: formatCount(count) })}
+    </label>
   );
 }
 
@@ -89,13 +150,29 @@ function useKeptInPlace(requests: Requests | undefined) {
   return kept;
 }
 
-function RequestRow(props: { request: Request; href: string; isOpen: boolean }): ReactNode {
-  const { request, href, isOpen } = props;
+function RequestRow(props: {
+  request: Request;
+  href: string;
+  isOpen: boolean;
+  choice: { isChosen: boolean; isDisabled: boolean; toggle: () => void } | false;
+}): ReactNode {
+  const { request, href, isOpen, choice } = props;
   const { order_id, order_number, customer_name, customer_phone, requested_at, reason, ordered_again_at } = request;
   const { t } = useTranslation('review');
-  const name = nameOfOrder({ order_number, customer: { name: customer_name } });
+  const mayClose = useCan()('review');
   return (
     <li>
+      {choice && (
+        <label className="order-check">
+          <input
+            type="checkbox"
+            aria-label={t('cancellation.select', { number: order_number })}
+            checked={choice.isChosen}
+            disabled={choice.isDisabled}
+            onChange={choice.toggle}
+          />
+        </label>
+      )}
       <span>
         <Dotted>
           <Link href={href}>
@@ -112,9 +189,15 @@ function RequestRow(props: { request: Request; href: string; isOpen: boolean }):
         </Dotted>
         {reason !== null && <q dir="auto">{reason}</q>}
       </span>
-      {isOpen ? (
-        <DoneButton orderId={order_id} number={order_number} name={name} />
-      ) : (
+      {isOpen && mayClose && (
+        <DoneButton
+          names={new Map([[order_id, nameOf(request)]])}
+          label={t('cancellation.doneNamed', { number: order_number })}
+        >
+          {t('cancellation.done')}
+        </DoneButton>
+      )}
+      {!isOpen && (
         <span className="hint cancellation-done">
           <Check aria-hidden="true" size={16} />
           {t('cancellation.done')}

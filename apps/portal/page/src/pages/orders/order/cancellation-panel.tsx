@@ -1,15 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { call } from '../../../api/client.ts';
 import type { Order, OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
-import { useProblemText } from '../../../components/loaded.tsx';
-import { useNotices } from '../../../components/notices.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { useAction } from '../../../components/use-action.ts';
+import { useClosing } from '../decide/use-closing.ts';
 import { nameOfOrder } from '../name-of-order.ts';
 import './cancellation.css';
 
@@ -20,6 +16,7 @@ export function CancellationPanel(props: {
 }): ReactNode {
   const { order, request } = props;
   const { t } = useTranslation('review');
+  const can = useCan();
   const titleId = useId();
   const { closed_at, closed_by } = request;
   const isOpen = closed_at === null;
@@ -46,7 +43,14 @@ export function CancellationPanel(props: {
         <>
           <p>{t(request.ordered_again_at === null ? 'cancellation.openAbout' : 'cancellation.orderedAgain')}</p>
           <div className="row">
-            <DoneButton orderId={order.order_id} number={order.order_number} name={nameOfOrder(order)} />
+            {can('review') && (
+              <DoneButton
+                names={new Map([[order.order_id, nameOfOrder(order)]])}
+                label={t('cancellation.doneNamed', { number: order.order_number })}
+              >
+                {t('cancellation.done')}
+              </DoneButton>
+            )}
             <HelpLink page="cancelled-orders" anchor="requests" />
           </div>
         </>
@@ -62,16 +66,16 @@ export function CancellationPanel(props: {
   );
 }
 
-/** For reviewers: marks the request to cancel an order as done. When it disappears, its section gets the focus. */
-export function DoneButton(props: { orderId: number; number: string; name: string }): ReactNode {
-  const can = useCan();
-  return can('review') && <Button {...props} />;
-}
-
-function Button(props: { orderId: number; number: string; name: string }): ReactNode {
-  const { orderId, number, name } = props;
-  const { t } = useTranslation('review');
-  const close = useCloseRequest(orderId, name);
+/** Marks the requests to cancel orders as done. When it disappears, its section gets the focus. */
+export function DoneButton(props: {
+  /** What the orders are called in messages, by id. */
+  names: ReadonlyMap<number, string>;
+  label?: string;
+  onClick?: () => void;
+  children: ReactNode;
+}): ReactNode {
+  const { names, label, onClick, children } = props;
+  const closing = useClosing(useAccountId());
   const button = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
     const element = button.current;
@@ -85,31 +89,14 @@ function Button(props: { orderId: number; number: string; name: string }): React
       ref={button}
       type="button"
       className="button"
-      aria-label={t('cancellation.doneNamed', { number })}
-      aria-disabled={close.isPending}
-      onClick={() => !close.isPending && close.mutate()}
+      aria-label={label}
+      aria-disabled={[...names.keys()].every(closing.isClosing)}
+      onClick={() => {
+        closing.close(names);
+        onClick?.();
+      }}
     >
-      {t('cancellation.done')}
+      {children}
     </button>
   );
-}
-
-/** Marks the request to cancel an order as done. @param name of the order, for the notice. */
-function useCloseRequest(orderId: number, name: string) {
-  const { t } = useTranslation('review');
-  const accountId = useAccountId();
-  const textOf = useProblemText();
-  const notices = useNotices();
-  const queryClient = useQueryClient();
-  return useAction({
-    mutationFn: () =>
-      call('POST', `/accounts/${accountId}/orders/cancellations/close`, { body: { order_ids: [orderId] } }),
-    onSuccess: () => notices.show({ text: t('notice.requestDone', { name }) }),
-    onError: (error) => notices.show({ kind: 'bad', text: textOf(error) }),
-    onSettled: () =>
-      Promise.all([
-        queryClient.invalidateQueries({ queryKey: ['updates', accountId] }),
-        queryClient.invalidateQueries({ queryKey: ['order', accountId, orderId] }),
-      ]),
-  });
 }
