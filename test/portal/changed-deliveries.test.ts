@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { until } from '@orders/test-services/until.ts';
 import type { BrowserContextOptions, Locator, Page, Route } from 'playwright-core';
-import { expectAccessible, intercept, openPageAs } from '../harness/browser.ts';
+import { expectAccessible, intercept, openPage, openPageAs, stopPageClock, visitAs } from '../harness/browser.ts';
 import { erase } from '../harness/erasure.ts';
 import { below, createPerson, openShop, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
-import { numbered, rowOf } from '../harness/review-page.ts';
+import { afterKeys, insertBulk, numbered, rowOf } from '../harness/review-page.ts';
 import { listChanges } from '../harness/stored.ts';
 import { useStack } from '../harness/use-stack.ts';
 
@@ -57,6 +57,7 @@ describe('over HTTP', () => {
       { ...undecided, receipt_id: older, changes: [{ pointer: '/total', from: '1250.50', to: '1' }] },
     ]);
     expect(order).toMatchObject({ customer: { phone: '+971501234567' }, total: '1250.50', resent: 'undecided' });
+    expect((await shop.get('/orders/ids')).body).toMatchObject({ undecided_ids: [orderId] });
     const { orders } = (await shop.get('/orders')).body;
     const { items: _items, warnings: _warnings, ...inList } = order;
     expect(orders).toEqual([expect.objectContaining({ resent: null }), inList]);
@@ -410,6 +411,79 @@ describeWith('chromium')('on the page', () => {
     await page.keyboard.press('c');
     await until('it is confirmed', async () => (await stateOf(orderId)) === 'confirmed');
     expect((await show(orderId)).order.customer.phone).toBe('+971507654321');
+  });
+
+  test('one key uses the new version, as soon as it can have been read, whatever the setting', async () => {
+    const orderId = await begin();
+    await sendChanged();
+    const page = await openPage();
+    const pass = await stopPageClock(page);
+    await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/orders/${orderId}`);
+    await panelOf(page).locator('kbd', { hasText: 'N' }).waitFor();
+    await expectAccessible(page);
+    const decisions: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/resends/')) decisions.push(request.postDataJSON().decision);
+    });
+    await pass(499);
+    await page.keyboard.press('n');
+    await afterKeys(page);
+    await pass(1);
+    // Another version came, which nobody can have read yet.
+    await sendChanged({ ...AGAIN, total: '7' });
+    await panelOf(page).getByText('Earlier version').waitFor();
+    await page.keyboard.press('n');
+    await afterKeys(page);
+    expect(decisions).toEqual([]);
+    await pass(500);
+    await page.keyboard.press('n');
+    await page.keyboard.press('n');
+    await panelOf(page).getByText('New version used by').waitFor();
+    await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
+    await page.keyboard.press('n');
+    await afterKeys(page);
+    expect(decisions).toEqual(['accepted']);
+    expect((await show(orderId)).order).toMatchObject({ total: '7', customer: { phone: '+971507654321' } });
+    expect(await stateOf(orderId)).toBe('needs_review');
+    await page.keyboard.press('?');
+    await page
+      .getByRole('dialog')
+      .locator('div', { hasText: /^NUse the new version$/ })
+      .waitFor();
+    await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
+    await page.keyboard.press('Escape');
+    await sendChanged({ ...AGAIN, total: '8' });
+    await panelOf(page).getByRole('button', { name: 'Use the new version' }).waitFor();
+    expect(await panelOf(page).locator('kbd').count()).toBe(0);
+    await pass(500);
+    await page.keyboard.press('n');
+    await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
+    await panelOf(page).getByText('Current version kept by').waitFor();
+    expect(decisions).toEqual(['accepted', 'refused']);
+  });
+
+  test('with "ignore" the key asks also about an order that was seen before it was sent again', async () => {
+    const orderId = await begin();
+    const page = await visit(`/orders/${orderId}`);
+    await page.locator('.raw pre').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('.order-pane').waitFor({ state: 'detached' });
+    await sendChanged();
+    await rowOf(page, 'R-1').getByText('Sent again with changes').waitFor({ state: 'attached' });
+    await page.keyboard.press('c');
+    await page.getByRole('dialog', { name: 'Which version of' }).waitFor();
+    expect(await stateOf(orderId)).toBe('needs_review');
+  });
+
+  test('orders that match but are not loaded are confirmed in their current version only if that is asked for', async () => {
+    await begin();
+    await sendChanged();
+    await insertBulk(stack, shop, 120);
+    const page = await visit('/orders');
+    await page.getByRole('checkbox', { name: 'Select all' }).check();
+    await page.getByRole('button', { name: 'Select all 121 orders that match' }).click();
+    await confirmButton(page.getByRole('toolbar')).click();
+    await page.getByRole('dialog', { name: '1 of 121 was sent again with changes' }).waitFor();
   });
 
   test('orders of a selection that were sent again are confirmed in their current version only if that is asked for', async () => {

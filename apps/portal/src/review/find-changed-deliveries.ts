@@ -62,6 +62,16 @@ cross join lateral (
 ) as newest`,
 };
 
+/** Those of these orders of an account whose newest changed delivery has no decision. */
+export async function findUndecided(
+  database: Database,
+  accountId: number,
+  orderIds: readonly number[],
+): Promise<number[]> {
+  const rows = await run<{ order_id: number; undecided: boolean }>(database, FIND_CHANGED, [accountId, orderIds]);
+  return rows.filter(({ undecided }) => undecided).map(({ order_id }) => order_id);
+}
+
 /** Adds `resent` to orders of one account; null if an order has no changed delivery. */
 export async function markChangedDeliveries<Order extends { order_id: number }>(
   database: Database,

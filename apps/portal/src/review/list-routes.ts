@@ -6,6 +6,7 @@ import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes, queryOf } from '../read-request.ts';
+import { findUndecided } from './find-changed-deliveries.ts';
 import { markListed } from './find-notes.ts';
 import { listReview } from './list-review.ts';
 import { isSortKey, listMatchingIds, listSorted, SORTS, type Sort, type SortedPlace } from './list-sorted.ts';
@@ -70,11 +71,15 @@ export function listRoutes(deps: PortalDeps): Router {
   router.get('/orders/ids', recordOrders, async (request, response) => {
     const { similar, ...query } = queryOf<FilterQuery>(request, FILTER);
     const filter = toFilter(accountIdOf(request), query);
-    const found = await runLong(request, () => listMatchingIds(database, filter, similar === 'yes'));
+    const { found, undecidedIds } = await runLong(request, async () => {
+      const matching = await listMatchingIds(database, filter, similar === 'yes');
+      return { found: matching, undecidedIds: await findUndecided(database, filter.accountId, matching.orderIds) };
+    });
     response.json({
       order_ids: found.orderIds,
       blocked: found.blockedIds.length,
       blocked_ids: found.blockedIds,
+      undecided_ids: undecidedIds,
       capped: found.capped,
     });
   });

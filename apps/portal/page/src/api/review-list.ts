@@ -36,6 +36,8 @@ export interface Viewer {
 export interface MatchingIds {
   order_ids: number[];
   blocked_ids: number[];
+  /** Sent again with changes, about which nobody has decided. */
+  undecided_ids: number[];
   capped: boolean;
 }
 

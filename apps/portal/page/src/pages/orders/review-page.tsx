@@ -145,6 +145,7 @@ export function ReviewPage(): ReactNode {
           movedTo={live.moved.get(openId)}
           target={live.updates.target}
           viewers={live.updates.viewers?.filter(({ order_id }) => order_id === openId).map(({ name }) => name)}
+          hasKeys={singleKeysOn}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
           strip={isCovered && strip}

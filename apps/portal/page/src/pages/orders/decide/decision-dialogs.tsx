@@ -19,7 +19,7 @@ export function DecisionDialogs(props: {
   open: (orderId: number) => void;
 }): ReactNode {
   const { openId, open } = props;
-  const { decisions, orderOf, acceptChangedDelivery } = props.deciding;
+  const { decisions, orderOf, versionOf, acceptChangedDelivery } = props.deciding;
   const { question, confirm, proceed, reject, cancel } = decisions;
   if (!question) return null;
   const { ids } = question;
@@ -28,15 +28,17 @@ export function DecisionDialogs(props: {
   /** Shows both versions of the order. */
   const compare = () => {
     cancel();
-    open(first);
+    if (first !== openId) open(first);
   };
   switch (question.kind) {
     case 'resent':
       return isOne ? (
         <OneChangedDelivery
           name={nameOfOrder(orderOf(first))}
-          compare={first === openId ? null : compare}
-          accept={() => acceptChangedDelivery(first)}
+          // The list may know of a version that the open order does not show yet.
+          compare={first === openId && versionOf(first) ? null : compare}
+          version={versionOf(first)}
+          accept={(version) => acceptChangedDelivery(first, version)}
           onConfirm={() => confirm(ids)}
           onClose={cancel}
         />
@@ -87,13 +89,17 @@ function OneBlocked(props: { order: BlockedOrder | undefined; onConfirm: () => v
 function OneChangedDelivery(props: {
   name: string;
   compare: (() => void) | null;
-  accept: () => Promise<unknown>;
+  /** The id of its changed delivery. */
+  version: string | undefined;
+  accept: (version: string | undefined) => Promise<unknown>;
   onConfirm: () => void;
   onClose: () => void;
 }): ReactNode {
   const { name, compare, accept, onConfirm, onClose } = props;
   const { t } = useTranslation('review');
-  const accepting = useAction({ mutationFn: accept, onSuccess: onClose });
+  // A newer one that comes while the question is open was not read.
+  const [version] = useState(props.version);
+  const accepting = useAction({ mutationFn: () => accept(version), onSuccess: onClose });
   return (
     <Dialog title={t('bulk.resentOne', { name })} onClose={onClose}>
       <div className="stack">

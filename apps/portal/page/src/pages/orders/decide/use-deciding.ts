@@ -1,7 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { decideChangedDelivery, isHeld, isUndecided, type OrderDetail, type ReviewState } from '../../../api/review.ts';
+import { decideChangedDelivery, isHeld, type OrderDetail, type ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
 import { useNotices } from '../../../components/notices.tsx';
 import { useUnsavedEdits } from '../edit/drafts.ts';
@@ -27,8 +27,14 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
   const notices = useNotices();
   const queryClient = useQueryClient();
   const listed = useMemo(() => new Map(live.orders.map((order) => [order.order_id, order])), [live.orders]);
-  const isDeliberate = useDeliberatePress(`${selection.ids.length > 0} ${navigation.currentId}`);
   const detailOf = (id: number) => queryClient.getQueryData<OrderDetail>(orderKey(accountId, id));
+  /** The newest changed delivery of an order. */
+  const versionOf = (id: number) => detailOf(id)?.resends[0]?.receipt_id;
+  // The pane loads it; this only follows.
+  const shownKey = orderKey(accountId, openId ?? 0);
+  const { data: shown } = useQuery<OrderDetail>({ queryKey: shownKey, enabled: false });
+  const version = shown?.resends[0]?.receipt_id;
+  const isDeliberate = useDeliberatePress(`${selection.ids.length > 0} ${navigation.currentId} ${version}`);
   const orderOf = (id: number) => listed.get(id) ?? detailOf(id)?.order;
   /** The orders that a key decides about, as far as they are shown: the selected ones, or else the current one. */
   const targetIds = () => {
@@ -66,14 +72,12 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     live.change(ids, to, nameOf, reason);
     selection.clear();
   };
-  const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBlockedBeyond(id);
-  const hasChangedDelivery = (id: number) => {
-    const detail = detailOf(id);
-    return detail ? isUndecided(detail) : orderOf(id)?.resent === 'undecided';
-  };
+  const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBeyondAs(id, 'blocked');
+  // The list follows changed deliveries of all its orders. The detail of one that is not open may be old.
+  const hasChangedDelivery = (id: number) =>
+    orderOf(id)?.resent === 'undecided' || selection.isBeyondAs(id, 'undecided');
   const showChanged = useShowChanged(accountId, live.replace);
-  const acceptChangedDelivery = async (id: number) => {
-    const receipt_id = detailOf(id)?.resends[0]?.receipt_id;
+  const acceptChangedDelivery = async (id: number, receipt_id: string | undefined) => {
     if (receipt_id) await showChanged(await decideChangedDelivery(accountId, id, { receipt_id, decision: 'accepted' }));
   };
   const decisions = useDecisions(hasChangedDelivery, isBlocked, move);
@@ -84,10 +88,10 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     decisions.request(ids, to);
   };
-  return { decisions, listed, orderOf, targetIds, requestReview, acceptChangedDelivery, isDeliberate };
+  return { decisions, listed, orderOf, versionOf, targetIds, requestReview, acceptChangedDelivery, isDeliberate };
 }
 
-/** For this long after an order appeared nobody can have read it, in milliseconds. */
+/** For this long after an order, or a version of it, appeared nobody can have read it, in milliseconds. */
 const UNREAD_MS = 500;
 
 /**

@@ -46,18 +46,18 @@ export function useSelection(
     [orders],
   );
   const selectAll = useCallback(() => select(orders.map(({ order_id }) => order_id)), [select, orders]);
-  const blockedBeyond = useRef(NONE);
+  const beyond = useRef({ blocked: NONE, undecided: NONE });
   const selectBeyond = useCallback(
-    ({ order_ids, blocked_ids }: MatchingIds) => {
-      blockedBeyond.current = new Set(blocked_ids);
+    ({ order_ids, blocked_ids, undecided_ids }: MatchingIds) => {
+      beyond.current = { blocked: new Set(blocked_ids), undecided: new Set(undecided_ids) };
       select(order_ids, true);
     },
     [select],
   );
-  /** Whether an order that is not loaded cannot be delivered. */
-  const isBlockedBeyond = (id: number) => isBeyond && blockedBeyond.current.has(id);
+  /** Whether an order that is not loaded cannot be delivered, or waits for a decision about a changed delivery. */
+  const isBeyondAs = (id: number, as: 'blocked' | 'undecided') => isBeyond && beyond.current[as].has(id);
   const clear = useCallback(() => select(NONE), [select]);
-  return { ids, selected, isBeyond, isBlockedBeyond, toggle, selectAll, selectBeyond, clear };
+  return { ids, selected, isBeyond, isBeyondAs, toggle, selectAll, selectBeyond, clear };
 }
 
 /** Downloads the selected orders, or shows them for printing. */

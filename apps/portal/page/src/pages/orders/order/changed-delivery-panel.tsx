@@ -27,9 +27,11 @@ export function ChangedDeliveryPanel(props: {
   /** The optimistic state after an action on this page. */
   state: ReviewState;
   isBusy: boolean;
+  /** Whether single-key shortcuts are on. */
+  hasKeys: boolean;
   onDecide: (choice: { receipt_id: string; decision: Decision }) => void;
 }): ReactNode {
-  const { detail, state, isBusy, onDecide } = props;
+  const { detail, state, isBusy, hasKeys, onDecide } = props;
   const { t } = useTranslation('review');
   const accountId = useAccountId();
   const can = useCan();
@@ -58,6 +60,7 @@ export function ChangedDeliveryPanel(props: {
           isFinishedOnly={isFinishedOnly(newest)}
           removed={newest.changes.filter(isRemoval).map(({ pointer }) => fieldLabel(t, pointer))}
           isBusy={isBusy}
+          hasKeys={hasKeys}
           onDecide={(decision) => onDecide({ receipt_id, decision })}
         />
       )}
@@ -92,9 +95,10 @@ function DecisionButtons(props: {
   /** There is no new version to use. */
   isFinishedOnly: boolean;
   isBusy: boolean;
+  hasKeys: boolean;
   onDecide: (choice: Decision) => void;
 }): ReactNode {
-  const { removed, isFinishedOnly, isBusy, onDecide } = props;
+  const { removed, isFinishedOnly, isBusy, hasKeys, onDecide } = props;
   const { t } = useTranslation('review');
   const fields = joinNames(removed);
   const row = useRef<HTMLDivElement>(null);
@@ -112,10 +116,11 @@ function DecisionButtons(props: {
     <div ref={row} className="row">
       <Button {...buttonProps('refused')}>{t('resend.refuse')}</Button>
       {!isFinishedOnly && (
-        <Button kind="main" {...buttonProps('accepted')}>
+        <Button kind="main" {...buttonProps('accepted')} aria-keyshortcuts={hasKeys ? 'N' : undefined}>
           {fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept')}
         </Button>
       )}
+      {!isFinishedOnly && hasKeys && <kbd>N</kbd>}
     </div>
   );
 }
@@ -124,6 +129,12 @@ function DecisionButtons(props: {
 function isRemoval({ pointer, from, to, cut }: ChangedDelivery['changes'][number]): boolean {
   const isEmpty = (value: unknown) => value === null || (Array.isArray(value) && value.length === 0);
   return !cut && pointer !== '/emirate_code' && isEmpty(to) && !isEmpty(from);
+}
+
+/** The changed delivery whose version a reviewer can choose for the order now; undefined if there is none. */
+export function usableVersion(detail: OrderDetail, state: ReviewState): ChangedDelivery | undefined {
+  const [newest] = detail.resends;
+  return newest && state === 'needs_review' && isUndecided(detail) && !isFinishedOnly(newest) ? newest : undefined;
 }
 
 /** Whether the platform sent no new value, but has finished with the order. */

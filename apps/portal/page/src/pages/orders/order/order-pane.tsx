@@ -12,9 +12,10 @@ import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
 import type { Editing } from '../edit/editing.ts';
 import { useOrderEdits } from '../edit/use-order-edits.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';
+import { useShortcuts } from '../shortcuts.tsx';
 import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
-import { ChangedDeliveryPanel } from './changed-delivery-panel.tsx';
+import { ChangedDeliveryPanel, usableVersion } from './changed-delivery-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
 import { firstWarnedField } from './fields.ts';
 import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
@@ -42,6 +43,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   viewers?: readonly string[] | undefined;
   /** Whether the event that is handled was meant for what is shown. */
   isDeliberate: () => boolean;
+  /** Whether single-key shortcuts are on. */
+  hasKeys: boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
   /** What became of the latest decisions, if the order covers the list. */
@@ -52,7 +55,7 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
 
 /** One order, beside the list or, on a narrow screen, instead of it. */
 export function OrderPane(props: OrderPaneProps): ReactNode {
-  const { accountId, orderId, listed, movedTo, viewers = [], editing, onEdit, onLoaded, onClose } = props;
+  const { accountId, orderId, listed, movedTo, viewers = [], hasKeys, editing, onEdit, onLoaded, onClose } = props;
   const { t } = useTranslation('review');
   const mayReview = useCan()('review');
   const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
@@ -102,6 +105,12 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
     if (hasUnsavedEdit(orderId)) return notices.show({ kind: 'bad', text: t('notice.editing') });
     return decision.mutate(choice, { onSuccess: () => notices.show({ text: t(`notice.${choice.decision}`) }) });
   };
+  const version = mayReview && detail.data && usableVersion(detail.data, state ?? detail.data.review.state);
+  // While an editor is about to open, letters are meant for it.
+  useShortcuts(
+    { n: version ? () => onDecide({ receipt_id: version.receipt_id, decision: 'accepted' }) : undefined },
+    hasKeys && editing !== FIRST_WARNED,
+  );
   const number = order?.order_number ?? `#${orderId}`;
   const canRecall = state === 'confirmed' && detail.data?.cancellation === null && erasedAt === null;
   const actions = (
@@ -157,6 +166,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
               detail={detail.data}
               state={state ?? detail.data.review.state}
               isBusy={decision.isPending}
+              hasKeys={hasKeys}
               onDecide={onDecide}
             />
             <div className="order-columns">
