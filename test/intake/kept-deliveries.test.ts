@@ -157,7 +157,7 @@ describe('another order under a used key', () => {
     const dead = await client.get(`${base}/receipts?state=dead&error_code=${REUSED}`);
     expect(dead.body.receipts).toMatchObject([{ receipt_id: kept_as, attempts: 0, error: { code: REUSED } }]);
     expect((await client.get(`${base}/dead-letters/counts`)).body).toEqual({
-      codes: [{ error_code: REUSED, count: 1 }],
+      codes: [{ error_code: REUSED, count: 1, oldest_at: expect.any(String), newest_at: expect.any(String) }],
     });
     const detail = await client.get(`${base}/receipts/${kept_as}`);
     const keptEvent = { kind: 'kept', at: expect.any(String), kept_from: original };

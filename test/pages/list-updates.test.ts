@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import type { Page, Route } from 'playwright-core';
 import { expectAccessible, intercept } from '../harness/browser.ts';
@@ -17,6 +18,8 @@ import {
 } from '../harness/review-page.ts';
 
 const describe = describeWith('chromium');
+
+const PHONE = { viewport: { width: 375, height: 700 } };
 
 const { stack, portal, open, review } = useReviewList();
 
@@ -210,5 +213,56 @@ describe('an order of the last seconds', () => {
     await rowOf(page, 'BULK-0045').waitFor();
     await page.locator('.order-scroll').evaluate((list) => list.scrollTo(0, list.scrollHeight));
     await rowOf(page, 'OLD-1').waitFor();
+  });
+});
+
+describe('deliveries that failed', () => {
+  const strip = (page: Page) => page.locator('.list-note', { hasText: 'became no order' });
+  const fail = ({ account }: ReviewedShop, code: string, at: Date) =>
+    stack.database
+      .knex('dead_letters')
+      .insert({
+        account_id: account.id,
+        receipt_id: randomUUID(),
+        error_code: code,
+        source_order_id: 'x',
+        died_at: at,
+      });
+
+  test('are counted over the list until somebody has seen them, and again when another fails', async () => {
+    const shop = await open(numbered('F-1'));
+    const today = new Date().setHours(12, 5);
+    await fail(shop, 'write_refused', new Date(today - 60 * 86_400_000));
+    await fail(shop, 'write_refused', new Date(today));
+    await fail(shop, 'no_order_id', new Date(today - 60_000));
+    const viewer = await createPerson(stack, shop.account.id, 'viewer');
+    const page = await review({ ...shop, person: viewer });
+    const [day, month] = new Date(today - 60 * 86_400_000)
+      .toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
+      .split(' ');
+    await strip(page).getByText(`3 deliveries failed and became no order · oldest ${day} ${month}, 12:05 · `).waitFor();
+    await expectAccessible(page);
+    await strip(page).getByRole('button', { name: 'Hide until another delivery fails' }).click();
+    await strip(page).waitFor({ state: 'detached' });
+    const counted = page.waitForResponse(/dead-letters\/counts/);
+    await page.reload();
+    await counted;
+    await rowOf(page, 'F-1').waitFor();
+    await fail(shop, 'write_refused', new Date(today + 1000));
+    // Another device has not hidden it.
+    const other = await review(shop, { ...PHONE, locale: 'ar' });
+    await other.getByText('4 إرسالات فشلت').waitFor();
+    await expectAccessible(other);
+    expect(await strip(page).count()).toBe(0);
+    await page.reload();
+    await strip(page).getByRole('link', { name: 'See them' }).click();
+    await page.waitForURL('**/receipts?state=dead');
+  });
+
+  test('alone and of today are told by their time', async () => {
+    const shop = await open(numbered('G-1'));
+    await fail(shop, 'write_refused', new Date(new Date().setHours(12, 5)));
+    const page = await review(shop);
+    await strip(page).getByText('1 delivery failed and became no order · 12:05 · See it').waitFor();
   });
 });

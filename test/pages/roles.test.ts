@@ -78,6 +78,7 @@ interface OfferedPage {
 
 const LIST = [
   'Filters',
+  'Hide until another delivery fails',
   'Keyboard shortcuts',
   'Saved views',
   'Search by order, customer, phone, e-mail, address or item',
@@ -259,7 +260,7 @@ test('somebody who only reviews is offered the orders; another page opens by its
   const navigation = (page: Page) => page.getByRole('navigation', { name: 'Main' }).getByRole('link').allTextContents();
   const others = ['Deliveries', 'Shops', 'Developers', 'Settings'];
   const page = await visit(people.reviewer, '/orders');
-  await page.getByRole('link', { name: '1 delivery failed and became no order' }).click();
+  await page.getByRole('link', { name: 'See it' }).click();
   await page.locator('.receipt-rows a').first().click();
   await page.getByText('Received data', { exact: true }).waitFor();
   expect(await navigation(page)).toEqual(['Orders']);

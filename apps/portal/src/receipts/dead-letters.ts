@@ -43,16 +43,23 @@ export async function findDeadIds(
   return rows.map(({ receipt_id }) => receipt_id);
 }
 
+/** The dead receipts with one error code. */
+export interface DeadCount {
+  error_code: string | null;
+  count: number;
+  /** When the first and the last of them became dead. */
+  oldest_at: Date;
+  newest_at: Date;
+}
+
 /** Number of dead receipts by error code. */
-export async function countDead(
-  connection: Connection,
-  accountId: number,
-  filter: DeadFilter,
-): Promise<{ error_code: string | null; count: number }[]> {
+export async function countDead(connection: Connection, accountId: number, filter: DeadFilter): Promise<DeadCount[]> {
   const values: unknown[] = [];
   const dead = selectDead(values, accountId, filter);
-  const count = `select error_code, count(*)::int as count from ${dead} group by error_code order by error_code`;
-  return run<{ error_code: string | null; count: number }>(connection, count, values);
+  const count = `
+    select error_code, count(*)::int as count, min(died_at) as oldest_at, max(died_at) as newest_at
+    from ${dead} group by error_code order by error_code`;
+  return run<DeadCount>(connection, count, values);
 }
 
 /** Dead receipts of an account, newest first. */

@@ -1,4 +1,5 @@
 import type { listedReceiptJson, receiptJson } from '@orders/domain/receipt-json.ts';
+import type { DeadCount } from '@orders/portal/receipts/dead-letters.ts';
 import type { ReceiptSearch } from '@orders/portal/receipts/search-receipts.ts';
 import { useQuery } from '@tanstack/react-query';
 import type { ReceiptEvent as Event } from '../../../src/receipts/describe-receipt.ts';
@@ -69,11 +70,7 @@ export function useDeadCounts(accountId: number, everyMs: number | false = false
     refetchInterval: everyMs,
     queryKey: ['receipts', accountId, 'dead'],
     queryFn: ({ signal }) =>
-      call<{ codes: { error_code: string | null; count: number }[] }>(
-        'GET',
-        `/accounts/${accountId}/dead-letters/counts`,
-        { signal },
-      ),
+      call<{ codes: Json<DeadCount>[] }>('GET', `/accounts/${accountId}/dead-letters/counts`, { signal }),
   });
 }
 

@@ -5,6 +5,7 @@ const TO_MINUTE = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-
 const TO_SECOND = { ...TO_MINUTE, second: '2-digit', timeZoneName: 'shortOffset' } as const;
 const full = cached((language) => new Intl.DateTimeFormat(language, { year: 'numeric', ...TO_SECOND }));
 const exact = cached((language) => new Intl.DateTimeFormat(language, { ...TO_SECOND, fractionalSecondDigits: 3 }));
+const toMinute = cached((language) => new Intl.DateTimeFormat(language, TO_MINUTE));
 const hourAndMinute = cached((language) => new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }));
 const relative = cached((language) => new Intl.RelativeTimeFormat(language, { numeric: 'auto', style: 'short' }));
 
@@ -18,9 +19,10 @@ export function exactTime(iso: string): string {
   return exact().format(new Date(iso));
 }
 
-/** @param time in milliseconds since 1970. */
+/** Hour and minute, after the day if it is not today. @param time in milliseconds since 1970. */
 export function timeOfDay(time: number): string {
-  return hourAndMinute().format(time);
+  const isToday = new Date(time).toDateString() === new Date().toDateString();
+  return (isToday ? hourAndMinute : toMinute)().format(time);
 }
 
 function relativeTime(iso: string, now: number): string {

@@ -5,7 +5,6 @@ import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import { call } from '../../../api/client.ts';
 import { useSetup } from '../../../api/integrations.ts';
-import { useDeadCounts } from '../../../api/receipts.ts';
 import type { MatchingIds } from '../../../api/review-list.ts';
 import { useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
@@ -14,6 +13,7 @@ import { formatCount } from '../../../components/numbers.ts';
 import { timeOfDay } from '../../../components/time.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
 import { CancellationRequests } from './cancellation-requests.tsx';
+import { FailedDeliveries } from './failed-deliveries.tsx';
 import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
 import type { ListState } from './list-state.ts';
@@ -21,8 +21,6 @@ import { OrderList } from './order-list.tsx';
 import type { Announcement, Arrivals } from './use-arrivals.ts';
 import type { FoundInState } from './use-order-search.ts';
 import './list.css';
-
-const FAILED_EVERY_MS = 60_000;
 
 /** The list with its header, loading state, error and empty state. */
 export function ReviewList(
@@ -44,7 +42,7 @@ export function ReviewList(
   const order = t(`sort.${filters.sort || 'newest'}`);
   return (
     <div className="review-list" inert={isCovered}>
-      <FailedDeliveries accountId={accountId} />
+      <FailedDeliveries key={`failed ${accountId}`} accountId={accountId} />
       <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
       <ListHead {...state} order={order} actions={actions} />
       {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
@@ -81,7 +79,7 @@ function StaleNote({ since, retry }: { since: number | null; retry: () => void }
   return (
     <div role="status">
       {since !== null && (
-        <div className="row stale-note note-warn">
+        <div className="row list-note note-warn">
           <TriangleAlert aria-hidden="true" size={16} />
           <span>{t('list.stale', { time: timeOfDay(since) })}</span>
           <Button onClick={retry}>{t('common:action.retry')}</Button>
@@ -135,21 +133,6 @@ function SelectMatching({ url, selection }: Pick<ListState, 'url' | 'selection'>
         {t(data.capped ? 'list.selectNewest' : 'list.selectMatching', { count, formatted: formatCount(count) })}
       </Button>
     </div>
-  );
-}
-
-/** Deliveries that became no order, so that nobody waits for one in vain. */
-function FailedDeliveries({ accountId }: { accountId: number }): ReactNode {
-  const { t } = useTranslation('review');
-  const { data } = useDeadCounts(accountId, FAILED_EVERY_MS);
-  const count = (data?.codes ?? []).reduce((sum, code) => sum + code.count, 0);
-  if (count === 0) return null;
-  return (
-    <p className="note note-warn">
-      <Link href={`/accounts/${accountId}/receipts?state=dead`}>
-        {t('list.failed', { count, formatted: formatCount(count) })}
-      </Link>
-    </p>
   );
 }
 
