@@ -118,12 +118,26 @@ describe('a page whose file does not load', () => {
     const page = await openPage();
     await page.route(/\/assets\/index-[^/]+\.js$/, (route) => route.fulfill({ status: 404, body: '' }));
     await page.goto(portal.url);
-    await page.getByText('The portal has not loaded yet. Reload the page.').waitFor();
-    await page.getByText('لم تُحمَّل البوابة بعد').waitFor();
+    await page.getByText('The portal has not loaded. Reload the page.').waitFor();
+    await page.getByText('لم تُحمَّل البوابة.').waitFor();
     await page.unroute(/\/assets\/index-[^/]+\.js$/);
     await page.reload();
     await heading(page, 'Sign in').waitFor();
-    expect(await page.getByText('has not loaded yet').count()).toBe(0);
+    expect(await page.getByText('has not loaded').count()).toBe(0);
+  });
+
+  test.each(['en', 'ar'])('that has the texts says so in place of their keys, in %s', async (locale) => {
+    const page = await openPage({ locale });
+    const texts = /\/assets\/common-[^/]+\.js$/;
+    await page.route(texts, (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto(portal.url);
+    await page.locator('.not-loaded.is-certain').waitFor();
+    await page.getByText('The portal has not loaded. Reload the page.').waitFor();
+    await page.getByText('لم تُحمَّل البوابة.').waitFor();
+    await expectAccessible(page);
+    await page.unroute(texts);
+    await page.reload();
+    await page.getByLabel(locale === 'en' ? 'Password' : 'كلمة المرور').waitFor();
   });
 
   test('loads by one automatic reload after a deploy', async () => {

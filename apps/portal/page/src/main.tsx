@@ -46,7 +46,13 @@ async function start(root: HTMLElement): Promise<void> {
   const texts = initLocales();
   void queryClient.prefetchQuery(SESSION_QUERY);
   preloadPage(window.location.pathname);
-  await texts;
+  try {
+    await texts;
+  } catch {
+    // The browser logs the file that it could not load. Without texts there is only the note of index.html, now at once.
+    root.firstElementChild?.classList.add('is-certain');
+    return;
+  }
   root.replaceChildren();
   createRoot(root).render(
     <QueryClientProvider client={queryClient}>
@@ -60,10 +66,4 @@ async function start(root: HTMLElement): Promise<void> {
 }
 
 const root = document.getElementById('root');
-if (root) {
-  start(root).catch((error: unknown) => {
-    // Without its texts, the portal can only say this, in both languages.
-    root.textContent = 'The portal could not be loaded. Reload the page. · تعذّر تحميل البوابة. أعد تحميل الصفحة.';
-    throw error;
-  });
-}
+if (root) void start(root);

@@ -1,4 +1,4 @@
-import i18next, { type BackendModule, type FormatterModule } from 'i18next';
+import i18next, { type BackendModule, type FormatterModule, type InitOptions } from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { formatCount } from '../components/numbers.ts';
 
@@ -41,22 +41,27 @@ function preferredLanguage(): Language {
 let current = preferredLanguage();
 let ready: Promise<unknown> = Promise.resolve();
 
-/** Loads, in the preferred language, the texts that every page needs; those of each page follow when it is opened. */
+/**
+ * Loads, in the preferred language, the texts that every page needs; those of each page follow when it is opened.
+ *
+ * @throws if they cannot be loaded. The promise of i18next itself would be fulfilled, and the page show keys.
+ */
 export async function initLocales(): Promise<void> {
   applyLanguage();
-  ready = i18next
-    .use(backend)
-    .use(formatter)
-    .use(initReactI18next)
-    .init({
-      lng: current,
-      // Both languages have every text. Forms of a number that read the same stand once, without a suffix.
-      fallbackLng: false,
-      ns: ['common'],
-      defaultNS: 'common',
-      // React escapes values.
-      interpolation: { escapeValue: false, alwaysFormat: true },
-    });
+  const options: InitOptions = {
+    lng: current,
+    // Both languages have every text. Forms of a number that read the same stand once, without a suffix.
+    fallbackLng: false,
+    ns: ['common'],
+    defaultNS: 'common',
+    // React escapes values.
+    interpolation: { escapeValue: false, alwaysFormat: true },
+  };
+  ready = new Promise<void>((resolve, reject) => {
+    const end = (errors: unknown) => (errors ? reject(new Error('the texts did not load')) : resolve());
+    void i18next.use(backend).use(formatter).use(initReactI18next).init(options, end);
+  });
+  await ready;
 }
 
 /** Loads texts together with the code of a page, not after it. */
