@@ -189,6 +189,50 @@ describe('new orders', () => {
     expect([focused, notices[1]?.isClosed]).toEqual([1, true]);
   });
 
+  test('are announced by one of two tabs', async () => {
+    const shop = await open(numbered('W-1'));
+    const first = await visit(shop, { permissions: ['notifications'] });
+    await openMenu(first, shop.person);
+    for (const name of ['Sound', 'Desktop notice']) {
+      await choice(first, name).click();
+      await isOn(first, name, true);
+    }
+    await first.keyboard.press('Escape');
+    await until('the sample is played', async () => (await askedOf(first)).tones === 1);
+    const second = await first.context().newPage();
+    await second.clock.install();
+    await second.addInitScript("sessionStorage.setItem('answer', 'granted')");
+    await second.addInitScript(RECORD(false));
+    await second.goto(first.url());
+    await rowOf(second, 'W-1').waitFor();
+    await second.keyboard.press('j');
+    /** The tones and notices of both tabs, once they have asked which of them is the first. */
+    const askedOfBoth = async () => {
+      const both = [first, second];
+      for (const page of both) await page.evaluate("navigator.locks.request('after the others', () => {})");
+      const asked = await Promise.all(both.map(askedOf));
+      return { tones: asked.reduce((sum, { tones }) => sum + tones, 0), notices: asked.flatMap((one) => one.notices) };
+    };
+    for (const tones of [2, 3]) {
+      await send(shop, `W-${tones}`);
+      for (const page of [first, second]) await rowOf(page, `W-${tones}`).waitFor();
+      await until('a tone is played', async () => (await askedOfBoth()).tones >= tones);
+      expect((await askedOfBoth()).tones).toBe(tones);
+    }
+    await setHidden(second, true);
+    await send(shop, 'W-4');
+    await rowOf(first, 'W-4').waitFor();
+    await titleBegins(second, '(1)');
+    // The user sees it in the other tab.
+    expect((await askedOfBoth()).notices).toEqual([]);
+    await setHidden(first, true);
+    await send(shop, 'W-5');
+    await titleBegins(second, '(2)');
+    await titleBegins(first, '(1)');
+    await until('a notice is shown', async () => (await askedOfBoth()).notices.length > 0);
+    expect((await askedOfBoth()).notices).toHaveLength(1);
+  });
+
   test('whose notice the browser cannot show are still counted', async () => {
     const shop = await open(numbered('P-1'));
     const page = await visit(shop, { permissions: ['notifications'], throws: true });

@@ -10,6 +10,11 @@ export function permitTone(): void {
   }
 }
 
+/** Whether `permitTone` was called in this tab. */
+export function mayPlayTone(): boolean {
+  return context !== undefined;
+}
+
 /** Plays one short, soft tone. Does nothing if `permitTone` was never called, a tone is playing, or the browser does not permit it. */
 export async function playTone(): Promise<void> {
   if (!context || isPlaying) return;

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useOwnAccount } from '../../../api/session.ts';
 import { useTitleCount } from '../../../components/page-header.tsx';
 import { desktopNotice, sound, titleCount } from '../../../components/preference.ts';
-import { permitTone, playTone } from '../../../components/tone.ts';
+import { mayPlayTone, permitTone, playTone } from '../../../components/tone.ts';
 import { useIsHidden } from '../../../components/use-is-hidden.ts';
 import { mayBeAlerted } from '../../new-order-choices.tsx';
 import type { Announcement } from './use-arrivals.ts';
@@ -14,7 +14,7 @@ export function useWantsAlerts(accountId: number): boolean {
   return mayBeAlerted(useOwnAccount(accountId)) && choices.includes('on');
 }
 
-/** Announces new orders as the user has chosen: by a count in the title and a notice while the page is hidden, and by a sound. */
+/** Announces new orders as the user has chosen: by a count in the title and a notice while the page is hidden, and by a sound. Of several tabs, one plays the sound and shows the notice. */
 export function useNewOrderAlerts(accountId: number, announcement: Announcement | null): void {
   const { t, i18n } = useTranslation('review');
   const own = useOwnAccount(accountId);
@@ -26,12 +26,13 @@ export function useNewOrderAlerts(accountId: number, announcement: Announcement 
   const [count, setCount] = useState(0);
   useTitleCount(isCounted ? count : 0);
 
-  const alert = useEffectEvent((arrived: number) => {
+  const alert = useEffectEvent(async ({ count: arrived, newestId }: Announcement) => {
     if (!wantsAlerts) return;
-    if (isHeard) void playTone();
-    if (!isHidden) return;
-    setCount(count + arrived);
-    if (desktopNotice.get() !== 'on') return;
+    if (isHidden) setCount(count + arrived);
+    if (isHeard && mayPlayTone() && (await isFirstTab(`tone for ${accountId} ${newestId}`))) void playTone();
+    // A tab that is seen needs no notice, and saves the others theirs.
+    if (desktopNotice.get() !== 'on' || !(await isFirstTab(`notice for ${accountId} ${newestId}`)) || !document.hidden)
+      return;
     // One that replaces another is shown without a signal, so the other one goes first.
     notice.current?.close();
     notice.current = showNotice(t('list.new', { count: count + arrived }), {
@@ -42,7 +43,7 @@ export function useNewOrderAlerts(accountId: number, announcement: Announcement 
     });
   });
   useEffect(() => {
-    if (announcement) alert(announcement.count);
+    if (announcement) void alert(announcement);
   }, [announcement]);
 
   useEffect(() => {
@@ -53,6 +54,21 @@ export function useNewOrderAlerts(accountId: number, announcement: Announcement 
   }, [isHidden]);
 
   usePermittedTone(wantsAlerts && isHeard);
+}
+
+/** A hidden tab may learn of the same orders a minute later. */
+const CLAIMED_MS = 2 * 60_000;
+
+/** Whether this tab is the first of the browser to claim a name, which it then holds for two minutes. */
+async function isFirstTab(name: string): Promise<boolean> {
+  // Browsers have locks only on HTTPS and on the machine itself.
+  if (!('locks' in navigator)) return true;
+  return new Promise((resolve) => {
+    void navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
+      resolve(lock !== null);
+      if (lock) await new Promise((release) => setTimeout(release, CLAIMED_MS));
+    });
+  });
 }
 
 /** Shows a notice of the desktop, whose click leads to this tab; null if the browser shows none. */
