@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import { findReceiptBody } from '@orders/database/receipts/find-receipt.ts';
+import { inTransaction } from '@orders/database/run.ts';
 import { findChangedDeliveries, markChangedDeliveries } from '@orders/portal/review/find-changed-deliveries.ts';
+import { findEarlierOrders } from '@orders/portal/review/find-earlier-orders.ts';
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { findSimilar } from '@orders/portal/review/find-similar.ts';
@@ -9,6 +11,7 @@ import { findCancellationRequest, listOpenRequests } from '@orders/portal/review
 import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
+import { claimNext } from '@orders/portal/review/next-order-routes.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { readReviewTarget } from '@orders/portal/review/review-target-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
@@ -156,4 +159,30 @@ test('filling search terms reads each account once and no orders of other accoun
     expect(await fillOnce()).toBe(1000);
   });
   expect(batchReads).toBeLessThan(ACCOUNTS + 2 * 1000 + FEW_ROWS);
+});
+
+test('with tens of thousands of decided orders, the next one and the earlier ones of a customer are found in their indexes', async () => {
+  const regular = { order_id: 60_000, customer: { ...ONE_ORDER.customer, phone: '+971500000001' } };
+  await db.knex.raw(
+    `update orders set review_state = 'confirmed', customer_phone = case when order_id % 40 = 0 then '+971500000001' else customer_phone end
+     where order_id < 59000`,
+  );
+  const next = () =>
+    inTransaction(db.database, (transaction) => claimNext(transaction, { accountId: ACCOUNT, userId: 'one' }, {}));
+  const cases: [string, () => Promise<unknown>][] = [
+    ['the next order', next],
+    ['earlier orders of a regular customer', () => findEarlierOrders(db.database, ACCOUNT, regular)],
+    ['earlier orders of a new customer', () => findEarlierOrders(db.database, ACCOUNT, ONE_ORDER)],
+  ];
+  for (const command of ['vacuum', 'vacuum analyze']) {
+    await db.knex.raw(`${command} orders`);
+    // Postgres plans the first five times for the parameters and may then have one plan for all.
+    for (let time = 0; time < 7; time += 1)
+      for (const [name, work] of cases) {
+        const rows = await rowsRead(db, work);
+        expect([command, name, rows < FEW_ROWS ? 'few' : rows]).toEqual([command, name, 'few']);
+      }
+  }
+  expect(await next()).toEqual({ order_id: 59_000, all_taken: false });
+  expect(await findEarlierOrders(db.database, ACCOUNT, regular)).toMatchObject({ count: 20, is_more: true });
 });

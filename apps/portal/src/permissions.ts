@@ -107,6 +107,8 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/orders/ids'), who: ['read'] },
   // It also shows other reviewers who has the list open.
   { method: 'get', path: account('/orders/updates'), who: ['read'] },
+  // Repeated, it gives the same order again: an earlier response may name one that is another reviewer's by now.
+  { method: 'post', path: account('/orders/next'), who: ['review'], repeatable: true },
   { method: 'get', path: account('/orders/:orderId'), who: ['read'] },
   { method: 'patch', path: account('/orders/:orderId'), who: ['review'] },
   { method: 'post', path: account('/orders/export'), who: ['review'], repeatable: true },

@@ -20,6 +20,9 @@ export const INVITATION_LOCK = 7_310_446;
 /** Exclusive while orders are archived. */
 export const ARCHIVE_LOCK = 7_310_447;
 
+/** With the id of an account as second key: exclusive while the next order of a reviewer is chosen. */
+export const NEXT_ORDER_LOCK = 7_310_448;
+
 /** A pool, or the connection of a transaction. */
 export interface Connection {
   pool: Pick<pg.ClientBase, 'query'>;

@@ -5,6 +5,7 @@ import { Problem } from '@orders/domain/problems.ts';
 import { unreadMembers } from '@orders/domain/sources/unread-members.ts';
 import type { PortalDeps } from '../deps.ts';
 import { type ChangedDelivery, type ChangedDeliveryState, findChangedDeliveries } from './find-changed-deliveries.ts';
+import { type EarlierOrders, findEarlierOrders } from './find-earlier-orders.ts';
 import type { ListMarks } from './find-notes.ts';
 import { countNotes, findNotes, type Note } from './find-notes.ts';
 import {
@@ -38,6 +39,8 @@ export interface OrderDetail {
   notes: Note[];
   /** At most five likely duplicates, newest first. */
   similar: SimilarOrder[];
+  /** Of the customer; null without any. */
+  earlier: EarlierOrders | null;
   /**
    * Changed deliveries of the order, newest first. Only the newest counts; while it is undecided, its changes are what
    * accepting it would change.
@@ -57,17 +60,19 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, delivery, history, notes, noteCounts, similar, resent, account, cancellation] = await Promise.all([
-    findReceiptBody(database, accountId, found.order.receipt_id),
-    findRawDelivery(database, accountId, found.order.receipt_id),
-    findOrderHistory(database, accountId, orderId),
-    findNotes(database, accountId, orderId),
-    countNotes(database, accountId, [orderId]),
-    findSimilar(database, accountId, found.order),
-    findChangedDeliveries(database, accountId, [orderId]),
-    findAccount(database, accountId),
-    findCancellationRequest(database, accountId, orderId),
-  ]);
+  const [body, delivery, history, notes, noteCounts, similar, earlier, resent, account, cancellation] =
+    await Promise.all([
+      findReceiptBody(database, accountId, found.order.receipt_id),
+      findRawDelivery(database, accountId, found.order.receipt_id),
+      findOrderHistory(database, accountId, orderId),
+      findNotes(database, accountId, orderId),
+      countNotes(database, accountId, [orderId]),
+      findSimilar(database, accountId, found.order),
+      findEarlierOrders(database, accountId, found.order),
+      findChangedDeliveries(database, accountId, [orderId]),
+      findAccount(database, accountId),
+      findCancellationRequest(database, accountId, orderId),
+    ]);
   const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
   if (newest?.decision === null && !newest.is_outdated)
@@ -88,6 +93,7 @@ export async function readOrderDetail(
     history,
     notes,
     similar,
+    earlier,
     resends,
     hold_resends: account?.resends === 'hold',
     cancellation,

@@ -17,6 +17,7 @@ import type { Decision } from './find-changed-deliveries.ts';
 import { findReviewedOrder } from './find-reviewed-order.ts';
 import { countOpenRequests, type OpenRequests } from './list-requests.ts';
 import { listRoutes } from './list-routes.ts';
+import { nextOrderRoutes } from './next-order-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
@@ -79,7 +80,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), changedDeliveryRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
-  router.use(reviewTargetRoutes(deps));
+  router.use(reviewTargetRoutes(deps), nextOrderRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];

@@ -36,8 +36,9 @@ with seen as (
   )
   on conflict (account_id, user_id) do update set order_id = excluded.order_id, seen_at = excluded.seen_at
 )
-select u.name, p.order_id from review_presence p join users u on u.id = p.user_id
-where p.account_id = $1::int and p.user_id <> $2::text and p.seen_at > now() - interval '10 seconds'
+select u.name, case when p.claimed_at > p.seen_at then p.claimed_id else p.order_id end as order_id
+from review_presence p join users u on u.id = p.user_id
+where p.account_id = $1::int and p.user_id <> $2::text and greatest(p.seen_at, p.claimed_at) > now() - interval '10 seconds'
 order by u.name, u.id limit ${MAX_VIEWERS}`,
 };
 

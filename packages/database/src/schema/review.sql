@@ -31,5 +31,8 @@ create unlogged table review_presence (
   -- The open order; null if it is only the list.
   order_id   bigint,
   seen_at    timestamptz not null,
+  -- The order that was chosen for the user as the next one, also for ten seconds: it stays theirs until a poll says that it is open.
+  claimed_id bigint,
+  claimed_at timestamptz,
   primary key (account_id, user_id)
 );

@@ -1,6 +1,7 @@
 import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-orders.ts';
 import type { Decision } from '@orders/portal/review/find-changed-deliveries.ts';
 import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
+import type { NextOrder } from '@orders/portal/review/next-order-routes.ts';
 import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,
@@ -15,6 +16,7 @@ export type Order = OrderDetail['order'];
 export type Warning = Order['warnings'][number];
 export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
+export type EarlierOrders = NonNullable<OrderDetail['earlier']>;
 export type ReviewState = ListedOrder['review_state'];
 
 /** The name of the action that puts an order of this state into review; undefined without one. */
@@ -88,6 +90,14 @@ export function editOrder(
   expected: Expected,
 ): Promise<OrderDetail & { undo: Edits }> {
   return call('PATCH', `/accounts/${accountId}/orders/${orderId}`, { body: { edits, expected } });
+}
+
+/** The next order for this reviewer, which is theirs for some seconds; null if there is none, or others have all of them open. */
+export function claimNext(
+  accountId: number,
+  from: { after: number | undefined; open: number | undefined },
+): Promise<NextOrder> {
+  return call('POST', `/accounts/${accountId}/orders/next`, { body: from });
 }
 
 export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {

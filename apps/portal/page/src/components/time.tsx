@@ -4,6 +4,7 @@ import { cached, TIME_UNITS } from './numbers.ts';
 const TO_MINUTE = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const TO_SECOND = { ...TO_MINUTE, second: '2-digit', timeZoneName: 'shortOffset' } as const;
 const full = cached((language) => new Intl.DateTimeFormat(language, { year: 'numeric', ...TO_SECOND }));
+const day = cached((language) => new Intl.DateTimeFormat(language, { dateStyle: 'medium' }));
 const exact = cached((language) => new Intl.DateTimeFormat(language, { ...TO_SECOND, fractionalSecondDigits: 3 }));
 const toMinute = cached((language) => new Intl.DateTimeFormat(language, TO_MINUTE));
 const hourAndMinute = cached((language) => new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit' }));
@@ -30,6 +31,15 @@ function relativeTime(iso: string, now: number): string {
   const found = TIME_UNITS.find(([, milliseconds]) => Math.abs(since) >= milliseconds);
   const [unit, size] = found && found[0] !== 'millisecond' ? found : (['second', 1000] as const);
   return relative().format(Math.round(since / size), unit);
+}
+
+/** A date, with the full time on hover. */
+export function Day({ at }: { at: string }): ReactNode {
+  return (
+    <time dateTime={at} title={fullTime(at)}>
+      {day().format(new Date(at))}
+    </time>
+  );
 }
 
 const TICK = 15_000;

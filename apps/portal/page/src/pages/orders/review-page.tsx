@@ -10,7 +10,7 @@ import { useDeciding } from './decide/use-deciding.ts';
 import { isAboutRequests } from './decide/use-decision-messages.ts';
 import { FilterBar, FilterChips, StateTabs } from './list/filter-bar.tsx';
 import { searchOf } from './list/filters.ts';
-import { Viewers } from './list/list-head.tsx';
+import { NextForMe, Viewers } from './list/list-head.tsx';
 import { ReviewList } from './list/review-list.tsx';
 import { useListNavigation } from './list/use-list-navigation.ts';
 import { useLiveList } from './list/use-live-list.ts';
@@ -54,7 +54,7 @@ export function ReviewPage(): ReactNode {
 
   const state = { live, selection, navigation, url, isCompact };
   const deciding = useDeciding({ ...state, isSearching: openFirst.isPending, isCovered });
-  const { orderOf, targetIds, requestReview } = deciding;
+  const { orderOf, targetIds, requestReview, next } = deciding;
   const editFirst = () => {
     const order = navigation.currentId === null ? undefined : orderOf(navigation.currentId);
     if (!order || (order.warning_count === 0 && order.blockers.length === 0)) return;
@@ -77,6 +77,7 @@ export function ReviewPage(): ReactNode {
           arrowup: () => navigation.step(-1),
           enter: () => navigation.currentId !== null && openId === null && open(navigation.currentId),
           escape: goBack,
+          n: next?.open,
           c: mayReview ? () => requestReview(targetIds(), 'confirmed') : undefined,
           r: mayReview ? () => requestReview(targetIds(), 'rejected') : undefined,
           e: mayReview ? editFirst : undefined,
@@ -119,6 +120,7 @@ export function ReviewPage(): ReactNode {
           onOpen={url.forget}
         />
         <FilterBar filters={filters} onChange={url.filter} search={searchBox} onSubmit={openFirst.request} />
+        {!isCompact && next && <NextForMe next={next} />}
         {!isCompact && <Viewers viewers={live.updates.viewers} />}
         <div className="row review-help">
           <IconButton label={t('help.title')} Icon={Keyboard} size={20} onClick={() => setHelping(true)} />
@@ -130,6 +132,7 @@ export function ReviewPage(): ReactNode {
         {...state}
         isCovered={isCovered}
         found={found}
+        next={next}
         actions={{
           onReview: (to) => requestReview(selection.ids, to),
           onDownload: () => exports.download(selection.ids),

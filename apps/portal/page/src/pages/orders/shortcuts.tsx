@@ -8,6 +8,7 @@ const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['J', '↓'], 'next'],
   [['K', '↑'], 'previous'],
   [['Enter'], 'open'],
+  [['N'], 'nextForMe', 'review'],
   [['C'], 'confirm', 'review'],
   [['R'], 'reject', 'review'],
   [['E'], 'edit', 'review'],

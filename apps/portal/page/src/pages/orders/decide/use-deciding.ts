@@ -9,6 +9,7 @@ import type { ListState } from '../list/list-state.ts';
 import { isRowInSight } from '../list/use-list-navigation.ts';
 import { CHANGED_DELIVERY_PANEL, nameOfOrder } from '../name-of-order.ts';
 import { orderKey, useShowChanged } from '../order/use-order.ts';
+import { useNextForMe } from './use-next-for-me.ts';
 
 /** Whether the code of the order pane is loaded; before, it shows no order. */
 const isPaneShown = () => document.querySelector('.order-pane h2') !== null;
@@ -50,6 +51,7 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
   };
   const nameOf = (id: number) => nameOfOrder(orderOf(id));
   const stateOf = (id: number) => live.moved.get(id) ?? orderOf(id)?.review_state ?? filters.state;
+  const next = useNextForMe({ url: props.url, navigation, stateOf });
   const hasUnsavedEdit = useUnsavedEdits();
   /** A value that is typed but not saved must not be lost by confirming the old one. */
   const isBeingEdited = (ids: readonly number[]) => {
@@ -68,9 +70,11 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
   };
   const move = (ids: number[], to: ReviewState, reason?: string) => {
     if (isBeingEdited(ids)) return;
-    navigation.moveOff(new Set(ids));
+    const isGiven = ids.length === 1 && ids[0] === openId && next.isGiven(openId);
+    if (!isGiven) navigation.moveOff(new Set(ids));
     live.change(ids, to, nameOf, reason);
     selection.clear();
+    if (isGiven) next.follow();
   };
   const isBlocked = (id: number) => orderOf(id)?.severity === 'blocks' || selection.isBeyondAs(id, 'blocked');
   // The list follows changed deliveries of all its orders. The detail of one that is not open may be old.
@@ -88,7 +92,18 @@ export function useDeciding(props: ListState & { isSearching: boolean; isCovered
     if (isBeingEdited(ids) || (to === 'confirmed' && isHeldHere(ids))) return;
     decisions.request(ids, to);
   };
-  return { decisions, listed, orderOf, versionOf, targetIds, requestReview, acceptChangedDelivery, isDeliberate };
+  return {
+    decisions,
+    listed,
+    orderOf,
+    versionOf,
+    targetIds,
+    requestReview,
+    acceptChangedDelivery,
+    isDeliberate,
+    /** Null where there is no such action. */
+    next: mayReview && filters.state === 'needs_review' ? next : null,
+  };
 }
 
 /** For this long after an order, or a version of it, appeared nobody can have read it, in milliseconds. */

@@ -1,5 +1,5 @@
 import { UNDECIDED } from '@orders/domain/receipt-states.ts';
-import { Download, Eye, Printer, X } from 'lucide-react';
+import { Download, Eye, Printer, UserRoundCheck, X } from 'lucide-react';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type ReviewState, reviewActionOf } from '../../../api/review.ts';
@@ -8,6 +8,7 @@ import { useCan } from '../../../api/session.ts';
 import { joinNames } from '../../../components/actor.tsx';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { formatCount } from '../../../components/numbers.ts';
+import type { Next } from '../decide/use-next-for-me.ts';
 import type { ListState } from './list-state.ts';
 import './list-head.css';
 
@@ -26,10 +27,11 @@ export function ListHead(
   props: ListState & {
     /** Names the order of the list. */
     order: string;
+    next: Next | null;
     actions: BulkActions;
   },
 ): ReactNode {
-  const { live, selection, url, isCompact, order, actions } = props;
+  const { live, selection, url, isCompact, order, next, actions } = props;
   const { state } = url.filters;
   const count = selection.ids.length;
   const total = live.orders.length;
@@ -61,6 +63,7 @@ export function ListHead(
         <div className="row list-order">
           <span>{order}</span>
           <Viewers viewers={live.updates.viewers} />
+          {next && <NextForMe next={next} />}
         </div>
       ) : (
         COLUMNS.map((name) => (
@@ -108,6 +111,16 @@ function ReviewButtons(props: { state: ReviewState; onReview: (to: ReviewState) 
         {t('action.confirm')}
       </Button>
     </>
+  );
+}
+
+/** Opens the oldest order that nobody else has open. */
+export function NextForMe({ next }: { next: Next }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <Button Icon={UserRoundCheck} className="next-for-me" title={t('next.hint')} onClick={next.open}>
+      {t('next.label')}
+    </Button>
   );
 }
 

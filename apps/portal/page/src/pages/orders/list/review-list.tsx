@@ -12,6 +12,7 @@ import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.ts
 import { formatCount } from '../../../components/numbers.ts';
 import { timeOfDay } from '../../../components/time.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
+import type { Next } from '../decide/use-next-for-me.ts';
 import { CancellationRequests } from './cancellation-requests.tsx';
 import { FailedDeliveries } from './failed-deliveries.tsx';
 import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
@@ -28,12 +29,13 @@ export function ReviewList(
     isCovered: boolean;
     /** What the search finds in all states; undefined without a search. */
     found: readonly FoundInState[] | undefined;
+    next: Next | null;
     actions: BulkActions;
     /** What became of the latest decisions, while the list is not covered. */
     strip: ReactNode;
   },
 ): ReactNode {
-  const { isCovered, found, actions, strip, ...state } = props;
+  const { isCovered, found, next, actions, strip, ...state } = props;
   const { live, selection, url, isCompact } = state;
   const { t } = useTranslation('review');
   const { list, orders, arrivals, updates, sortedNewest } = live;
@@ -44,7 +46,7 @@ export function ReviewList(
     <div className="review-list" inert={isCovered}>
       <FailedDeliveries key={`failed ${accountId}`} accountId={accountId} />
       <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
-      <ListHead {...state} order={order} actions={actions} />
+      <ListHead {...state} order={order} next={next} actions={actions} />
       {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
         <SelectMatching url={url} selection={selection} />
       )}

@@ -37,6 +37,8 @@ export function useListNavigation(orders: readonly ListedOrder[], { openId, open
     painting.begin();
     moveTo(next?.order_id ?? null);
   };
+  /** Opens an order in place of the open one, if any. */
+  const go = (id: number) => (openId === null ? enter(id) : moveTo(id));
   const close = () => {
     setCursor(openId);
     setMoves((count) => count + 1);
@@ -53,7 +55,7 @@ export function useListNavigation(orders: readonly ListedOrder[], { openId, open
   );
   /** Scrolls the list to the current order. */
   const reveal = () => setMoves((count) => count + 1);
-  return { currentId, moves, step, moveOff, close, enter, reveal, visit: setCursor, isPainted: painting.isOver };
+  return { currentId, moves, step, moveOff, close, enter, go, reveal, visit: setCursor, isPainted: painting.isOver };
 }
 
 /** Whether the order that became current by itself was on the screen. A second key press before that would decide about it unseen. */

@@ -17,6 +17,7 @@ import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
 import { ChangedDeliveryPanel, usableVersion } from './changed-delivery-panel.tsx';
 import { CrossHighlightArea } from './cross-highlight.tsx';
+import { EarlierOrders } from './earlier-orders.tsx';
 import { firstWarnedField } from './fields.ts';
 import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
 import { OrderBlockers } from './order-blockers.tsx';
@@ -162,6 +163,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           <CrossHighlightArea key={orderId}>
             {erasedAt === null && <OrderBlockers order={detail.data.order} editing={editor} />}
             <SimilarOrders similar={detail.data.similar} />
+            <EarlierOrders earlier={detail.data.earlier} />
             <ChangedDeliveryPanel
               detail={detail.data}
               state={state ?? detail.data.review.state}
