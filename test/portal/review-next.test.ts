@@ -31,11 +31,12 @@ describe('the next order', () => {
   test('is the oldest one that needs review; two people who ask at the same moment get two', async () => {
     await insert({ review_state: 'confirmed' });
     const ids = [await insert(), await insert(), await insert()];
-    const held = await hold(knex, 'lock table orders in access exclusive mode');
+    // The first one has chosen and waits to store it.
+    for (const client of [shop, colleague]) await poll(client);
+    const held = await hold(knex, 'select from review_presence for update');
     const both = [next(shop), next(colleague)];
-    await whoWait(knex, 1, 'relation');
-    await whoWait(knex, 1, 'advisory');
-    await held.release();
+    await whoWait(knex, 1, 'transactionid');
+    await whoWait(knex, 1, 'advisory').finally(held.release);
     const given = (await Promise.all(both)).map(({ order_id }) => order_id);
     expect(given.toSorted()).toEqual(ids.slice(0, 2));
   });
