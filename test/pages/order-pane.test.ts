@@ -151,6 +151,24 @@ describeWith('chromium')('the open order', () => {
     await paneOf(page).getByText(`Confirmed by ${shop.person.email}`).waitFor();
   });
 
+  test("sums up the customer's earlier orders in a line, which opens them with the reason of a rejection", async () => {
+    const [rejected, confirmed] = [await begin(numbered('P-2')), await begin(numbered('P-3', { total: '1300' }))];
+    await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'Refused at the door' });
+    await shop.post('/orders/review', { order_ids: [confirmed], to: 'confirmed' });
+    const page = await visit(await begin());
+    const line = page.locator('.earlier summary');
+    await line.getByText(/^2 earlier orders · last .*20\d\d, 1,300\.00 AED · 1 rejected$/).waitFor();
+    const table = page.getByRole('table', { name: 'Earlier orders of this phone number' });
+    expect(await table.isVisible()).toBe(false);
+    await line.press('Enter');
+    await table.getByRole('row', { name: /P-2 .* 45\.00 AED rejected: .*Refused at the door/ }).waitFor();
+    await expectAccessible(page);
+    await table.getByRole('link', { name: 'P-3' }).click();
+    await page.getByRole('heading', { name: 'P-3' }).waitFor();
+    await line.getByText(/^1 earlier order · /).waitFor();
+    expect(await table.isVisible()).toBe(false);
+  });
+
   test('gets and loses items, each undone with one click', async () => {
     const orderId = await begin();
     const undo = (page: Page, notice: string) =>

@@ -39,7 +39,7 @@ with taken as materialized (
   on conflict (account_id, user_id) do update set claimed_id = excluded.claimed_id, claimed_at = excluded.claimed_at
 )
 select order_id, order_id is null and exists(
-  select from orders where ${NEEDS_REVIEW} and order_id in (select order_id from taken) and order_id is distinct from $4::bigint
+  select from orders where ${NEEDS_REVIEW} and order_id is distinct from $4::bigint
 ) as all_taken
 from next`,
 };
