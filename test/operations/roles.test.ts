@@ -163,6 +163,7 @@ test('with a role for each app and an owner without superuser rights the accepta
     ['post', '/signing/reveal'],
     ['put', '/resends', { resends: 'hold' }],
     ['put', '/review-target', { minutes: 60 }],
+    ['post', '/orders/next', {}],
     ['post', '/test-orders'],
   ] as const;
   for (const [method, path, body] of changes)

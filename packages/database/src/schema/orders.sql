@@ -69,7 +69,7 @@ create table orders (
 ) partition by range (order_id);
 create index orders_needing_review on orders (account_id, order_id) where review_state = 'needs_review';
 create index orders_reviewed on orders (account_id, review_state, order_id) where review_state <> 'needs_review';
--- The customer's earlier orders. An entry is made by the decision, so that the write of a new order does not pay for it.
+-- The customer's earlier orders. The decision makes the entry, so that the write of an order to review does not pay for it.
 create index orders_by_phone on orders (account_id, customer_phone, order_id)
 where review_state <> 'needs_review' and customer_phone is not null;
 

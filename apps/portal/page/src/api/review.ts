@@ -16,7 +16,6 @@ export type Order = OrderDetail['order'];
 export type Warning = Order['warnings'][number];
 export type Note = OrderDetail['notes'][number];
 export type SimilarOrder = OrderDetail['similar'][number];
-export type EarlierOrders = NonNullable<OrderDetail['earlier']>;
 export type ReviewState = ListedOrder['review_state'];
 
 /** The name of the action that puts an order of this state into review; undefined without one. */

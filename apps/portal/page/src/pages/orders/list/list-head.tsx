@@ -119,7 +119,7 @@ export function NextForMe({ next }: { next: Next }): ReactNode {
   const { t } = useTranslation('review');
   return (
     <Button Icon={UserRoundCheck} className="next-for-me" title={t('next.hint')} onClick={next.open}>
-      {t('next.label')}
+      <span className="next-name">{t('next.label')}</span>
     </Button>
   );
 }

@@ -1,17 +1,12 @@
 import { UNDECIDED } from '@orders/domain/receipt-states.ts';
-import { CopyCheck, Eye } from 'lucide-react';
-import { type ReactNode, useId } from 'react';
+import { Eye } from 'lucide-react';
+import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Link, useSearch } from 'wouter';
 import { isProblem } from '../../../api/client.ts';
-import type { OrderDetail, SimilarOrder } from '../../../api/review.ts';
-import { useAccountId } from '../../../api/session.ts';
+import type { OrderDetail } from '../../../api/review.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
-import { Dotted } from '../../../components/card.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
-import { formatAmount } from '../../../components/order-values.ts';
-import { HelpLink } from '../../../components/page-header.tsx';
 import { Ago, fullTime } from '../../../components/time.tsx';
 
 /** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
@@ -78,45 +73,5 @@ export function LoadProblem(props: { error: unknown; updatedAt: number | null; r
       <p>{t('list.stale', { time: fullTime(new Date(updatedAt).toISOString()) })}</p>
       <Button onClick={retry}>{t('common:action.retry')}</Button>
     </div>
-  );
-}
-
-/** Likely duplicates: the same phone, a similar total, within a day. */
-export function SimilarOrders({ similar }: { similar: SimilarOrder[] }): ReactNode {
-  const { t } = useTranslation('review');
-  const accountId = useAccountId();
-  const search = useSearch();
-  const titleId = useId();
-  if (similar.length === 0) return null;
-  return (
-    <section className="order-box similar" aria-labelledby={titleId}>
-      <h3 id={titleId}>
-        <CopyCheck aria-hidden="true" size={16} />
-        {t('similar.title')}
-      </h3>
-      <p className="hint">
-        {t('similar.why')}
-        <HelpLink page="duplicates" anchor="compare" />
-      </p>
-      <ul className="plain">
-        {similar.map(({ order_id, order_number, customer_name, total, currency, review_state, received_at }) => (
-          <li key={order_id}>
-            <Dotted>
-              <Link href={`/accounts/${accountId}/orders/${order_id}${search && `?${search}`}`}>
-                <bdi dir="auto">{order_number}</bdi>
-              </Link>
-              {customer_name !== null && <bdi>{customer_name}</bdi>}
-              {total !== null && (
-                <bdi dir="ltr">
-                  {formatAmount(total)} {currency}
-                </bdi>
-              )}
-              <Ago at={received_at} />
-              {t(`common:nav.state.${review_state}`)}
-            </Dotted>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }
