@@ -50,6 +50,7 @@ const requestsOf = (page: Page) => page.getByRole('region', { name: 'Cancellatio
 const done = (page: Page, number: string) => page.getByRole('button', { name: `Done: order ${number}`, exact: true });
 const failure = (page: Page, number: string) => page.locator('.decision.is-failed', { hasText: number });
 const decision = (page: Page, text: RegExp) => page.locator('.decision', { hasText: text });
+const notice = (page: Page, text: string) => page.locator('.notice', { hasText: text });
 const selectRequest = (page: Page, number: string) =>
   page.getByRole('checkbox', { name: `Select the request for order ${number}`, exact: true });
 /** Collects the requests that the page sends to close, or to open again. */

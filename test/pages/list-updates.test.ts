@@ -219,15 +219,13 @@ describe('an order of the last seconds', () => {
 describe('deliveries that failed', () => {
   const strip = (page: Page) => page.locator('.list-note', { hasText: 'became no order' });
   const fail = ({ account }: ReviewedShop, code: string, at: Date) =>
-    stack.database
-      .knex('dead_letters')
-      .insert({
-        account_id: account.id,
-        receipt_id: randomUUID(),
-        error_code: code,
-        source_order_id: 'x',
-        died_at: at,
-      });
+    stack.database.knex('dead_letters').insert({
+      account_id: account.id,
+      receipt_id: randomUUID(),
+      error_code: code,
+      source_order_id: 'x',
+      died_at: at,
+    });
 
   test('are counted over the list until somebody has seen them, and again when another fails', async () => {
     const shop = await open(numbered('F-1'));

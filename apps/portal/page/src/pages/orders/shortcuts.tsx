@@ -12,7 +12,7 @@ const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['C'], 'confirm', 'review'],
   [['R'], 'reject', 'review'],
   [['E'], 'edit', 'review'],
-  [['N'], 'newVersion', 'review'],
+  [['V'], 'newVersion', 'review'],
   [['X'], 'select', 'review'],
   [['U'], 'undo', 'review'],
   [['/'], 'search'],

@@ -116,11 +116,11 @@ function DecisionButtons(props: {
     <div ref={row} className="row">
       <Button {...buttonProps('refused')}>{t('resend.refuse')}</Button>
       {!isFinishedOnly && (
-        <Button kind="main" {...buttonProps('accepted')} aria-keyshortcuts={hasKeys ? 'N' : undefined}>
+        <Button kind="main" {...buttonProps('accepted')} aria-keyshortcuts={hasKeys ? 'V' : undefined}>
           {fields ? t('resend.acceptRemoving', { fields }) : t('resend.accept')}
         </Button>
       )}
-      {!isFinishedOnly && hasKeys && <kbd>N</kbd>}
+      {!isFinishedOnly && hasKeys && <kbd>V</kbd>}
     </div>
   );
 }

@@ -109,7 +109,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   const version = mayReview && detail.data && usableVersion(detail.data, state ?? detail.data.review.state);
   // While an editor is about to open, letters are meant for it.
   useShortcuts(
-    { n: version ? () => onDecide({ receipt_id: version.receipt_id, decision: 'accepted' }) : undefined },
+    { v: version ? () => onDecide({ receipt_id: version.receipt_id, decision: 'accepted' }) : undefined },
     hasKeys && editing !== FIRST_WARNED,
   );
   const number = order?.order_number ?? `#${orderId}`;
