@@ -213,7 +213,7 @@ describe('requests to cancel orders that were dispatched', () => {
     const shop = await openWithRequests('late', 'B-1', 'B-2', 'B-3', 'B-4', 'B-5');
     const page = await review(shop);
     const sent = watchClosings(page);
-    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    await requestsOf(page).getByText('5 orders that were dispatched are to be cancelled').waitFor();
     // The page counts the time to undo too.
     await stopTime(page);
     await selectRequest(page, 'B-2').check();
@@ -223,12 +223,12 @@ describe('requests to cancel orders that were dispatched', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Mark 4 as done' }).dblclick();
     await decision(page, /^4 cancellation requests done/).waitFor();
-    await requestsOf(page).getByText('wants to cancel 1 order').waitFor();
+    await requestsOf(page).getByText('1 order that was dispatched is to be cancelled').waitFor();
     expect(await done(page, 'B-1').count()).toBe(1);
     expect(await page.getByRole('button', { name: /^Mark / }).count()).toBe(0);
     await decision(page, /done/).getByRole('button', { name: 'Undo' }).dblclick();
     await decision(page, /^4 cancellation requests open again/).waitFor();
-    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    await requestsOf(page).getByText('5 orders that were dispatched are to be cancelled').waitFor();
     expect(sent).toEqual([
       { to: 'close', ids: 4 },
       { to: 'reopen', ids: 4 },
@@ -237,9 +237,9 @@ describe('requests to cancel orders that were dispatched', () => {
     expect(await page.getByRole('button', { name: /^Mark / }).count()).toBe(0);
     await done(page, 'B-3').dblclick();
     await decision(page, /Cancellation request of .*B-3.* done/).waitFor();
-    await requestsOf(page).getByText('wants to cancel 4 orders').waitFor();
+    await requestsOf(page).getByText('4 orders that were dispatched are to be cancelled').waitFor();
     await page.keyboard.press('u');
-    await requestsOf(page).getByText('wants to cancel 5 orders').waitFor();
+    await requestsOf(page).getByText('5 orders that were dispatched are to be cancelled').waitFor();
     await done(page, 'B-3').waitFor();
     expect(sent.slice(2)).toEqual([
       { to: 'close', ids: 1 },

@@ -172,7 +172,7 @@ describe('a confirmed order that is recalled when it is too late to undo it', ()
     ]);
     expect((await recall(orderId)).status).toBe(409);
     await cancel('RC-2', 'requested');
-    expect((await close([orderId])).body.closed).toEqual([orderId]);
+    expect((await close([orderId])).body.changed).toEqual([orderId]);
     expect((await recall(orderId)).status).toBe(409);
   });
 
