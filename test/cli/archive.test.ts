@@ -63,12 +63,10 @@ async function oldOrders(name: string, count = 2): Promise<{ firstId: number; id
 
 test('an old month is stored in a file, read back and dropped; its keys still prevent a second order', async () => {
   const { firstId, ids } = await oldOrders('first');
-  await knex('order_notes').insert({
-    account_id: account.id,
-    order_id: (await knex('orders').where({ source_order_id: ids[0] }).first()).order_id,
-    by: 'somebody@example.com',
-    text: 'Called',
-  });
+  const { order_id } = await knex('orders').where({ source_order_id: ids[0] }).first();
+  const ofOrder = { account_id: account.id, order_id };
+  await knex('order_notes').insert({ ...ofOrder, by: 'somebody@example.com', text: 'Called' });
+  await knex('order_prints').insert({ ...ofOrder, printed_by: 'somebody@example.com' });
   const { code, stdout } = await archive('--json');
   expect(code).toBe(0);
   const [{ file, sha256, ...month }] = JSON.parse(stdout);
@@ -92,6 +90,7 @@ test('an old month is stored in a file, read back and dropped; its keys still pr
   ]);
   expect(await partitions()).not.toContain(`orders_${firstId}`);
   expect(await knex('order_notes')).toEqual([]);
+  expect(await knex('order_prints')).toEqual([]);
 
   const again = await send(ids[0] as string, { total: '99' });
   expect(again).toMatchObject({ status: 'duplicate', order_id: null });

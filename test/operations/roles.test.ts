@@ -155,6 +155,8 @@ test('with a role for each app and an owner without superuser rights the accepta
   const changes = [
     ['post', `/orders/${orderId}/resends/${changed.body.receipt_id}`, { decision: 'accepted' }],
     ['patch', `/orders/${orderId}`, { edits: { '/area': 'Marina' } }],
+    ['post', `/orders/${orderId}/prints`],
+    ['post', `/orders/${orderId}/prints`],
     ['post', '/orders/review', { order_ids, to: 'confirmed' }],
     ['post', '/orders/review/undo', { order_ids }],
     ['post', `/keys/${key.body.key_id}/replace`, { grace: '1h' }],

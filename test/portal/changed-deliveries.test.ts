@@ -426,7 +426,7 @@ describeWith('chromium')('on the page', () => {
       if (request.url().includes('/resends/')) decisions.push(request.postDataJSON().decision);
     });
     await pass(499);
-    await page.keyboard.press('n');
+    await page.keyboard.press('v');
     await afterKeys(page);
     await pass(1);
     // Another version came, which nobody can have read yet.

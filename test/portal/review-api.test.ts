@@ -74,6 +74,7 @@ describe('the list', () => {
         resends: [],
         hold_resends: false,
         cancellation: null,
+        print: null,
       },
     ]);
   });

@@ -12,6 +12,7 @@ import { listReview } from '@orders/portal/review/list-review.ts';
 import { listMatchingIds, listSorted } from '@orders/portal/review/list-sorted.ts';
 import { listById, listUpdates } from '@orders/portal/review/list-updates.ts';
 import { claimNext } from '@orders/portal/review/next-order-routes.ts';
+import { findPrint } from '@orders/portal/review/print-routes.ts';
 import type { ReviewFilter } from '@orders/portal/review/review-filter.ts';
 import { readReviewTarget } from '@orders/portal/review/review-target-routes.ts';
 import { connectionOf } from '@orders/test-services/open-knex.ts';
@@ -115,6 +116,7 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['numbers of notes', 200, () => countNotes(db.database, ACCOUNT, UPDATED.orderIds)],
   ['open cancellation requests', 1200, () => listOpenRequests(db.database, ACCOUNT)],
   ['its cancellation request', FEW_ROWS, () => findCancellationRequest(db.database, ACCOUNT, 30_000)],
+  ['its print', FEW_ROWS, () => findPrint(db.database, ACCOUNT, 30_000)],
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
 

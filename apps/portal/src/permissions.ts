@@ -118,6 +118,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/orders/cancellations/close'), who: ['review'] },
   { method: 'post', path: account('/orders/cancellations/reopen'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/notes'), who: ['review'] },
+  { method: 'post', path: account('/orders/:orderId/prints'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/resends/:receiptId'), who: ['review'] },
   { method: 'get', path: account('/review-target'), who: ['read'] },
   { method: 'put', path: account('/review-target'), who: ['develop'] },

@@ -80,6 +80,7 @@ export type OrderAction =
   | 'order_review_undone'
   | 'order_edited'
   | 'order_annotated'
+  | 'order_printed'
   | 'resend_accepted'
   | 'resend_refused'
   | 'order_erased';

@@ -17,6 +17,7 @@ import {
 } from './find-reviewed-order.ts';
 import { findSimilar, type SimilarOrder } from './find-similar.ts';
 import { type CancellationRequest, findCancellationRequest } from './list-requests.ts';
+import { findPrint, type Print } from './print-routes.ts';
 import { findAcceptable } from './replace-all-items.ts';
 
 /** An order in the list. */
@@ -50,6 +51,8 @@ export interface OrderDetail {
   hold_resends: boolean;
   /** The sender's request to cancel the order after it was dispatched. */
   cancellation: CancellationRequest | null;
+  /** Null if it was never printed by itself. */
+  print: Print | null;
 }
 
 /** @throws {Problem} `order_not_found`. */
@@ -60,7 +63,7 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, delivery, history, notes, noteCounts, similar, earlier, resent, account, cancellation] =
+  const [body, delivery, history, notes, noteCounts, similar, earlier, resent, account, cancellation, print] =
     await Promise.all([
       findReceiptBody(database, accountId, found.order.receipt_id),
       findRawDelivery(database, accountId, found.order.receipt_id),
@@ -72,6 +75,7 @@ export async function readOrderDetail(
       findChangedDeliveries(database, accountId, [orderId]),
       findAccount(database, accountId),
       findCancellationRequest(database, accountId, orderId),
+      findPrint(database, accountId, orderId),
     ]);
   const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
@@ -97,6 +101,7 @@ export async function readOrderDetail(
     resends,
     hold_resends: account?.resends === 'hold',
     cancellation,
+    print,
   };
 }
 

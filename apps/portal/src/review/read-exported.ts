@@ -13,9 +13,12 @@ import { type SourceOfOrder, sourceJson } from '@orders/domain/receipt-json.ts';
 import type { Note } from './find-notes.ts';
 import { SHOWN_ITEMS } from './find-reviewed-order.ts';
 
-/** The normalized fields of an order, without its payload and warnings. */
+/** The normalized fields of an order, with at most its first 1,000 items, without its payload and warnings. */
 export type ExportedOrder = Omit<OrderJson, 'warnings'> &
   Decided & {
+    item_count: number;
+    /** A test of its platform. */
+    is_test: boolean;
     /** Null if it came to no source. */
     source: SourceOfOrder | null;
     /** Oldest first, the newest 100. */
@@ -29,7 +32,8 @@ const MAX_NOTES = 100;
 const ORDERS = `
 with found as materialized (
   select wanted.ordinal, o.order_id, o.account_id, o.source_order_id, o.order_number, o.channel, o.receipt_id, o.customer_name,
-         o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${SHOWN_ITEMS}, o.total, o.currency,
+         o.customer_phone, o.customer_email, o.customer_id, o.address, o.emirate, o.emirate_code, o.area, ${SHOWN_ITEMS},
+         jsonb_array_length(o.items) as item_count, o.is_test, o.total, o.currency,
          ${TEXT_COLUMNS}, '[]'::jsonb as warnings, o.review_state, o.reviewed_by, o.reviewed_at, o.received_at, o.written_at, ${sourceOf('o')} as source
   from unnest($2::bigint[]) with ordinality as wanted(order_id, ordinal)
   cross join lateral (${orderRow('$1::int', 'wanted.order_id')}) as o
@@ -71,12 +75,15 @@ export async function* readExported(
   }
 }
 
-type ExportedRow = OrderRow & Decided & { source: SourceOfOrder | null; ordinal: number };
+type ExportedRow = OrderRow &
+  Decided & { item_count: number; is_test: boolean; source: SourceOfOrder | null; ordinal: number };
 
 function toExported(row: ExportedRow, notes: (Note & { order_id: number })[]): ExportedOrder {
   const { warnings: _, ...order } = toJson(row);
   return {
     ...order,
+    item_count: row.item_count,
+    is_test: row.is_test,
     ...decidedColumns(row),
     source: sourceJson(row.source),
     notes: notes.map(({ order_id: _order, ...note }) => note),

@@ -20,6 +20,7 @@ import { listRoutes } from './list-routes.ts';
 import { nextOrderRoutes } from './next-order-routes.ts';
 import { noteRoutes } from './note-routes.ts';
 import { readOrderDetail } from './order-detail.ts';
+import { printRoutes } from './print-routes.ts';
 import { type Decisions, readDecisions } from './read-decisions.ts';
 import { orderIds } from './read-filter.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
@@ -80,7 +81,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), changedDeliveryRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
-  router.use(reviewTargetRoutes(deps), nextOrderRoutes(deps));
+  router.use(reviewTargetRoutes(deps), nextOrderRoutes(deps), printRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];

@@ -1,4 +1,4 @@
--- What reviewers add to the list: notes about orders, saved views, and who is looking at it. See docs/decisions/review.md.
+-- What reviewers add to the list: notes about orders, which were printed, saved views, and who is looking at it. See docs/decisions/review.md.
 
 create table order_notes (
   account_id integer not null,
@@ -9,6 +9,18 @@ create table order_notes (
   by         text not null,
   text       text not null,
   primary key (account_id, order_id, note_id)
+);
+
+-- That an order was printed, so that a later print is marked as a further one. The audit log has each print.
+create table order_prints (
+  account_id integer not null,
+  order_id   bigint not null,
+  -- The first print.
+  printed_at timestamptz not null default clock_timestamp(),
+  -- An e-mail address.
+  printed_by text not null,
+  count      integer not null default 1,
+  primary key (account_id, order_id)
 );
 
 create table review_views (

@@ -2,6 +2,7 @@ import type { ReviewOutcome as Reviewed } from '@orders/database/orders/review-o
 import type { Decision } from '@orders/portal/review/find-changed-deliveries.ts';
 import type { OrderEvent } from '@orders/portal/review/find-reviewed-order.ts';
 import type { NextOrder } from '@orders/portal/review/next-order-routes.ts';
+import type { RecordedPrint as Recorded } from '@orders/portal/review/print-routes.ts';
 import type {
   ListedOrder as ServerListedOrder,
   OrderDetail as ServerOrderDetail,
@@ -101,6 +102,18 @@ export function claimNext(
 
 export function addNote(accountId: number, orderId: number, text: string): Promise<OrderDetail> {
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
+}
+
+/** A print that was recorded, and which one of the order it is. */
+export type RecordedPrint = Json<Recorded>;
+
+/** Whoever waits at the printer learns after this long that a print cannot be recorded, in milliseconds. */
+const PRINT_TIMEOUT_MS = 8000;
+
+/** Records that an order is printed, which comes before its paper. */
+export function recordPrint(accountId: number, orderId: number): Promise<RecordedPrint> {
+  const signal = AbortSignal.timeout(PRINT_TIMEOUT_MS);
+  return call('POST', `/accounts/${accountId}/orders/${orderId}/prints`, { signal });
 }
 
 /** Accepts a changed delivery, or keeps the current version. */

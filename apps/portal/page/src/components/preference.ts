@@ -47,6 +47,9 @@ function createLook<T extends string>(name: string, values: readonly [T, ...T[]]
 export const theme = createLook('theme', ['system', 'light', 'dark']);
 export const density = createLook('density', ['comfortable', 'compact']);
 
+/** What one order is printed on. */
+export const printPaper = createPreference('print-paper', ['ticket', 'page']);
+
 // How new orders are announced.
 export const titleCount = createPreference('title-count', ['on', 'off']);
 export const sound = createPreference('sound', ['off', 'on']);

@@ -26,6 +26,13 @@ export function timeOfDay(time: number): string {
   return (isToday ? hourAndMinute : toMinute)().format(time);
 }
 
+/** The time of day and, unless it is today, the day. */
+export function shortTime(iso: string): string {
+  const time = new Date(iso);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return isToday ? timeOfDay(time.getTime()) : toMinute().format(time);
+}
+
 function relativeTime(iso: string, now: number): string {
   const since = Math.min(0, new Date(iso).getTime() - now);
   const found = TIME_UNITS.find(([, milliseconds]) => Math.abs(since) >= milliseconds);

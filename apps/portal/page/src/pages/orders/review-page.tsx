@@ -26,7 +26,7 @@ import './order/payload.css';
 import './decide/dialogs.css';
 import './review.css';
 
-const PrintView = lazy(() => import('./list/print-view.tsx'));
+const PrintView = lazy(() => import('./print/print-view.tsx'));
 
 /** The orders of an account, for review by dispatchers. */
 export function ReviewPage(): ReactNode {
@@ -49,6 +49,7 @@ export function ReviewPage(): ReactNode {
   const openFirst = useOpenFirst(live, filters, navigation.enter);
   const searchBox = useRef<HTMLInputElement>(null);
   const [editing, setEditing] = useState<{ orderId: number; pointer: string } | null>(null);
+  const [printing, setPrinting] = useState<number | null>(null);
   const [isHelping, setHelping] = useState(false);
   const [singleKeysOn, setSingleKeysOn] = useShortcutSetting();
 
@@ -85,6 +86,7 @@ export function ReviewPage(): ReactNode {
             ? () => navigation.currentId !== null && !isCovered && selection.toggle(navigation.currentId)
             : undefined,
           u: mayReview ? () => live.undoLast() : undefined,
+          p: mayReview && openId !== null ? () => setPrinting(openId) : undefined,
           '/': () => searchBox.current?.select(),
           '?': () => setHelping(true),
         },
@@ -151,6 +153,8 @@ export function ReviewPage(): ReactNode {
           hasKeys={singleKeysOn}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
+          isPrinting={printing === openId}
+          onPrint={(isOn) => setPrinting(isOn ? openId : null)}
           strip={isCovered && strip}
           onLoaded={live.replace}
           isDeliberate={deciding.isDeliberate}

@@ -15,6 +15,7 @@ const KEYS: [keys: string[], name: string, permission?: Permission][] = [
   [['V'], 'newVersion', 'review'],
   [['X'], 'select', 'review'],
   [['U'], 'undo', 'review'],
+  [['P'], 'print', 'review'],
   [['/'], 'search'],
   [['Esc'], 'back'],
   [['?'], 'help'],

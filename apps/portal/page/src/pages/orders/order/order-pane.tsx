@@ -12,6 +12,7 @@ import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
 import type { Editing } from '../edit/editing.ts';
 import { useOrderEdits } from '../edit/use-order-edits.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';
+import { OrderPrint } from '../print/order-print.tsx';
 import { useShortcuts } from '../shortcuts.tsx';
 import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
@@ -22,8 +23,9 @@ import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
 import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
 import { OrderHead } from './order-head.tsx';
+import { OrderMenu } from './order-menu.tsx';
 import { OrderNotes } from './order-notes.tsx';
-import { LoadProblem, OrderViewers, ReviewNote } from './order-status.tsx';
+import { LoadProblem, OrderViewers, PrintedNote, ReviewNote } from './order-status.tsx';
 import { RawPayload } from './raw-payload.tsx';
 import { RecallDialog } from './recall-dialog.tsx';
 import { EarlierOrders, SimilarOrders } from './related-orders.tsx';
@@ -48,6 +50,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   hasKeys: boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
+  isPrinting: boolean;
+  onPrint: (isOn: boolean) => void;
   /** What became of the latest decisions, if the order covers the list. */
   strip: ReactNode;
   onLoaded: (order: ListedOrder) => void;
@@ -56,7 +60,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
 
 /** One order, beside the list or, on a narrow screen, instead of it. */
 export function OrderPane(props: OrderPaneProps): ReactNode {
-  const { accountId, orderId, listed, movedTo, viewers = [], hasKeys, editing, onEdit, onLoaded, onClose } = props;
+  const { accountId, orderId, listed, movedTo, viewers = [], hasKeys, editing, onEdit, isPrinting, onPrint } = props;
+  const { onLoaded, onClose } = props;
   const { t } = useTranslation('review');
   const mayReview = useCan()('review');
   const { detail, accept, reload, decision } = useOrder(accountId, orderId, onLoaded);
@@ -144,9 +149,11 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           isWide={isWide}
           onClose={onClose}
         >
+          {mayReview && detail.data && erasedAt === null && <OrderMenu onPrint={() => onPrint(true)} />}
           {isWide && actions}
         </OrderHead>
         <OrderViewers names={viewers} />
+        <PrintedNote print={detail.data?.print ?? null} />
         <ReviewNote
           review={state === detail.data?.review.state ? detail.data?.review : undefined}
           receivedAt={order?.received_at}
@@ -204,6 +211,9 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
       )}
       {props.strip}
       {!isWide && order && actions}
+      {isPrinting && mayReview && detail.data && erasedAt === null && (
+        <OrderPrint detail={detail.data} reload={reload} onClose={() => onPrint(false)} />
+      )}
     </section>
   );
 }

@@ -1,5 +1,5 @@
 import { UNDECIDED } from '@orders/domain/receipt-states.ts';
-import { Eye } from 'lucide-react';
+import { Eye, Printer } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
@@ -7,7 +7,7 @@ import type { OrderDetail } from '../../../api/review.ts';
 import { Actor, joinNames, keyNameOf } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
 import { ProblemNote } from '../../../components/loaded.tsx';
-import { Ago, fullTime } from '../../../components/time.tsx';
+import { Ago, fullTime, shortTime } from '../../../components/time.tsx';
 
 /** Who decided the order and when, or which key cancelled it; announced when it happens while the order is open. */
 export function ReviewNote(props: {
@@ -54,6 +54,23 @@ export function OrderViewers({ names }: { names: readonly string[] }): ReactNode
         <p className="hint row order-viewers">
           <Eye aria-hidden="true" size={14} />
           <span>{t('order.viewers', { names: joinNames(names) })}</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** That somebody has printed the order, so that nobody prints it for the kitchen again; announced when it happens. */
+export function PrintedNote({ print }: { print: OrderDetail['print'] }): ReactNode {
+  const { t } = useTranslation('review');
+  return (
+    <div role="status">
+      {print && (
+        <p className="hint row order-viewers">
+          <Printer aria-hidden="true" size={14} />
+          <span>
+            {t('print.marked', { count: print.count, time: shortTime(print.printed_at), name: print.printed_by })}
+          </span>
         </p>
       )}
     </div>
