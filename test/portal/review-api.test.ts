@@ -69,6 +69,7 @@ describe('the list', () => {
         delivery: null,
         notes: [],
         similar: [],
+        earlier: null,
         history: [],
         erased_at: null,
         resends: [],
