@@ -148,7 +148,7 @@ begin
   -- nothing in it, and erases nothing.
   grant select on accounts, api_keys, signing_secrets, receipts, receipt_payloads, outbox, orders, order_keys, changed_deliveries, dead_letters, activity,
     activity_clock, rejected_deliveries, audit_events, order_words, order_words_marks, users, user_sessions, user_credentials,
-    user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, order_prints, review_views, review_presence, cancellation_requests,
+    user_verifications, invitations, password_resets, unconfirmed_sign_ins, sign_in_attempts, order_notes, order_prints, order_snoozes, review_views, review_presence, cancellation_requests,
     workers, sources, source_mappings, source_activity to orders_portal;
   grant insert, update (source_id, mapping, mapping_version, sealed, previous_sealed, previous_until, removed_at, id_prefix, used_at) on sources
     to orders_portal;
@@ -195,6 +195,7 @@ begin
   grant update (decision, decided_by, decided_at) on changed_deliveries to orders_portal;
   grant insert on order_notes to orders_portal;
   grant insert, update (count) on order_prints to orders_portal;
+  grant insert, update, delete on order_snoozes to orders_portal;
   grant insert, delete on review_views to orders_portal;
   grant insert, update, delete on review_presence to orders_portal;
 

@@ -67,6 +67,7 @@ test('an old month is stored in a file, read back and dropped; its keys still pr
   const ofOrder = { account_id: account.id, order_id };
   await knex('order_notes').insert({ ...ofOrder, by: 'somebody@example.com', text: 'Called' });
   await knex('order_prints').insert({ ...ofOrder, printed_by: 'somebody@example.com' });
+  await knex('order_snoozes').insert({ ...ofOrder, until: new Date(), by: 'somebody@example.com' });
   const { code, stdout } = await archive('--json');
   expect(code).toBe(0);
   const [{ file, sha256, ...month }] = JSON.parse(stdout);
@@ -91,6 +92,7 @@ test('an old month is stored in a file, read back and dropped; its keys still pr
   expect(await partitions()).not.toContain(`orders_${firstId}`);
   expect(await knex('order_notes')).toEqual([]);
   expect(await knex('order_prints')).toEqual([]);
+  expect(await knex('order_snoozes')).toEqual([]);
 
   const again = await send(ids[0] as string, { total: '99' });
   expect(again).toMatchObject({ status: 'duplicate', order_id: null });

@@ -155,6 +155,9 @@ test('with a role for each app and an owner without superuser rights the accepta
   const changes = [
     ['post', `/orders/${orderId}/resends/${changed.body.receipt_id}`, { decision: 'accepted' }],
     ['patch', `/orders/${orderId}`, { edits: { '/area': 'Marina' } }],
+    ['put', `/orders/${orderId}/snooze`, { minutes: 10 }],
+    ['put', `/orders/${orderId}/snooze`, { minutes: 60 }],
+    ['delete', `/orders/${orderId}/snooze`],
     ['post', `/orders/${orderId}/prints`],
     ['post', `/orders/${orderId}/prints`],
     ['post', '/orders/review', { order_ids, to: 'confirmed' }],

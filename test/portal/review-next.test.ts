@@ -52,6 +52,16 @@ describe('the next order', () => {
     expect(await next(shop, { after: last })).toEqual(is(last));
   });
 
+  test('is none that is snoozed', async () => {
+    const [first, other] = [await insert(), await insert()];
+    await shop.put(`/orders/${first}/snooze`, { minutes: 10 });
+    expect(await next(shop)).toEqual(is(other));
+    await colleague.put(`/orders/${other}/snooze`, { minutes: 10 });
+    expect(await next(shop)).toEqual(NONE);
+    await shop.delete(`/orders/${first}/snooze`);
+    expect(await next(shop)).toEqual(is(first));
+  });
+
   test('is none that somebody else has open, which counts for ten seconds', async () => {
     const [first, other] = [await insert(), await insert()];
     await poll(colleague, first);

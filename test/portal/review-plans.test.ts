@@ -6,6 +6,7 @@ import { findEarlierOrders } from '@orders/portal/review/find-earlier-orders.ts'
 import { countNotes, findNotes } from '@orders/portal/review/find-notes.ts';
 import { findOrderHistory, findReviewedOrder } from '@orders/portal/review/find-reviewed-order.ts';
 import { findSimilar } from '@orders/portal/review/find-similar.ts';
+import { findSnoozes, listSnoozed } from '@orders/portal/review/find-snoozes.ts';
 import { countNeedingReview, listReviewSince } from '@orders/portal/review/list-new-orders.ts';
 import { findCancellationRequest, listOpenRequests } from '@orders/portal/review/list-requests.ts';
 import { listReview } from '@orders/portal/review/list-review.ts';
@@ -83,6 +84,14 @@ const fillRequests = () =>
      from orders`,
   );
 
+/** Ten snoozed orders of this account, and thousands of the other one. */
+const fillSnoozes = () =>
+  db.knex.raw(
+    `insert into order_snoozes (account_id, order_id, until, by)
+     select account_id, order_id, now() + interval '1 hour', 'test' from orders
+     where account_id <> ${ACCOUNT} or order_id <= 20`,
+  );
+
 /** Queries of the list, and the maximum number of rows of each. A plan that scans the list reads 30,000. */
 const CASES: [string, number, () => Promise<unknown>][] = [
   ['open', FEW_ROWS, () => page({})],
@@ -116,6 +125,8 @@ const CASES: [string, number, () => Promise<unknown>][] = [
   ['numbers of notes', 200, () => countNotes(db.database, ACCOUNT, UPDATED.orderIds)],
   ['open cancellation requests', 1200, () => listOpenRequests(db.database, ACCOUNT)],
   ['its cancellation request', FEW_ROWS, () => findCancellationRequest(db.database, ACCOUNT, 30_000)],
+  ['what is snoozed', FEW_ROWS, () => listSnoozed(db.database, ACCOUNT)],
+  ['its snooze', FEW_ROWS, () => findSnoozes(db.database, ACCOUNT, [30_000])],
   ['its print', FEW_ROWS, () => findPrint(db.database, ACCOUNT, 30_000)],
   ['its history', FEW_ROWS, () => findOrderHistory(db.database, ACCOUNT, 30_000)],
 ];
@@ -130,6 +141,7 @@ test('no list query reads a full list, whether it was planned for an empty or a 
   await fill(60_000);
   await fillChangedDeliveries(20_000);
   await fillRequests();
+  await fillSnoozes();
   await apart(db, async (knex) => {
     while ((await fillSearchTerms(connectionOf(knex))) > 0);
   });

@@ -119,6 +119,8 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'post', path: account('/orders/cancellations/reopen'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/notes'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/prints'), who: ['review'] },
+  { method: 'put', path: account('/orders/:orderId/snooze'), who: ['review'] },
+  { method: 'delete', path: account('/orders/:orderId/snooze'), who: ['review'] },
   { method: 'post', path: account('/orders/:orderId/resends/:receiptId'), who: ['review'] },
   { method: 'get', path: account('/review-target'), who: ['read'] },
   { method: 'put', path: account('/review-target'), who: ['develop'] },

@@ -142,9 +142,9 @@ async function* linesOf(
   }
 }
 
-/** Removes the orders of a stored month, with what `linesOf` gives of them, that they were printed, and their search terms. Their keys stay. */
+/** Removes the orders of a stored month, with what `linesOf` gives of them, that they were printed or snoozed, and their search terms. Their keys stay. */
 export async function dropMonth(database: Database, month: Month, { orders }: Digest): Promise<void> {
-  for (const table of ['order_notes', 'order_prints', 'cancellation_requests', 'order_words'])
+  for (const table of ['order_notes', 'order_prints', 'order_snoozes', 'cancellation_requests', 'order_words'])
     await execute(database, `delete from ${table} where order_id >= $1 and order_id < $2`, [
       month.firstId,
       month.endId,

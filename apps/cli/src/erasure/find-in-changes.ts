@@ -61,7 +61,7 @@ export async function findInChangedDeliveries(
   return sourceIdsOf(connection, accountId, orderIds);
 }
 
-/** Orders whose notes mention the customer. */
+/** Orders whose notes, or the reason of their snooze, mention the customer. */
 export async function findInNotes(
   connection: Connection,
   accountId: number,
@@ -75,6 +75,13 @@ export async function findInNotes(
   );
   const orderIds = new Set<number>();
   for await (const { order_id, text } of notes) if (search.isMentioned(text)) orderIds.add(order_id);
+  const snoozes = readPages<{ order_id: number; reason: string }>(
+    connection,
+    `select order_id, reason from order_snoozes
+     where account_id = $1 and reason is not null and order_id > $2 order by order_id`,
+    { accountId, first: [0], keyOf: ({ order_id }) => [order_id] },
+  );
+  for await (const { order_id, reason } of snoozes) if (search.isMentioned(reason)) orderIds.add(order_id);
   return sourceIdsOf(connection, accountId, orderIds);
 }
 

@@ -3,6 +3,7 @@ import type { ListedOrder } from '@orders/database/orders/order-rows.ts';
 import { run } from '@orders/database/run.ts';
 import { type ChangedDeliveryState, markChangedDeliveries } from './find-changed-deliveries.ts';
 import { findWithSimilar } from './find-similar.ts';
+import { findSnoozes, type Snooze } from './find-snoozes.ts';
 
 /** A reviewer's note about an order. */
 export interface Note {
@@ -52,6 +53,8 @@ export interface ListMarks {
   /** Whether it was sent again with other content; null if not. */
   resent: ChangedDeliveryState | null;
   note_count: number;
+  /** Set while it is set aside, and for a day after that. */
+  snooze: Snooze | null;
   /** Whether it has a likely duplicate. */
   similar: boolean;
 }
@@ -64,13 +67,15 @@ export async function markListed<Order extends ListedOrder>(
 ): Promise<(Order & ListMarks)[]> {
   if (orders.length === 0) return [];
   const ids = orders.map(({ order_id }) => order_id);
-  const [resent, notes, similar] = await Promise.all([
+  const [resent, notes, snoozes, similar] = await Promise.all([
     markChangedDeliveries(database, accountId, orders),
     countNotes(database, accountId, ids),
+    findSnoozes(database, accountId, ids),
     findWithSimilar(database, accountId, orders),
   ]);
   return resent.map((order) => {
     const { order_id } = order;
-    return { ...order, note_count: notes.get(order_id) ?? 0, similar: similar.has(order_id) };
+    const [note_count, snooze] = [notes.get(order_id) ?? 0, snoozes.get(order_id) ?? null];
+    return { ...order, note_count, snooze, similar: similar.has(order_id) };
   });
 }

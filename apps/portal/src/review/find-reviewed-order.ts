@@ -81,6 +81,8 @@ export type OrderAction =
   | 'order_edited'
   | 'order_annotated'
   | 'order_printed'
+  | 'order_snoozed'
+  | 'order_snooze_ended'
   | 'resend_accepted'
   | 'resend_refused'
   | 'order_erased';

@@ -17,6 +17,7 @@ import {
   parametersOf,
   prepareFilter,
   type ReviewFilter,
+  SNOOZED,
   WRITTEN,
 } from './review-filter.ts';
 
@@ -119,7 +120,7 @@ left join lateral (
     select order_id from found where order_id < $2::bigint and order_id >= $3::bigint order by order_id ${DIRECTION[first]}
   ) as newest
   cross join lateral (${orderRow('$1::int', 'newest.order_id')}) as o
-  where o.review_state = 'needs_review' and ${WRITTEN}
+  where o.review_state = 'needs_review' and ${WRITTEN} and ($8::boolean or o.order_id not in (${SNOOZED}))
   order by newest.order_id ${DIRECTION[first]} limit $7::int
 ) as o on true
 order by o.order_id ${DIRECTION[first]}`,
@@ -204,12 +205,12 @@ export async function spanOf(
 /** Matches with ids in a span; null when there are too many to find the first. */
 async function findBySearchTerms(
   database: Database,
-  { filter, indexQuery }: PreparedFilter,
+  { filter, indexQuery, searchQuery }: PreparedFilter,
   first: AgeOrder,
   { below, floor, limit }: Span & { limit: number },
 ): Promise<ListedRow[] | null> {
   const { accountId, writtenAfter, writtenBefore } = filter;
-  const values = [accountId, below, floor, writtenAfter, writtenBefore, indexQuery, limit];
+  const values = [accountId, below, floor, writtenAfter, writtenBefore, indexQuery, limit, searchQuery !== null];
   const rows = await run<ListedRow & { matches: number }>(database, find(first), values);
   if ((rows[0]?.matches ?? 0) >= MAX_MATCHES) return null;
   return rows.filter(({ order_id }) => order_id !== null);

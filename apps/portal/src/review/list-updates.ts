@@ -53,6 +53,8 @@ const DECISIONS = new Set([
 const EDITS = new Set([
   'order_edited',
   'order_annotated',
+  'order_snoozed',
+  'order_snooze_ended',
   'order_erased',
   'resend_accepted',
   'resend_refused',

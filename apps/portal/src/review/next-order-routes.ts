@@ -5,6 +5,7 @@ import type { PortalDeps } from '../deps.ts';
 import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { orderId } from './read-filter.ts';
+import { SNOOZED } from './review-filter.ts';
 
 export interface NextOrder {
   /** Null if there is none. */
@@ -13,7 +14,7 @@ export interface NextOrder {
   all_taken: boolean;
 }
 
-const NEEDS_REVIEW = "account_id = $1::int and review_state = 'needs_review'";
+const NEEDS_REVIEW = `account_id = $1::int and review_state = 'needs_review' and order_id not in (${SNOOZED})`;
 /** As long as a poll counts. By the clock and not the start of the transaction, which waited for the lock. */
 const RECENT = "clock_timestamp() - interval '10 seconds'";
 

@@ -16,6 +16,7 @@ import {
   type ReviewedOrder,
 } from './find-reviewed-order.ts';
 import { findSimilar, type SimilarOrder } from './find-similar.ts';
+import { findSnoozes } from './find-snoozes.ts';
 import { type CancellationRequest, findCancellationRequest } from './list-requests.ts';
 import { findPrint, type Print } from './print-routes.ts';
 import { findAcceptable } from './replace-all-items.ts';
@@ -63,7 +64,7 @@ export async function readOrderDetail(
 ): Promise<OrderDetail> {
   const found = await findReviewedOrder(database, accountId, orderId);
   if (!found) throw new Problem('order_not_found');
-  const [body, delivery, history, notes, noteCounts, similar, earlier, resent, account, cancellation, print] =
+  const [body, delivery, history, notes, noteCounts, similar, earlier, resent, account, cancellation, print, snoozes] =
     await Promise.all([
       findReceiptBody(database, accountId, found.order.receipt_id),
       findRawDelivery(database, accountId, found.order.receipt_id),
@@ -76,6 +77,7 @@ export async function readOrderDetail(
       findAccount(database, accountId),
       findCancellationRequest(database, accountId, orderId),
       findPrint(database, accountId, orderId),
+      findSnoozes(database, accountId, [orderId]),
     ]);
   const resends = resent.map(({ order_id: _, ...delivery }) => delivery);
   const [newest] = resends;
@@ -84,6 +86,7 @@ export async function readOrderDetail(
   const marks = {
     resent: stateOfChangedDeliveries(resends),
     note_count: noteCounts.get(orderId) ?? 0,
+    snooze: snoozes.get(orderId) ?? null,
     similar: similar.length > 0,
   };
   return {

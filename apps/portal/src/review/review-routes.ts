@@ -26,6 +26,7 @@ import { orderIds } from './read-filter.ts';
 import { readWaiting, type WaitingOrders } from './read-waiting.ts';
 import { recallOrder } from './recall-order.ts';
 import { reviewTargetRoutes } from './review-target-routes.ts';
+import { snoozeRoutes } from './snooze-routes.ts';
 import { undoReview } from './undo-review.ts';
 import { updatesRoutes } from './updates-routes.ts';
 import { viewsRoutes } from './views-routes.ts';
@@ -81,7 +82,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
   const router = Router();
   router.use(listRoutes(deps), updatesRoutes(deps), changedDeliveryRoutes(deps), noteRoutes(deps));
   router.use(exportRoutes(deps), viewsRoutes(deps), reviewOverviewRoutes(deps), cancellationRoutes(deps));
-  router.use(reviewTargetRoutes(deps), nextOrderRoutes(deps), printRoutes(deps));
+  router.use(reviewTargetRoutes(deps), nextOrderRoutes(deps), printRoutes(deps), snoozeRoutes(deps));
 
   router.get('/orders/:orderId', recordRead(deps, 'order'), async (request, response) => {
     const [accountId, id] = [accountIdOf(request), orderIdOf(request)];

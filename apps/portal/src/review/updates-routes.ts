@@ -8,6 +8,7 @@ import { accountIdOf, contextOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitPageBytes, queryOf } from '../read-request.ts';
 import { markListed } from './find-notes.ts';
+import { listSnoozed, removeOldSnoozes } from './find-snoozes.ts';
 import { countNeedingReview, listReviewSince } from './list-new-orders.ts';
 import { listOpenRequests } from './list-requests.ts';
 import { listById, listUpdates } from './list-updates.ts';
@@ -91,12 +92,16 @@ export function updatesRoutes(deps: PortalDeps): Router {
     const presence = { accountId, userId, open: open ?? null };
     const isFirst = event_after === undefined;
     const poll = async () => {
-      const { updates, counts, requests, viewers, target } = await runShort(request, async () => {
-        if (isFirst) await removeOldPresence(database, accountId);
+      const { updates, counts, requests, snoozed, viewers, target } = await runShort(request, async () => {
+        if (isFirst) {
+          await removeOldPresence(database, accountId);
+          await removeOldSnoozes(database, accountId);
+        }
         return {
           updates: await listUpdates(database, accountId, event_after ?? null),
           counts: await countNeedingReview(database, accountId),
           requests: await listOpenRequests(database, accountId),
+          snoozed: await listSnoozed(database, accountId),
           viewers: background ? [] : await seeReviewers(database, presence),
           target: await readReviewTarget(database, accountId),
         };
@@ -125,6 +130,7 @@ export function updatesRoutes(deps: PortalDeps): Router {
         event_after: updates.now,
         counts: { needs_review: counts.count, capped: counts.capped, awaiting_payment: counts.hasUnpaid },
         cancellation_requests: requests,
+        snoozed,
         viewers,
         review_target_minutes: target,
       };

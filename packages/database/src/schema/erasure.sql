@@ -5,6 +5,7 @@ begin
   where account_id = new.account_id and order_id = new.order_id and changes is not null;
   delete from order_notes where account_id = new.account_id and order_id = new.order_id;
   delete from order_prints where account_id = new.account_id and order_id = new.order_id;
+  delete from order_snoozes where account_id = new.account_id and order_id = new.order_id;
   update cancellation_requests set reason = null
   where account_id = new.account_id and order_id = new.order_id and reason is not null;
   -- Waits for the publisher, so that an event which it moves meanwhile is found by the next statement.

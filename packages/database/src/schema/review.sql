@@ -1,4 +1,4 @@
--- What reviewers add to the list: notes about orders, which were printed, saved views, and who is looking at it. See docs/decisions/review.md.
+-- What reviewers add to the list: notes about orders, which were printed or are snoozed, saved views, and who is looking at it. See docs/decisions/review.md.
 
 create table order_notes (
   account_id integer not null,
@@ -22,6 +22,38 @@ create table order_prints (
   count      integer not null default 1,
   primary key (account_id, order_id)
 );
+
+-- Orders that a reviewer has set aside until a time, such as to wait for an answer of the customer. They leave the list, and need review as
+-- before. A row is kept for a day after its time, to tell that its order is back.
+create table order_snoozes (
+  account_id integer not null,
+  order_id   bigint not null,
+  until      timestamptz not null,
+  -- An e-mail address.
+  by         text not null,
+  reason     text,
+  primary key (account_id, order_id)
+);
+
+-- What happens to a snoozed order ends its snooze. Snoozing locks its order before this row, so nobody who has locked the order waits here.
+create function end_snooze() returns trigger
+language plpgsql security definer set search_path = public, pg_temp as $$
+begin
+  update order_snoozes set until = clock_timestamp()
+  where (account_id, order_id) in (
+    select account_id, order_id from order_snoozes
+    where account_id = new.account_id and order_id = new.order_id and until > clock_timestamp()
+    for update skip locked
+  );
+  return null;
+end
+$$;
+revoke all on function end_snooze() from public;
+
+create trigger end_snooze after update of review_state, payment_state on orders for each row
+when (old.review_state <> new.review_state or old.payment_state is distinct from new.payment_state) execute function end_snooze();
+create trigger end_snooze after insert on changed_deliveries for each row
+when (new.changes is not null) execute function end_snooze();
 
 create table review_views (
   account_id integer not null,

@@ -1,4 +1,5 @@
 import type { RequestsOutcome } from '@orders/portal/review/cancellation-routes.ts';
+import type { SnoozedOrder as Snoozed } from '@orders/portal/review/find-snoozes.ts';
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
 import { call, callForFile, type Json, type Query } from './client.ts';
@@ -18,10 +19,15 @@ export interface Updates {
   /** `awaiting_payment`: whether there are any. */
   counts: { needs_review: number; capped: boolean; awaiting_payment: boolean };
   cancellation_requests: CancellationRequests;
+  /** What is set aside, the first to come back first. */
+  snoozed: SnoozedOrder[];
   viewers: Viewer[];
   /** Within how many minutes of its receipt an order is to be decided; null for no target. */
   review_target_minutes: number | null;
 }
+
+/** An order that a reviewer has set aside. */
+export type SnoozedOrder = Json<Snoozed>;
 
 /** Requests to cancel orders that were dispatched; nobody has dealt with them. */
 export type CancellationRequests = Json<OpenRequests>;

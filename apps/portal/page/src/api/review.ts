@@ -104,6 +104,20 @@ export function addNote(accountId: number, orderId: number, text: string): Promi
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
 }
 
+/** Sets an order aside for so many minutes. */
+export function snoozeOrder(
+  accountId: number,
+  orderId: number,
+  snooze: { minutes: number; reason: string },
+): Promise<OrderDetail> {
+  return call('PUT', `/accounts/${accountId}/orders/${orderId}/snooze`, { body: snooze });
+}
+
+/** Takes an order back that was set aside. */
+export function endSnooze(accountId: number, orderId: number): Promise<OrderDetail> {
+  return call('DELETE', `/accounts/${accountId}/orders/${orderId}/snooze`);
+}
+
 /** A print that was recorded, and which one of the order it is. */
 export type RecordedPrint = Json<Recorded>;
 

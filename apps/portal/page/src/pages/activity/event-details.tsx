@@ -81,7 +81,7 @@ function factText(t: TFunction<['audit', 'integrations']>, name: string, value: 
 
 function valueText(t: TFunction<['audit', 'integrations']>, name: string, value: unknown): string {
   if (name === 'overlap_ms' && typeof value === 'number') return formatDuration(value);
-  if (name === 'review_target_minutes' && typeof value === 'number') return formatMinutes(value);
+  if (name.endsWith('_minutes') && typeof value === 'number') return formatMinutes(value);
   if (name === 'grace' || name === 'overlap') return t(`integrations:grace.${value}`, { defaultValue: String(value) });
   if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
   if (typeof value === 'number') return formatCount(value);

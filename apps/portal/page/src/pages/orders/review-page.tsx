@@ -153,6 +153,7 @@ export function ReviewPage(): ReactNode {
           hasKeys={singleKeysOn}
           editing={editing?.orderId === openId ? editing.pointer : null}
           onEdit={(pointer) => setEditing(pointer === null ? null : { orderId: openId, pointer })}
+          onSnoozed={() => navigation.moveOff(new Set([openId]))}
           isPrinting={printing === openId}
           onPrint={(isOn) => setPrinting(isOn ? openId : null)}
           strip={isCovered && strip}

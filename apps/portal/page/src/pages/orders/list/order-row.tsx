@@ -1,13 +1,14 @@
-import { Copy, Eye, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
+import { AlarmClock, Copy, Eye, Repeat2, StickyNote, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder } from '../../../api/review.ts';
 import { actorText } from '../../../components/actor.tsx';
 import { emirateText, formatAmount, formatPhone } from '../../../components/order-values.ts';
-import { Ago } from '../../../components/time.tsx';
+import { Ago, useNow } from '../../../components/time.tsx';
 import { blockerTexts } from '../order/order-blockers.tsx';
 import { OrderAge } from '../order-age.tsx';
+import { isOver, snoozeText } from '../snooze/snooze-text.ts';
 import './order-row.css';
 
 interface OrderRowProps {
@@ -123,7 +124,8 @@ function WhoAndWhen({ order, target }: Pick<OrderRowProps, 'order' | 'target'>):
 
 function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undefined }): ReactNode {
   const { t } = useTranslation('review');
-  const { resent, note_count, similar, payment_state, delivery_method, is_test } = order;
+  const { resent, note_count, similar, payment_state, delivery_method, is_test, snooze } = order;
+  const now = useNow();
   return (
     <>
       {is_test && (
@@ -143,6 +145,11 @@ function Marks({ order, viewers }: { order: ListedOrder; viewers: string | undef
       {delivery_method === 'pickup' && (
         <Mark text={t('choice.delivery_method.pickup')} kind="warn">
           <span aria-hidden="true">{t('choice.delivery_method.pickup')}</span>
+        </Mark>
+      )}
+      {snooze && (
+        <Mark text={snoozeText(t, snooze, now)} kind={isOver(snooze, now) ? 'warn' : undefined}>
+          <AlarmClock aria-hidden="true" size={12} />
         </Mark>
       )}
       {similar && (

@@ -19,6 +19,7 @@ import { isNarrowed, NO_FILTERS, toQuery } from './filters.ts';
 import { type BulkActions, ListHead } from './list-head.tsx';
 import type { ListState } from './list-state.ts';
 import { OrderList } from './order-list.tsx';
+import { SnoozedOrders } from './snoozed-orders.tsx';
 import type { Announcement, Arrivals } from './use-arrivals.ts';
 import type { FoundInState } from './use-order-search.ts';
 import './list.css';
@@ -46,6 +47,7 @@ export function ReviewList(
     <div className="review-list" inert={isCovered}>
       <FailedDeliveries key={`failed ${accountId}`} accountId={accountId} />
       <CancellationRequests key={accountId} requests={updates.requests} addressOf={url.addressOf} />
+      {filters.state === 'needs_review' && <SnoozedOrders snoozed={updates.snoozed ?? []} addressOf={url.addressOf} />}
       <ListHead {...state} order={order} next={next} actions={actions} />
       {selection.ids.length > 0 && selection.ids.length === orders.length && list.hasNextPage && (
         <SelectMatching url={url} selection={selection} />

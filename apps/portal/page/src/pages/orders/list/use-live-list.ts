@@ -84,6 +84,7 @@ function useUpdates(
   return {
     counts: poll.data?.updates.counts,
     target: poll.data?.updates.review_target_minutes,
+    snoozed: poll.isPlaceholderData ? undefined : poll.data?.updates.snoozed,
     requests: poll.isPlaceholderData ? undefined : poll.data?.updates.cancellation_requests,
     viewers: poll.isPlaceholderData ? undefined : poll.data?.updates.viewers,
     /** When the list was last known to be up to date, if that is too long ago. */
@@ -108,6 +109,7 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
   /** Orders came back into the list that are not loaded. */
   const [isIncomplete, setIncomplete] = useState(false);
   const reported = useRef(new Map<number, string>());
+  const [snoozedIds, setSnoozedIds] = useState<ReadonlySet<number>>(new Set());
   const { clearMoved, moveTo, ...review } = useReview(accountId, {
     onSettled: setStates,
     onReturned(returned) {
@@ -130,7 +132,18 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
     // Polls repeat changes for some seconds.
     const fresh = updates.changed.filter(({ order_id, at }) => reported.current.get(order_id) !== at);
     for (const { order_id, at } of fresh) reported.current.set(order_id, at);
-    const returned = fresh.some(({ order_id: id }) => states.get(id) === filters.state && !loaded.has(id));
+    const snoozed = new Set(updates.snoozed.map(({ order_id }) => order_id));
+    const decided = new Set(updates.changed.map(({ order_id }) => order_id));
+    const isBack = (id: number) => !snoozed.has(id) && !decided.has(id) && !loaded.has(id);
+    if ([...snoozed].join() !== [...snoozedIds].join()) setSnoozedIds(snoozed);
+    // Back before the time that is known here, or by another clock.
+    const until = new Date().toISOString();
+    for (const order of orders)
+      if (order.snooze && snoozedIds.has(order.order_id) && !snoozed.has(order.order_id))
+        replace({ ...order, snooze: { ...order.snooze, until } });
+    const returned =
+      fresh.some(({ order_id: id }) => states.get(id) === filters.state && !loaded.has(id)) ||
+      (filters.state === 'needs_review' && [...snoozedIds].some(isBack));
     if (list.isSuccess && (returned || updates.more_changes)) setIncomplete(true);
   };
   const updates = useUpdates(accountId, filters, list.isSuccess ? orders : undefined, openId, takeOver);
@@ -153,8 +166,14 @@ export function useLiveList(accountId: number, filters: Filters, openId: number 
   }, [filters, clearMoved]);
 
   const shown = useMemo(
-    () => orders.filter(({ order_id, review_state }) => (moved.get(order_id) ?? review_state) === filters.state),
-    [orders, moved, filters.state],
+    () =>
+      orders.filter(
+        ({ order_id, review_state }) =>
+          (moved.get(order_id) ?? review_state) === filters.state &&
+          // A search also finds what is snoozed.
+          (filters.q !== '' || !snoozedIds.has(order_id)),
+      ),
+    [orders, moved, snoozedIds, filters.state, filters.q],
   );
   return {
     list,

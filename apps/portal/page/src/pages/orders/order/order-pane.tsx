@@ -14,6 +14,8 @@ import { useOrderEdits } from '../edit/use-order-edits.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';
 import { OrderPrint } from '../print/order-print.tsx';
 import { useShortcuts } from '../shortcuts.tsx';
+import { SnoozeDialog } from '../snooze/snooze-dialog.tsx';
+import { SnoozeNote } from '../snooze/snooze-note.tsx';
 import { useMediaQuery, WIDE_SCREEN } from '../use-media-query.ts';
 import { CancellationPanel } from './cancellation-panel.tsx';
 import { ChangedDeliveryPanel, usableVersion } from './changed-delivery-panel.tsx';
@@ -50,6 +52,8 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   hasKeys: boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
+  /** The open order was set aside, and has left the list. */
+  onSnoozed: () => void;
   isPrinting: boolean;
   onPrint: (isOn: boolean) => void;
   /** What became of the latest decisions, if the order covers the list. */
@@ -74,6 +78,7 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
   const content = useRef<HTMLDivElement>(null);
   const isWide = useMediaQuery(WIDE_SCREEN);
   const [recalling, setRecalling] = useState<number | null>(null);
+  const [snoozing, setSnoozing] = useState<number | null>(null);
   const notices = useNotices();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a newly opened order is scrolled to its top and, if it replaces the list, focused.
   useEffect(() => {
@@ -149,7 +154,12 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           isWide={isWide}
           onClose={onClose}
         >
-          {mayReview && detail.data && erasedAt === null && <OrderMenu onPrint={() => onPrint(true)} />}
+          {mayReview && detail.data && erasedAt === null && (
+            <OrderMenu
+              onPrint={() => onPrint(true)}
+              onSnooze={state === 'needs_review' ? () => setSnoozing(orderId) : undefined}
+            />
+          )}
           {isWide && actions}
         </OrderHead>
         <OrderViewers names={viewers} />
@@ -158,6 +168,9 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
           review={state === detail.data?.review.state ? detail.data?.review : undefined}
           receivedAt={order?.received_at}
         />
+        {state === 'needs_review' && detail.data && (
+          <SnoozeNote key={orderId} order={detail.data.order} accept={accept} />
+        )}
         {detail.data?.cancellation && (
           <CancellationPanel key={orderId} order={detail.data.order} request={detail.data.cancellation} />
         )}
@@ -211,6 +224,14 @@ export function OrderPane(props: OrderPaneProps): ReactNode {
       )}
       {props.strip}
       {!isWide && order && actions}
+      {snoozing === orderId && mayReview && detail.data && (
+        <SnoozeDialog
+          detail={detail.data}
+          accept={accept}
+          onSnoozed={props.onSnoozed}
+          onClose={() => setSnoozing(null)}
+        />
+      )}
       {isPrinting && mayReview && detail.data && erasedAt === null && (
         <OrderPrint detail={detail.data} reload={reload} onClose={() => onPrint(false)} />
       )}
