@@ -419,7 +419,7 @@ describeWith('chromium')('on the page', () => {
     const page = await openPage();
     const pass = await stopPageClock(page);
     await visitAs(page, portal, shop.person, `/accounts/${shop.account.id}/orders/${orderId}`);
-    await panelOf(page).locator('kbd', { hasText: 'N' }).waitFor();
+    await panelOf(page).locator('kbd', { hasText: 'V' }).waitFor();
     await expectAccessible(page);
     const decisions: string[] = [];
     page.on('request', (request) => {
@@ -432,15 +432,15 @@ describeWith('chromium')('on the page', () => {
     // Another version came, which nobody can have read yet.
     await sendChanged({ ...AGAIN, total: '7' });
     await panelOf(page).getByText('Earlier version').waitFor();
-    await page.keyboard.press('n');
+    await page.keyboard.press('v');
     await afterKeys(page);
     expect(decisions).toEqual([]);
     await pass(500);
-    await page.keyboard.press('n');
-    await page.keyboard.press('n');
+    await page.keyboard.press('v');
+    await page.keyboard.press('v');
     await panelOf(page).getByText('New version used by').waitFor();
     await page.locator('.notice', { hasText: 'the order has the values that were sent again' }).waitFor();
-    await page.keyboard.press('n');
+    await page.keyboard.press('v');
     await afterKeys(page);
     expect(decisions).toEqual(['accepted']);
     expect((await show(orderId)).order).toMatchObject({ total: '7', customer: { phone: '+971507654321' } });
@@ -448,7 +448,7 @@ describeWith('chromium')('on the page', () => {
     await page.keyboard.press('?');
     await page
       .getByRole('dialog')
-      .locator('div', { hasText: /^NUse the new version$/ })
+      .locator('div', { hasText: /^VUse the new version$/ })
       .waitFor();
     await page.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
     await page.keyboard.press('Escape');
@@ -456,7 +456,7 @@ describeWith('chromium')('on the page', () => {
     await panelOf(page).getByRole('button', { name: 'Use the new version' }).waitFor();
     expect(await panelOf(page).locator('kbd').count()).toBe(0);
     await pass(500);
-    await page.keyboard.press('n');
+    await page.keyboard.press('v');
     await panelOf(page).getByRole('button', { name: 'Keep the current version' }).click();
     await panelOf(page).getByText('Current version kept by').waitFor();
     expect(decisions).toEqual(['accepted', 'refused']);

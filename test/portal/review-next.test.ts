@@ -54,11 +54,11 @@ describe('the next order', () => {
 
   test('is none that is snoozed', async () => {
     const [first, other] = [await insert(), await insert()];
-    await shop.put(`/orders/${first}/snooze`, { minutes: 10 });
+    await shop.client.put(`${shop.base}/orders/${first}/snooze`, { minutes: 10 });
     expect(await next(shop)).toEqual(is(other));
-    await colleague.put(`/orders/${other}/snooze`, { minutes: 10 });
+    await shop.client.put(`${shop.base}/orders/${other}/snooze`, { minutes: 10 });
     expect(await next(shop)).toEqual(NONE);
-    await shop.delete(`/orders/${first}/snooze`);
+    await shop.client.delete(`${shop.base}/orders/${first}/snooze`);
     expect(await next(shop)).toEqual(is(first));
   });
 

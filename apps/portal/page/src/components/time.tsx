@@ -20,17 +20,16 @@ export function exactTime(iso: string): string {
   return exact().format(new Date(iso));
 }
 
-/** Hour and minute, after the day if it is not today. @param time in milliseconds since 1970. */
+/** Hour and minute. @param time in milliseconds since 1970. */
 export function timeOfDay(time: number): string {
-  const isToday = new Date(time).toDateString() === new Date().toDateString();
-  return (isToday ? hourAndMinute : toMinute)().format(time);
+  return hourAndMinute().format(time);
 }
 
 /** The time of day and, unless it is today, the day. */
 export function shortTime(iso: string): string {
   const time = new Date(iso);
   const isToday = time.toDateString() === new Date().toDateString();
-  return isToday ? timeOfDay(time.getTime()) : toMinute().format(time);
+  return (isToday ? hourAndMinute : toMinute)().format(time);
 }
 
 function relativeTime(iso: string, now: number): string {

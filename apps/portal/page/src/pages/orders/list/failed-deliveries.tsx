@@ -6,7 +6,7 @@ import { useDeadCounts } from '../../../api/receipts.ts';
 import { IconButton } from '../../../components/button.tsx';
 import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { timeOfDay } from '../../../components/time.tsx';
+import { shortTime } from '../../../components/time.tsx';
 
 const EVERY_MS = 60_000;
 
@@ -36,7 +36,7 @@ export function FailedDeliveries({ accountId }: { accountId: number }): ReactNod
           <span>
             <Dotted>
               {t('list.failed', { count, formatted: formatCount(count) })}
-              {t('list.failedOldest', { count, time: timeOfDay(Date.parse(oldest)) })}
+              {t('list.failedOldest', { count, time: shortTime(oldest) })}
               <Link href={`/accounts/${accountId}/receipts?state=dead`}>{t('list.failedSee', { count })}</Link>
             </Dotted>
           </span>

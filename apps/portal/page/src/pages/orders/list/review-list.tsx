@@ -10,7 +10,7 @@ import { useCan } from '../../../api/session.ts';
 import { Button } from '../../../components/button.tsx';
 import { EmptyState, ProblemNote, Skeleton } from '../../../components/loaded.tsx';
 import { formatCount } from '../../../components/numbers.ts';
-import { timeOfDay } from '../../../components/time.tsx';
+import { shortTime } from '../../../components/time.tsx';
 import { lazyPage } from '../../lazy-page.tsx';
 import type { Next } from '../decide/use-next-for-me.ts';
 import { CancellationRequests } from './cancellation-requests.tsx';
@@ -85,7 +85,7 @@ function StaleNote({ since, retry }: { since: number | null; retry: () => void }
       {since !== null && (
         <div className="row list-note note-warn">
           <TriangleAlert aria-hidden="true" size={16} />
-          <span>{t('list.stale', { time: timeOfDay(since) })}</span>
+          <span>{t('list.stale', { time: shortTime(new Date(since).toISOString()) })}</span>
           <Button onClick={retry}>{t('common:action.retry')}</Button>
         </div>
       )}
