@@ -122,7 +122,7 @@ const PAGES: Record<string, OfferedPage> = {
     review: [
       ...['Confirm order S-1', 'Reject order S-1', 'Select all loaded orders', 'Select order S-1', 'Done: order S-2'],
       ...['Keep the current version', 'Use the new version', 'Add a note for other reviewers', 'More actions'],
-      'Next for me',
+      ...['Message the customer', 'Next for me'],
       ...['Add an item', 'Remove: Karak', 'Add to the details', 'Add to the instructions'],
       ...[...EDITED.map((name) => `Edit: ${name}`), ...ADDED.map((name) => `Add ${name}`)],
     ],

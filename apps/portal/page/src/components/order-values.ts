@@ -31,6 +31,21 @@ export function phoneAddress(phone: string): string {
   return `tel:${phone.replace(/[^+\d;=a-z]/gi, '')}`;
 }
 
+/** The digits of an international number with its plus, without its extension; null if it is not one. */
+const dialled = (phone: string): string | null => /^\+\d{7,15}/.exec(phone)?.[0] ?? null;
+
+/** The address of a link that writes to the number on WhatsApp; null if it is no international number. */
+export function whatsAppAddress(phone: string, text?: string): string | null {
+  const number = dialled(phone);
+  return number && `https://wa.me/${number.slice(1)}${text === undefined ? '' : `?text=${encodeURIComponent(text)}`}`;
+}
+
+/** The address of a link that writes an SMS (RFC 5724); phones of Apple read the text only after an ampersand. */
+export function smsAddress(phone: string, text: string): string | null {
+  const number = dialled(phone);
+  return number && `sms:${number}?&body=${encodeURIComponent(text)}`;
+}
+
 /** A field in which two versions of a normalized order differ, by its JSON pointer. */
 export interface Change {
   pointer: string;

@@ -70,6 +70,12 @@ export async function loadTexts(namespaces: readonly string[]): Promise<void> {
   await i18next.loadNamespaces(namespaces);
 }
 
+/** The texts of a namespace in each language: a customer may read another one than the page's. */
+export async function readInAllLanguages(namespace: string): Promise<Record<Language, Record<string, unknown>>> {
+  const [en, ar] = await Promise.all([readTexts('en', namespace), readTexts('ar', namespace)]);
+  return { en, ar };
+}
+
 /** Changes and stores the language, and sets the direction of the page. If its texts cannot be loaded, throws and changes nothing. */
 export async function setLanguage(language: Language): Promise<void> {
   const namespaces = Object.keys(i18next.getDataByLanguage(current) ?? {});

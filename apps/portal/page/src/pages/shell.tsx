@@ -3,13 +3,13 @@ import { ChevronsUpDown, Search } from 'lucide-react';
 import { type ReactNode, Suspense, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link, Redirect, Route, Switch, useLocation, useRoute } from 'wouter';
-import { call } from '../api/client.ts';
 import {
   AccountContext,
   homeAccount,
   isOwnSignIn,
   NEW_SIGN_INS,
   rememberAccount,
+  useAccountName,
   useCanIn,
   useOwnAccount,
   useSession,
@@ -133,19 +133,6 @@ function useSectionTabs(path: string): Tab[] {
     href: base + one.path,
     isCurrent: one === page,
   }));
-}
-
-/** The name of an account; undefined while it loads and if there is no such account. */
-function useAccountName(accountId: number | undefined): string | undefined {
-  const own = useOwnAccount(accountId);
-  const query = useQuery({
-    queryKey: ['account', accountId],
-    queryFn: ({ signal }) => call<{ name: string }>('GET', `/accounts/${accountId}`, { signal }),
-    enabled: accountId !== undefined && !own,
-    staleTime: 60_000,
-  });
-  if (own) return own.name;
-  return accountId === undefined ? undefined : query.data?.name;
 }
 
 /** Navigation, the account of the page, search and the user's menu. */

@@ -1,10 +1,10 @@
-import { History, MapPin, MessageCircle, Plus } from 'lucide-react';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { History, MapPin, MessageCircle, MessageSquareText, Plus } from 'lucide-react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Link } from 'wouter';
 import type { ListedOrder, OrderDetail } from '../../../api/review.ts';
-import { useAccountId } from '../../../api/session.ts';
-import { CopyIcon } from '../../../components/button.tsx';
+import { useAccountId, useCan } from '../../../api/session.ts';
+import { CopyIcon, IconButton } from '../../../components/button.tsx';
 import {
   emirateText,
   fieldLabel,
@@ -12,9 +12,11 @@ import {
   formatAmount,
   formatPhone,
   phoneAddress,
+  whatsAppAddress,
 } from '../../../components/order-values.ts';
 import type { Editing } from '../edit/editing.ts';
 import { FieldRow } from '../edit/field-row.tsx';
+import { MessageDialog } from '../message/message-customer.tsx';
 import { changesByField, FieldChangeNote } from './field-change.tsx';
 import { BLOCKED_FIELD, type FieldEntry, KEY_FIELDS, MINOR_FIELDS, PLACE_FIELDS, warningsByField } from './fields.ts';
 import { ItemsTable } from './items-table.tsx';
@@ -145,7 +147,7 @@ function Ids({ order }: { order: ListedOrder }): ReactNode {
 
 function Actions({ field: { pointer }, order }: { field: FieldEntry; order: ListedOrder }): ReactNode {
   if (pointer === '/customer/phone' && order.customer.phone !== null)
-    return <PhoneActions phone={order.customer.phone} />;
+    return <PhoneActions phone={order.customer.phone} order={order} />;
   if (pointer === '/address') return <AddressActions order={order} />;
   return null;
 }
@@ -186,16 +188,18 @@ function Value({ field, order }: { field: FieldEntry; order: ListedOrder }): Rea
   }
 }
 
-/** Copies the phone number, writes to it, or searches the list for its other orders. */
-function PhoneActions({ phone }: { phone: string }): ReactNode {
+/** Copies the phone number, writes to it, with a prepared text too, or searches the list for its other orders. */
+function PhoneActions({ phone, order }: { phone: string; order: ListedOrder }): ReactNode {
   const { t } = useTranslation('review');
   const accountId = useAccountId();
-  const [digits] = /^\+\d{7,15}/.exec(phone) ?? [];
+  const can = useCan();
+  const [isWriting, setWriting] = useState(false);
+  const whatsApp = whatsAppAddress(phone);
   return (
     <>
       <CopyIcon text={phone} label={t('contact.copyPhone')} />
-      {digits && (
-        <OutsideLink href={`https://wa.me/${digits.slice(1)}`} label={t('contact.whatsapp')}>
+      {whatsApp && (
+        <OutsideLink href={whatsApp} label={t('contact.whatsapp')}>
           <MessageCircle aria-hidden="true" size={15} />
         </OutsideLink>
       )}
@@ -207,6 +211,16 @@ function PhoneActions({ phone }: { phone: string }): ReactNode {
       >
         <History aria-hidden="true" size={15} />
       </Link>
+      {can('review') && (
+        <IconButton
+          className="value-button"
+          label={t('message.open')}
+          Icon={MessageSquareText}
+          size={15}
+          onClick={() => setWriting(true)}
+        />
+      )}
+      {isWriting && <MessageDialog order={order} onClose={() => setWriting(false)} />}
     </>
   );
 }

@@ -1,14 +1,17 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { MessageSquareText } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { type OrderDetail, snoozeOrder } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
+import { Button } from '../../../components/button.tsx';
 import { Field } from '../../../components/field.tsx';
 import { FormDialog } from '../../../components/form-dialog.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { formatMinutes } from '../../../components/numbers.ts';
 import { shortTime, timeOfDay } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
+import { MessageCustomer } from '../message/message-customer.tsx';
 
 const TOMORROW = 'tomorrow';
 const CHOICES = [10, 30, 60, TOMORROW] as const;
@@ -46,6 +49,7 @@ export function SnoozeDialog(props: {
   const notices = useNotices();
   const queryClient = useQueryClient();
   const [choice, setChoice] = useState<Choice>(CHOICES[0]);
+  const [isWriting, setWriting] = useState(false);
   const [reason, setReason] = useState(snooze?.reason ?? '');
   const action = useAction({
     mutationFn: () => snoozeOrder(accountId, order_id, { minutes: minutesOf(choice), reason: reason.trim() }),
@@ -79,6 +83,13 @@ export function SnoozeDialog(props: {
         ))}
       </fieldset>
       <Field label={t('snooze.reason')} dir="auto" maxLength={MAX_REASON} value={reason} onChange={setReason} />
+      {isWriting ? (
+        <MessageCustomer order={detail.order} />
+      ) : (
+        <Button kind="quiet" Icon={MessageSquareText} onClick={() => setWriting(true)}>
+          {t('message.open')}
+        </Button>
+      )}
     </FormDialog>
   );
 }
