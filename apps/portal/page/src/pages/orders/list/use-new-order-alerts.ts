@@ -14,7 +14,10 @@ export function useWantsAlerts(accountId: number): boolean {
   return mayBeAlerted(useOwnAccount(accountId)) && choices.includes('on');
 }
 
-/** Announces new orders as the user has chosen: by a count in the title and a notice while the page is hidden, and by a sound. Of several tabs, one plays the sound and shows the notice. */
+/**
+ * Announces new orders as the user has chosen: by a count in the title and a notice while the page is hidden, and by a sound. Of several tabs,
+ * one plays the sound and, if none is seen, shows the notice.
+ */
 export function useNewOrderAlerts(accountId: number, announcement: Announcement | null): void {
   const { t, i18n } = useTranslation('review');
   const own = useOwnAccount(accountId);
@@ -30,9 +33,8 @@ export function useNewOrderAlerts(accountId: number, announcement: Announcement 
     if (!wantsAlerts) return;
     if (isHidden) setCount(count + arrived);
     if (isHeard && mayPlayTone() && (await isFirstTab(`tone for ${accountId} ${newestId}`))) void playTone();
-    // A tab that is seen needs no notice, and saves the others theirs.
-    if (desktopNotice.get() !== 'on' || !(await isFirstTab(`notice for ${accountId} ${newestId}`)) || !document.hidden)
-      return;
+    if (desktopNotice.get() !== 'on' || !document.hidden || (await isSeen(accountId))) return;
+    if (!(await isFirstTab(`notice for ${accountId} ${newestId}`))) return;
     // One that replaces another is shown without a signal, so the other one goes first.
     notice.current?.close();
     notice.current = showNotice(t('list.new', { count: count + arrived }), {
@@ -53,7 +55,26 @@ export function useNewOrderAlerts(accountId: number, announcement: Announcement 
     notice.current = null;
   }, [isHidden]);
 
+  useEffect(() => {
+    if (isHidden || !HAS_LOCKS) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void navigator.locks.request(seenLock(accountId), { mode: 'shared' }, () => promise);
+    return resolve;
+  }, [isHidden, accountId]);
+
   usePermittedTone(wantsAlerts && isHeard);
+}
+
+/** Browsers have locks only on HTTPS and on the machine itself. */
+const HAS_LOCKS = 'locks' in navigator;
+/** Held by each tab in which the orders of an account are seen. */
+const seenLock = (accountId: number) => `orders of ${accountId} are seen`;
+
+/** Whether the orders of an account are seen in any tab of the browser. */
+async function isSeen(accountId: number): Promise<boolean> {
+  if (!HAS_LOCKS) return false;
+  const { held = [] } = await navigator.locks.query();
+  return held.some(({ name }) => name === seenLock(accountId));
 }
 
 /** A hidden tab may learn of the same orders a minute later. */
@@ -61,8 +82,7 @@ const CLAIMED_MS = 2 * 60_000;
 
 /** Whether this tab is the first of the browser to claim a name, which it then holds for two minutes. */
 async function isFirstTab(name: string): Promise<boolean> {
-  // Browsers have locks only on HTTPS and on the machine itself.
-  if (!('locks' in navigator)) return true;
+  if (!HAS_LOCKS) return true;
   return new Promise((resolve) => {
     void navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
       resolve(lock !== null);
