@@ -153,7 +153,7 @@ describeWith('chromium')('the open order', () => {
 
   test("sums up the customer's earlier orders in a line, which opens them with the reason of a rejection", async () => {
     const [rejected, confirmed] = [await begin(numbered('P-2')), await begin(numbered('P-3', { total: '1300' }))];
-    await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'Refused at the door' });
+    await shop.post('/orders/review', { order_ids: [rejected], to: 'rejected', reason: 'Rejected at the door' });
     await shop.post('/orders/review', { order_ids: [confirmed], to: 'confirmed' });
     const page = await visit(await begin());
     const line = page.locator('.earlier summary');
@@ -162,7 +162,7 @@ describeWith('chromium')('the open order', () => {
     const list = page.getByRole('list', { name: 'Earlier orders of this phone number' });
     expect(await list.count()).toBe(0);
     await line.press('Enter');
-    await list.getByText(/^P-2 · .*20\d\d · 45\.00 AED · rejected · Refused at the door$/).waitFor();
+    await list.getByText(/^P-2 · .*20\d\d · 45\.00 AED · rejected · Rejected at the door$/).waitFor();
     await expectAccessible(page);
     await list.getByRole('link', { name: 'P-3' }).click();
     await page.getByRole('heading', { name: 'P-3' }).waitFor();

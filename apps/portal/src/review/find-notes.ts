@@ -53,7 +53,7 @@ export interface ListMarks {
   /** Whether it was sent again with other content; null if not. */
   resent: ChangedDeliveryState | null;
   note_count: number;
-  /** Set while it is set aside, and for a day after that. */
+  /** While it is snoozed, and for a day after that. */
   snooze: Snooze | null;
   /** Whether it has a likely duplicate. */
   similar: boolean;

@@ -1,7 +1,7 @@
 import { orderRow } from '@orders/database/orders/order-rows.ts';
 import { type Connection, run } from '@orders/database/run.ts';
 
-/** That a reviewer has set an order aside; it is back once the time is over. */
+/** That a reviewer has snoozed an order; it is back once the time is over. */
 export interface Snooze {
   until: Date;
   /** An e-mail address. */
@@ -16,7 +16,7 @@ select order_id, until, by, reason from order_snoozes
 where account_id = $1::int and order_id = any($2::bigint[]) and until > now() - interval '1 day'`,
 };
 
-/** The snoozes of those orders of this account that are set aside, or were until a day ago. */
+/** The snoozes of those orders of this account that are snoozed, or were until a day ago. */
 export async function findSnoozes(
   connection: Connection,
   accountId: number,
@@ -26,7 +26,7 @@ export async function findSnoozes(
   return new Map(rows.map(({ order_id, ...snooze }) => [order_id, snooze]));
 }
 
-/** An order that is set aside, with what identifies it. */
+/** A snoozed order, with what identifies it. */
 export interface SnoozedOrder {
   order_id: number;
   order_number: string;
@@ -34,7 +34,7 @@ export interface SnoozedOrder {
   until: Date;
 }
 
-/** Max orders of an account that are set aside at a time: each poll of the list reads them. */
+/** Max orders of an account that are snoozed at a time: each poll of the list reads them. */
 export const MAX_SNOOZED = 200;
 
 const LIST = {
@@ -49,7 +49,7 @@ cross join lateral (${orderRow('$1::int', 's.order_id')}) as o
 order by s.until, s.order_id`,
 };
 
-/** The orders of an account that are set aside, the first to come back first. */
+/** The snoozed orders of an account, the first to come back first. */
 export async function listSnoozed(connection: Connection, accountId: number): Promise<SnoozedOrder[]> {
   return run<SnoozedOrder>(connection, LIST, [accountId]);
 }

@@ -6,6 +6,7 @@ import { transactFairly } from '../fair-limiter.ts';
 import { bodyOf } from '../read-request.ts';
 import { orderId } from './read-filter.ts';
 import { SNOOZED } from './review-filter.ts';
+import { PRESENT_FOR } from './updates-routes.ts';
 
 export interface NextOrder {
   /** Null if there is none. */
@@ -15,8 +16,8 @@ export interface NextOrder {
 }
 
 const NEEDS_REVIEW = `account_id = $1::int and review_state = 'needs_review' and order_id not in (${SNOOZED})`;
-/** As long as a poll counts. By the clock and not the start of the transaction, which waited for the lock. */
-const RECENT = "clock_timestamp() - interval '10 seconds'";
+/** By the clock and not the start of the transaction, which waited for the lock. */
+const RECENT = `clock_timestamp() - ${PRESENT_FOR}`;
 
 /** SQL: the oldest order on one side of an id that nobody else has and the user does not leave. */
 const oldest = (side: string) => `

@@ -1,11 +1,11 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import { type Connection, inTransaction, run } from '@orders/database/run.ts';
-import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf } from '../read-request.ts';
+import { expectChanged, lockUnerased } from './change-order.ts';
 import { readOrderDetail } from './order-detail.ts';
 
 const MAX_LENGTH = 1000;
@@ -26,9 +26,7 @@ export function noteRoutes(deps: PortalDeps): Router {
     const [accountId, orderId] = [accountIdOf(request), orderIdOf(request)];
     const { text: note } = bodyOf<{ text: string }>(request, { text: text.required() });
     const detail = await runLong(request, async () => {
-      const added = await addNote(database, { accountId, orderId, text: note, by: personOf(request).email });
-      if (added === null) throw new Problem('order_not_found');
-      if (added === 'conflict') throw new Problem('conflicting_state');
+      expectChanged(await addNote(database, { accountId, orderId, text: note, by: personOf(request).email }));
       return readOrderDetail(deps, accountId, orderId);
     });
     response.status(201).json(detail);
@@ -47,14 +45,8 @@ async function addNote(
   { accountId, orderId, text, by }: { accountId: number; orderId: number; text: string; by: string },
 ): Promise<{ noteId: number } | 'conflict' | null> {
   return inTransaction(connection, async (transaction) => {
-    // An erasure locks the order too, so that it leaves no note behind.
-    const [order] = await run<{ erased_at: Date | null }>(
-      transaction,
-      `select erased_at from orders where account_id = $1 and order_id = $2 for key share`,
-      [accountId, orderId],
-    );
-    if (!order) return null;
-    if (order.erased_at !== null) return 'conflict';
+    const locked = await lockUnerased(transaction, accountId, orderId);
+    if (locked !== 'locked') return locked;
     const [note] = await run<{ note_id: number }>(
       transaction,
       'insert into order_notes (account_id, order_id, by, text) values ($1, $2, $3, $4) returning note_id',

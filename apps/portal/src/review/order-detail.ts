@@ -50,7 +50,7 @@ export interface OrderDetail {
   resends: Omit<ChangedDelivery, 'order_id'>[];
   /** Whether the account requires a decision on each changed delivery before the order is confirmed. */
   hold_resends: boolean;
-  /** The sender's request to cancel the order after it was dispatched. */
+  /** The request to cancel the order after it was dispatched. */
   cancellation: CancellationRequest | null;
   /** Null if it was never printed by itself. */
   print: Print | null;

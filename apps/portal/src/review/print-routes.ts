@@ -1,10 +1,10 @@
 import { recordAudit } from '@orders/database/audit.ts';
 import { type Connection, inTransaction, run } from '@orders/database/run.ts';
-import { Problem } from '@orders/domain/problems.ts';
 import { Router } from 'express';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { orderIdOf } from '../read-request.ts';
+import { expectChanged, lockUnerased } from './change-order.ts';
 
 /** That an order was printed by itself. */
 export interface Print {
@@ -33,10 +33,7 @@ export function printRoutes({ database, runShort }: PortalDeps): Router {
   const router = Router();
   router.post('/orders/:orderId/prints', async (request, response) => {
     const print = { accountId: accountIdOf(request), orderId: orderIdOf(request), by: personOf(request).email };
-    const recorded = await runShort(request, () => recordPrint(database, print));
-    if (recorded === null) throw new Problem('order_not_found');
-    if (recorded === 'conflict') throw new Problem('conflicting_state');
-    response.status(201).json(recorded);
+    response.status(201).json(expectChanged(await runShort(request, () => recordPrint(database, print))));
   });
   return router;
 }
@@ -51,14 +48,8 @@ async function recordPrint(
   { accountId, orderId, by }: { accountId: number; orderId: number; by: string },
 ): Promise<RecordedPrint | 'conflict' | null> {
   return inTransaction(connection, async (transaction) => {
-    // An erasure locks the order too, so that it leaves no print behind.
-    const [order] = await run<{ erased_at: Date | null }>(
-      transaction,
-      `select erased_at from orders where account_id = $1 and order_id = $2 for key share`,
-      [accountId, orderId],
-    );
-    if (!order) return null;
-    if (order.erased_at !== null) return 'conflict';
+    const locked = await lockUnerased(transaction, accountId, orderId);
+    if (locked !== 'locked') return locked;
     const [recorded] = await run<RecordedPrint>(
       transaction,
       `insert into order_prints as p (account_id, order_id, printed_by) values ($1, $2, $3)

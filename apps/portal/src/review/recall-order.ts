@@ -21,11 +21,11 @@ export interface Recall {
 export async function recallOrder(database: Database, recall: Recall): Promise<'recalled' | 'conflict' | null> {
   const { accountId, orderId, by, reason } = recall;
   return inTransaction(database, async (transaction) => {
-    const [order] = (await lockOrders(transaction, accountId, [orderId])) ?? [];
-    if (!order) return null;
-    if (order.review_state !== 'confirmed') return 'conflict';
-    const undone = await undo(transaction, { accountId, orderIds: [orderId], by }, '100 years');
-    if (undone?.changed.length) return 'recalled';
+    const found = await lockOrders(transaction, accountId, [orderId]);
+    if (!found) return null;
+    if (found[0]?.review_state !== 'confirmed') return 'conflict';
+    const { changed } = await undo(transaction, { accountId, found, by, allowed: null });
+    if (changed.length > 0) return 'recalled';
     const requested = await run(
       transaction,
       `insert into cancellation_requests (account_id, order_id, requested_by, reason)

@@ -38,7 +38,7 @@ export const WRITTEN = `
   ($4::timestamptz is null or written_at >= $4::timestamptz) and ($5::timestamptz is null or written_at < $5::timestamptz)`;
 
 /**
- * SQL: the orders of account $1 that are set aside. Only orders that need review are: a decision ends a snooze. As a subquery that depends on
+ * SQL: the orders of account $1 that are snoozed. Only orders that need review are: a decision ends a snooze. As a subquery that depends on
  * no order, it is read once.
  */
 export const SNOOZED = 'select order_id from order_snoozes where account_id = $1::int and until > now()';

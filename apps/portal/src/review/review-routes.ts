@@ -10,6 +10,7 @@ import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText, queryOf, uuidOf } from '../read-request.ts';
 import { cancellationRoutes } from './cancellation-routes.ts';
+import { expectChanged } from './change-order.ts';
 import { decideChangedDelivery } from './decide-changed-delivery.ts';
 import { editStoredOrder } from './edit-order.ts';
 import { exportRoutes } from './export-routes.ts';
@@ -97,9 +98,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
         expected: fields,
       });
       const edit = { accountId, orderId: id, edits, ...(expected && { expected }), by: personOf(request).email };
-      const edited = await editStoredOrder(database, edit);
-      if (edited === null) throw new Problem('order_not_found');
-      if (edited === 'conflict') throw new Problem('conflicting_state');
+      const edited = expectChanged(await editStoredOrder(database, edit));
       return { ...(await readOrderDetail(deps, accountId, id)), undo: edited.undo };
     });
     response.json(shown);
@@ -130,10 +129,7 @@ export function reviewRoutes(deps: PortalDeps): Router {
     const { reason } = bodyOf<{ reason: string }>(request, { reason: plainText(500).trim().required() });
     const [accountId, orderId] = [accountIdOf(request), orderIdOf(request)];
     const shown = await runLong(request, async () => {
-      const recall = { accountId, orderId, by: personOf(request).email, reason };
-      const outcome = await recallOrder(database, recall);
-      if (outcome === null) throw new Problem('order_not_found');
-      if (outcome === 'conflict') throw new Problem('conflicting_state');
+      expectChanged(await recallOrder(database, { accountId, orderId, by: personOf(request).email, reason }));
       return readOrderDetail(deps, accountId, orderId);
     });
     response.json(shown);

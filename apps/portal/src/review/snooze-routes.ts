@@ -6,6 +6,7 @@ import Joi from 'joi';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { bodyOf, orderIdOf, plainText } from '../read-request.ts';
+import { expectChanged } from './change-order.ts';
 import { MAX_SNOOZED } from './find-snoozes.ts';
 import { readOrderDetail } from './order-detail.ts';
 
@@ -19,7 +20,7 @@ interface SnoozedBy {
   by: string;
 }
 
-/** Sets an order aside that needs review, and takes it back before its time. */
+/** Snoozes an order that needs review, and ends that before its time. */
 export function snoozeRoutes(deps: PortalDeps): Router {
   const { database, runLong } = deps;
   const router = Router();
@@ -27,10 +28,7 @@ export function snoozeRoutes(deps: PortalDeps): Router {
   const change = (request: Request, run: (order: SnoozedBy) => Promise<'done' | 'conflict' | 'too_many' | null>) => {
     const order = { accountId: accountIdOf(request), orderId: orderIdOf(request), by: personOf(request).email };
     return runLong(request, async () => {
-      const outcome = await run(order);
-      if (outcome === null) throw new Problem('order_not_found');
-      if (outcome === 'conflict') throw new Problem('conflicting_state');
-      if (outcome === 'too_many') {
+      if (expectChanged(await run(order)) === 'too_many') {
         const detail = `At most ${MAX_SNOOZED} orders of an account can be snoozed.`;
         throw new Problem('invalid_request', { errors: [{ pointer: '', code: 'too_many_snoozed', detail }] });
       }
@@ -69,7 +67,7 @@ async function lockOrder(
   return order ?? null;
 }
 
-/** Sets an order aside, or for another time. The audit log has for how long, not the reason, which may name the customer. */
+/** Snoozes an order, or for another time. The audit log has for how long, not the reason, which may name the customer. */
 async function snoozeOrder(
   connection: Connection,
   snooze: SnoozedBy & { minutes: number; reason: string | null },
@@ -97,7 +95,7 @@ async function snoozeOrder(
   });
 }
 
-/** Takes an order back before its time. Repeating it changes nothing. */
+/** Ends a snooze before its time. Repeating it changes nothing. */
 async function endSnooze(connection: Connection, order: SnoozedBy): Promise<'done' | null> {
   const { accountId, orderId, by } = order;
   return inTransaction(connection, async (transaction) => {

@@ -25,28 +25,32 @@ export interface UndoOutcome {
  *
  * @returns null when the account does not have all of these orders; then nothing changed.
  */
-export async function undoReview(database: Database, request: UndoRequest): Promise<UndoOutcome | null> {
-  return inTransaction(database, (transaction) => undo(transaction, request, `${ALLOWED_SECONDS} seconds`));
+export async function undoReview(
+  database: Database,
+  { accountId, orderIds, by }: UndoRequest,
+): Promise<UndoOutcome | null> {
+  return inTransaction(database, async (transaction) => {
+    const found = await lockOrders(transaction, accountId, orderIds);
+    return found && undo(transaction, { accountId, found, by, allowed: `${ALLOWED_SECONDS} seconds` });
+  });
 }
 
 /**
- * The same, in a transaction.
+ * The same with orders that are locked.
  *
- * @param allowed how long ago at most they were decided, as an interval.
+ * @param request.allowed how long ago at most they were decided, as an interval; null for any time.
  */
 export async function undo(
   connection: Connection,
-  { accountId, orderIds, by }: UndoRequest,
-  allowed: string,
-): Promise<UndoOutcome | null> {
-  const found = await lockOrders(connection, accountId, orderIds);
-  if (!found) return null;
+  request: { accountId: number; found: readonly OrderState[]; by: string; allowed: string | null },
+): Promise<UndoOutcome> {
+  const { accountId, found, by, allowed } = request;
   const undone = await run<{ order_id: number; review_state: string }>(
     connection,
     `with before as materialized (
        select order_id, review_state, is_test from orders
        where account_id = $1 and order_id = any($2::bigint[]) and review_state in ('confirmed', 'rejected')
-         and reviewed_at > clock_timestamp() - $3::interval
+         and ($3::interval is null or reviewed_at > clock_timestamp() - $3::interval)
      ), unseen as (
        delete from undispatched_orders u using before where u.account_id = $1 and u.order_id = before.order_id returning u.order_id
      )

@@ -24,6 +24,9 @@ interface Viewer {
 
 const MAX_VIEWERS = 50;
 
+/** SQL: how long a user counts as looking at an order after a poll, or after it was given to them. */
+export const PRESENT_FOR = "interval '10 seconds'";
+
 const SEE = {
   name: 'see-reviewers',
   // Without a change, a row is written only every few seconds. Read before the write, so that a poll mostly locks nothing.
@@ -39,7 +42,7 @@ with seen as (
 )
 select u.name, case when p.claimed_at > p.seen_at then p.claimed_id else p.order_id end as order_id
 from review_presence p join users u on u.id = p.user_id
-where p.account_id = $1::int and p.user_id <> $2::text and greatest(p.seen_at, p.claimed_at) > now() - interval '10 seconds'
+where p.account_id = $1::int and p.user_id <> $2::text and greatest(p.seen_at, p.claimed_at) > now() - ${PRESENT_FOR}
 order by u.name, u.id limit ${MAX_VIEWERS}`,
 };
 

@@ -23,7 +23,7 @@ create table order_prints (
   primary key (account_id, order_id)
 );
 
--- Orders that a reviewer has set aside until a time, such as to wait for an answer of the customer. They leave the list, and need review as
+-- Orders that a reviewer has snoozed until a time, such as to wait for an answer of the customer. They leave the list, and need review as
 -- before. A row is kept for a day after its time, to tell that its order is back.
 create table order_snoozes (
   account_id integer not null,

@@ -19,14 +19,14 @@ export interface Updates {
   /** `awaiting_payment`: whether there are any. */
   counts: { needs_review: number; capped: boolean; awaiting_payment: boolean };
   cancellation_requests: CancellationRequests;
-  /** What is set aside, the first to come back first. */
+  /** The snoozed orders, the first to come back first. */
   snoozed: SnoozedOrder[];
   viewers: Viewer[];
   /** Within how many minutes of its receipt an order is to be decided; null for no target. */
   review_target_minutes: number | null;
 }
 
-/** An order that a reviewer has set aside. */
+/** An order that a reviewer has snoozed. */
 export type SnoozedOrder = Json<Snoozed>;
 
 /** Requests to cancel orders that were dispatched; nobody has dealt with them. */

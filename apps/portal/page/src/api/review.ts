@@ -104,7 +104,7 @@ export function addNote(accountId: number, orderId: number, text: string): Promi
   return call('POST', `/accounts/${accountId}/orders/${orderId}/notes`, { body: { text } });
 }
 
-/** Sets an order aside for so many minutes. */
+/** Snoozes an order for some minutes. */
 export function snoozeOrder(
   accountId: number,
   orderId: number,
@@ -113,7 +113,7 @@ export function snoozeOrder(
   return call('PUT', `/accounts/${accountId}/orders/${orderId}/snooze`, { body: snooze });
 }
 
-/** Takes an order back that was set aside. */
+/** Ends the snooze of an order. */
 export function endSnooze(accountId: number, orderId: number): Promise<OrderDetail> {
   return call('DELETE', `/accounts/${accountId}/orders/${orderId}/snooze`);
 }
@@ -121,7 +121,7 @@ export function endSnooze(accountId: number, orderId: number): Promise<OrderDeta
 /** A print that was recorded, and which one of the order it is. */
 export type RecordedPrint = Json<Recorded>;
 
-/** Whoever waits at the printer learns after this long that a print cannot be recorded, in milliseconds. */
+/** How long a print waits until it is recorded, in milliseconds; then it counts as one that cannot be. */
 const PRINT_TIMEOUT_MS = 8000;
 
 /** Records that an order is printed, which comes before its paper. */

@@ -25,9 +25,9 @@ export function timeOfDay(time: number): string {
   return hourAndMinute().format(time);
 }
 
-/** The time of day and, unless it is today, the day. */
-export function shortTime(iso: string): string {
-  const time = new Date(iso);
+/** The time of day and, unless it is today, the day. @param at in ISO 8601, or in milliseconds since 1970. */
+export function shortTime(at: string | number): string {
+  const time = new Date(at);
   const isToday = time.toDateString() === new Date().toDateString();
   return (isToday ? hourAndMinute : toMinute)().format(time);
 }

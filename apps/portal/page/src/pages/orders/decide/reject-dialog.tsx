@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useTranslation } from 'react-i18next';
 import { FormDialog } from '../../../components/form-dialog.tsx';
@@ -18,18 +18,20 @@ export function RejectDialog(props: {
   return <ReasonDialog title={title} submit={t('action.reject')} onReason={onReject} onClose={onClose} />;
 }
 
+const NO_ACTION = { isPending: false, error: null };
+
 /** Asks for a reason: a common one, also by its digit key, or free text. */
 export function ReasonDialog(props: {
   title: string;
   submit: string;
-  /** Without it, `onReason` does not fail. */
-  action?: ComponentProps<typeof FormDialog>['action'];
+  /** What `onReason` started; absent if it does not fail. */
+  action?: { isPending: boolean; error: Error | null };
   onReason: (reason: string) => void;
   onClose: () => void;
   /** Shown above the reasons. */
   children?: ReactNode;
 }): ReactNode {
-  const { title, submit, action, onReason, onClose, children } = props;
+  const { title, submit, action = NO_ACTION, onReason, onClose, children } = props;
   const { t } = useTranslation('review');
   const [chosen, setChosen] = useState<(typeof REASONS)[number] | null>(null);
   const [own, setOwn] = useState('');
@@ -40,9 +42,8 @@ export function ReasonDialog(props: {
     <FormDialog
       title={title}
       submit={submit}
-      {...(action && { action })}
+      action={{ isPending: action.isPending, error: action.error, mutate: () => reason && onReason(reason) }}
       isDestructive
-      onSubmit={() => reason && onReason(reason)}
       onKeyDown={(event) => {
         // The position of the key, because not every keyboard layout has these digits.
         const digit = Number(/^(?:Digit|Numpad)(\d)$/.exec(event.code)?.[1]);

@@ -85,7 +85,7 @@ function StaleNote({ since, retry }: { since: number | null; retry: () => void }
       {since !== null && (
         <div className="row list-note note-warn">
           <TriangleAlert aria-hidden="true" size={16} />
-          <span>{t('list.stale', { time: shortTime(new Date(since).toISOString()) })}</span>
+          <span>{t('list.stale', { time: shortTime(since) })}</span>
           <Button onClick={retry}>{t('common:action.retry')}</Button>
         </div>
       )}

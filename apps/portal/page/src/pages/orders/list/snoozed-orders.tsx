@@ -8,7 +8,7 @@ import { Dotted } from '../../../components/card.tsx';
 import { formatCount } from '../../../components/numbers.ts';
 import { shortTime } from '../../../components/time.tsx';
 
-/** How many orders are set aside and when the first comes back, above the list; opened, the orders. */
+/** How many orders are snoozed and when the first comes back, above the list; opened, the orders. */
 export function SnoozedOrders(props: {
   /** The first to come back first. */
   snoozed: readonly SnoozedOrder[];

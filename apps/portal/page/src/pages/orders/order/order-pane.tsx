@@ -1,13 +1,11 @@
-import { type ReactNode, useEffect, useEffectEvent, useId, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { HistoryEntry, ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
+import type { ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
-import { Actor } from '../../../components/actor.tsx';
-import { ChangeList } from '../../../components/change-list.tsx';
 import { Skeleton } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useTitle } from '../../../components/page-header.tsx';
-import { Ago, fullTime } from '../../../components/time.tsx';
+import { fullTime } from '../../../components/time.tsx';
 import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
 import type { Editing } from '../edit/editing.ts';
 import { useOrderEdits } from '../edit/use-order-edits.ts';
@@ -25,6 +23,7 @@ import { OrderActions, type OrderActionsProps } from './order-actions.tsx';
 import { OrderBlockers } from './order-blockers.tsx';
 import { OrderFields } from './order-fields.tsx';
 import { OrderHead } from './order-head.tsx';
+import { OrderHistory } from './order-history.tsx';
 import { OrderMenu } from './order-menu.tsx';
 import { OrderNotes } from './order-notes.tsx';
 import { LoadProblem, OrderViewers, PrintedNote, ReviewNote } from './order-status.tsx';
@@ -52,7 +51,7 @@ interface OrderPaneProps extends Pick<OrderActionsProps, 'onReview' | 'onPreviou
   hasKeys: boolean;
   editing: string | null;
   onEdit: (pointer: string | null) => void;
-  /** The open order was set aside, and has left the list. */
+  /** The open order was snoozed, and has left the list. */
   onSnoozed: () => void;
   isPrinting: boolean;
   onPrint: (isOn: boolean) => void;
@@ -248,36 +247,5 @@ function OrderSkeleton(): ReactNode {
         <Skeleton shape="blocks" count={1} />
       </div>
     </div>
-  );
-}
-
-/** The events of an order, newest first. */
-function OrderHistory({ history }: { history: HistoryEntry[] }): ReactNode {
-  const { t } = useTranslation('review');
-  const titleId = useId();
-  if (history.length === 0) return null;
-  return (
-    <section className="stack-tight history" aria-labelledby={titleId}>
-      <h3 id={titleId}>{t('history.title')}</h3>
-      <ol className="plain">
-        {history.map((entry) => (
-          <li key={entry.at + entry.action}>
-            <p>
-              <strong>{t(`history.${entry.action}`)}</strong> <Actor actor={entry.by} />{' '}
-              <span className="hint">
-                <Ago at={entry.at} />
-              </span>
-            </p>
-            {entry.reason !== null && <p dir="auto">{entry.reason}</p>}
-            {entry.changes_omitted && <p className="hint">{t('history.omitted')}</p>}
-            {entry.changes && (
-              <ChangeList
-                changes={entry.changes.map(({ pointer, before, after }) => ({ pointer, from: before, to: after }))}
-              />
-            )}
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }

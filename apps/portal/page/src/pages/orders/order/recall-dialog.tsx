@@ -35,7 +35,7 @@ export function RecallDialog(props: {
     <ReasonDialog
       title={t('order.recall', { number })}
       submit={t('action.recall')}
-      action={{ ...recall, mutate: () => {} }}
+      action={recall}
       onReason={(reason) => recall.mutate(reason)}
       onClose={onClose}
     >

@@ -33,7 +33,7 @@ function minutesOf(choice: Choice): number {
   return choice === TOMORROW ? Math.ceil((tomorrowMorning() - Date.now()) / MINUTE_MS) : choice;
 }
 
-/** Asks for how long an order is set aside, and why. */
+/** Asks for how long an order is snoozed, and why. */
 export function SnoozeDialog(props: {
   detail: OrderDetail;
   /** Shows the changed order. */

@@ -10,7 +10,7 @@ import { useNow } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
 import { isOver, snoozeText } from './snooze-text.ts';
 
-/** That the order is set aside until a time, by whom and why, or that it is back. */
+/** That the order is snoozed until a time, by whom and why, or that it is back. */
 export function SnoozeNote(props: {
   order: OrderDetail['order'];
   /** Shows the changed order. */
