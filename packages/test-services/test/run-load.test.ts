@@ -67,6 +67,14 @@ test('rejected orders are counted by status, and broken connections as 0', async
   expect([...acceptedAt]).toEqual([Number.NaN, Number.NaN]);
 });
 
+test('a connection is opened with its first request', async () => {
+  await start(2, (reply) => reply(202));
+  let opened = 0;
+  server.on('connection', () => opened++);
+  expect(await connections[0]?.exchange(orders('m6')(0))).toMatchObject({ status: 202 });
+  expect(opened).toBe(1);
+});
+
 test('a connection that the server closed while it was idle is opened again', async () => {
   await start(1, (reply) => reply(202));
   const load = { kind: 'open', perSecond: 20 } as const;

@@ -20,7 +20,11 @@ export interface Reply {
   failure?: string;
 }
 
-/** A keep-alive connection with one request at a time. It is opened again if it was closed, or if a request goes to another host. */
+/**
+ * A keep-alive connection with one request at a time, opened with its first request: a server replies 408 to one that stays silent for
+ * long, and that reply would be taken for the one to a later request. It is opened again if it was closed or idle for long, or if a
+ * request goes to another host.
+ */
 export interface Connection {
   /** Never fails. */
   exchange(request: LoadRequest): Promise<Reply>;
@@ -33,12 +37,14 @@ const CONTENT_LENGTH = /\r\ncontent-length: *(\d+)/i;
 const CHUNKED = /\r\ntransfer-encoding: *chunked/i;
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 const CLOSES = /\r\nconnection: *close/i;
+/** Half of the time after which the apps close an idle connection. */
+const MAX_IDLE_MS = 30_000;
 
 /**
  * A minimal HTTP/1.1 client. The load shares its CPUs with the measured processes, and a full HTTP client
  * would cost two to three times as much per order.
  *
- * @param url of requests that name none; it is connected to at once.
+ * @param url of requests that name none.
  * @param defaults headers of each request.
  */
 export function openConnection(url: string, defaults: Record<string, string> = {}): Connection {
@@ -47,13 +53,15 @@ export function openConnection(url: string, defaults: Record<string, string> = {
   let received = '';
   let failure = '';
   let waiting: ((reply: Reply) => void) | null = null;
-  let socket = open();
+  let socket: Socket | null = null;
+  let usedAt = 0;
 
   function answer(reply: Omit<Reply, 'at'>): void {
     const done = waiting;
     waiting = null;
     received = '';
-    done?.({ ...reply, at: performance.now() });
+    usedAt = performance.now();
+    done?.({ ...reply, at: usedAt });
   }
 
   function open(): Socket {
@@ -73,7 +81,7 @@ export function openConnection(url: string, defaults: Record<string, string> = {
         ? received.endsWith(LAST_CHUNK)
         : received.length >= bodyStart + Number(CONTENT_LENGTH.exec(head)?.[1] ?? 0);
       if (!isComplete) return;
-      if (CLOSES.test(head)) socket.destroy();
+      if (CLOSES.test(head)) opened.destroy();
       answer({ status: Number(head.slice(9, 12)), text: received.slice(bodyStart) });
     });
     opened.on('error', (error: NodeJS.ErrnoException) => {
@@ -89,9 +97,8 @@ export function openConnection(url: string, defaults: Record<string, string> = {
     exchange({ url: to, headers, body }) {
       const { host } = target;
       if (to && to !== target.href) target = new URL(to);
-      // Servers close connections that were idle for some seconds.
-      if (!socket.writable || target.host !== host) {
-        socket.destroy();
+      if (!socket?.writable || target.host !== host || performance.now() - usedAt > MAX_IDLE_MS) {
+        socket?.destroy();
         socket = open();
       }
       const { promise, resolve } = Promise.withResolvers<Reply>();
@@ -107,7 +114,7 @@ export function openConnection(url: string, defaults: Record<string, string> = {
       }
       return promise;
     },
-    close: () => void socket.destroy(),
+    close: () => void socket?.destroy(),
   };
 }
 
