@@ -4,7 +4,6 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { beforeAll, expect, test } from '@jest/globals';
 import { startChild } from '@orders/test-services/child.ts';
-import { until } from '@orders/test-services/until.ts';
 import { makeDirectory } from '../harness/directory.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -27,10 +26,12 @@ test('npm start in a fresh clone installs what running needs, builds the page an
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let printed = '';
+  const { promise: running, resolve } = Promise.withResolvers<void>();
   child.process.stdout?.on('data', (chunk) => {
     printed += chunk;
+    if (printed.includes('The order ingestion service is running.')) resolve();
   });
-  await until('it has started', async () => printed.includes('The order ingestion service is running.'));
+  await Promise.race([running, child.exited]);
   expect(printed).toContain("Building the portal's page …");
   expect(existsSync(join(clone, 'node_modules/jest'))).toBe(false);
   expect((await installed()).length).toBeLessThan(350);

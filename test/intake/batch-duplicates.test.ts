@@ -183,7 +183,7 @@ describe('a batch under an idempotency key', () => {
     const texts = orders('half', 900);
     // The first statement stores 500 orders. The backend of the second one is terminated before its commit.
     await knex.raw(`
-      create function hold_half() returns trigger language plpgsql as
+      create function hold_half() returns trigger language plpgsql set lock_timeout = 0 as
       $$ begin perform pg_advisory_xact_lock_shared(77); return null; end $$;
       create trigger hold_half after insert on receipts for each row
       when (new.source_order_id = 'half 899') execute function hold_half()`);
@@ -236,7 +236,7 @@ describeLarge('killed with SIGKILL during a batch:', () => {
         });
       // Half of the batch is committed and the other half waits for a lock when the process is killed.
       await knex.raw(`
-      create function hold_last() returns trigger language plpgsql as
+      create function hold_last() returns trigger language plpgsql set lock_timeout = 0 as
       $$ begin perform pg_advisory_xact_lock_shared(78); return null; end $$;
       create trigger hold_last after insert on receipts for each row
       when (new.source_order_id = 'killed 999') execute function hold_last()`);

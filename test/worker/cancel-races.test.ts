@@ -271,7 +271,7 @@ describe('against a decision', () => {
     await makeReviewOlder(knex, [order.orderId], 60);
     const commit = keep(await hold(knex, 'select pg_advisory_xact_lock(79)'));
     await knex.raw(`
-      create function stall_commit() returns trigger language plpgsql as
+      create function stall_commit() returns trigger language plpgsql set lock_timeout = 0 as
       $$ begin perform pg_advisory_xact_lock_shared(79); return null; end $$;
       create constraint trigger stall_commit after update on orders deferrable initially deferred for each row
       when (new.review_state = 'cancelled') execute function stall_commit()`);
