@@ -6,7 +6,7 @@ import { SOURCE_PRESETS } from '@orders/domain/sources/settings.ts';
 import { until } from '@orders/test-services/until.ts';
 import type { Page } from 'playwright-core';
 import { expectAccessible, openPageAs } from '../harness/browser.ts';
-import { createPerson } from '../harness/people.ts';
+import { createPerson, signIn } from '../harness/people.ts';
 import { describeWith } from '../harness/programs.ts';
 import { createTestSource, deliver, shopifyHeaders, wooCommerceHeaders } from '../harness/sources.ts';
 import { useStack } from '../harness/use-stack.ts';
@@ -220,12 +220,19 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('link', { name: 'Edit the mapping' }).click();
     const result = resultOf(page);
-    await result.getByText('No order id found').waitFor();
+    // The editor begins with what is wrong: fields that are fine are folded.
+    const problems = page.locator('.mapping-problems');
+    await problems.getByText('No order id found. Deliveries like this').waitFor();
+    await problems.getByText('This delivery has no value at: /nothing').waitFor();
+    await problems.getByText('Phone: The mapping does not set it.').waitFor();
     await page.getByText('deliver').first().waitFor();
     await expectAccessible(page);
+    expect(await page.getByLabel('Item: name', { exact: true }).isVisible()).toBe(false);
+    await expectEmphasis(page.getByRole('button', { name: 'Map them again…' }), false);
 
     // By pointer: the value replaces the pointer of the focused field.
-    await page.getByLabel('Order id (required)', { exact: true }).focus();
+    await page.getByRole('button', { name: 'Go to the field: Order id (required)' }).click();
+    await expectFocused(page.getByLabel('Order id (required)', { exact: true }));
     await page.getByRole('button', { name: '/id: 727' }).click();
     await result.getByText('727', { exact: true }).first().waitFor();
     // By keyboard: from a new field to a value and back.
@@ -238,7 +245,8 @@ describeWith('chromium')('in a browser', () => {
     await page.keyboard.press('Enter');
     expect(await phone.inputValue()).toBe('/billing/phone');
     await expectFocused(phone);
-    await result.getByText(/Not a possible phone number|No country has a phone number/).waitFor();
+    await problems.getByText(/Not a possible phone number|No country has a phone number/).waitFor();
+    await page.getByRole('button', { name: /fields in which nothing is wrong/ }).click();
     // A field of an item takes its pointer from the item on, and nothing outside of the list.
     await page.getByRole('button', { name: 'Add: Item: SKU' }).click();
     await page.getByRole('button', { name: '/id: 727' }).click();
@@ -248,7 +256,8 @@ describeWith('chromium')('in a browser', () => {
     // Errors show at their field.
     await page.getByRole('button', { name: 'Add: Emirate' }).click();
     await page.getByLabel('Emirate', { exact: true }).fill('billing');
-    await page.getByText('A pointer begins with a slash').waitFor();
+    await problems.getByText('Emirate: A pointer begins with a slash').waitFor();
+    await page.locator('.mapping-form').getByText('A pointer begins with a slash').waitFor();
     await expectAccessible(page);
     await page.getByLabel('Kind of value: Emirate').selectOption('constant');
     await page.getByLabel('Emirate', { exact: true }).fill('Dubai');
@@ -267,8 +276,12 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await json.fill('{"source_order_id": "/id", "order_number": {"constant": "from JSON"}}');
     await result.getByText('from JSON').waitFor();
+    await expectEmphasis(page.getByRole('button', { name: 'Map them again…' }), false);
     await page.getByRole('button', { name: 'Save the mapping' }).click();
     await page.getByText('The mapping is saved.').waitFor();
+    await page.getByText('The mapping now finds the order id.').waitFor();
+    await expectEmphasis(page.getByRole('button', { name: 'Map them again…' }), true);
+    await expectAccessible(page);
 
     await page.getByRole('button', { name: 'Map them again…' }).click();
     await page.getByText(/would become an order/).waitFor();
@@ -281,11 +294,86 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Restore version 1' }).click();
     await page.getByText('The form shows version 1.').waitFor();
+    await page.getByText('Unsaved changes').waitFor();
     const orderId = page.getByLabel('Order id (required)', { exact: true });
     expect(await orderId.inputValue()).toBe('/id');
     await page.getByRole('button', { name: 'Save the mapping' }).click();
     await page.getByRole('button', { name: '4 versions' }).waitFor();
-    await page.getByText('The form shows version 1.').waitFor({ state: 'detached' });
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
+  });
+
+  test('the mapping opens with the delivery that failed; edits survive leaving and a reload, and replace no newer version unasked', async () => {
+    const { account, person } = await holder();
+    const colleague = await createPerson(stack, account.id, 'developer');
+    const source = await createTestSource(stack, account, 'woocommerce');
+    const shop = JSON.stringify({ total: '12.00', billing: { first_name: 'Aisha' } });
+    const { receipt_id } = (await deliver(api, source, shop, wooCommerceHeaders(shop))).body;
+    // Another that failed and ten that are fine come after it.
+    const later = shop.replace('12.00', '13.00');
+    await deliver(api, source, later, wooCommerceHeaders(later));
+    for (let id = 1; id <= 10; id += 1) {
+      const body = JSON.stringify({ id, number: `W-${id}` });
+      await api.final(account, (await deliver(api, source, body, wooCommerceHeaders(body))).body.receipt_id);
+    }
+    const path = `/accounts/${account.id}/receipts/${receipt_id}`;
+    const page = await openPageAs(portal, person, path);
+    await expectEmphasis(page.getByRole('button', { name: 'Process again…' }), false);
+    await expectEmphasis(page.getByRole('link', { name: 'Edit the mapping' }), true);
+    await page.getByRole('link', { name: 'Edit the mapping' }).click();
+    const choice = page.getByLabel('Delivery', { exact: true });
+    const value = page.getByRole('button', { name: '/total: "12.00"' });
+    await value.waitFor();
+    expect(await choice.inputValue()).toBe(receipt_id);
+    const names = await choice.locator('option').allTextContents();
+    expect(new Set(names).size).toBe(names.length);
+    expect(names.filter((name) => /W-\d+.* · order · became an order · /.test(name))).toHaveLength(10);
+    const problems = page.locator('.mapping-problems');
+    await problems.getByText('This delivery has no value at: /id').waitFor();
+    await choice.selectOption({ index: 0 });
+    await problems.getByText('No order id found').waitFor({ state: 'detached' });
+    await page.goto(`${portal.url}/accounts/${account.id}/shops?show=mapping&source=${source.source_number}`);
+    // Without one in the address, it is the newest that failed.
+    await page.getByRole('button', { name: '/total: "13.00"' }).waitFor();
+
+    const orderId = page.getByLabel('Order id (required)', { exact: true });
+    await orderId.fill('/billing/first_name');
+    await page.getByText('Unsaved changes').waitFor();
+    await problems.getByText('No order id found').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'All sources' }).click();
+    await page.getByRole('link', { name: 'Edit the mapping' }).click();
+    await page.getByText('Unsaved changes').waitFor();
+    expect(await orderId.inputValue()).toBe('/billing/first_name');
+    page.once('dialog', (dialog) => void dialog.accept());
+    await page.reload();
+    await page.getByText('Unsaved changes').waitFor();
+    expect(await orderId.inputValue()).toBe('/billing/first_name');
+    await expectAccessible(page);
+
+    const client = await signIn(portal, colleague);
+    const theirs = { mapping: { source_order_id: '/number', total: '/total' }, version: 1 };
+    const save = () => client.put(`/accounts/${account.id}/sources/${source.source_number}/mapping`, theirs);
+    expect(await save()).toMatchObject({ status: 200 });
+    await page.getByRole('button', { name: 'Save the mapping' }).click();
+    const note = page.getByText('Version 2 was saved after you began:');
+    await note.getByText(colleague.email).waitFor();
+    expect(await page.getByRole('button', { name: 'Save the mapping' }).isDisabled()).toBe(true);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Use theirs' }).click();
+    await page.getByText('The changes are discarded.').waitFor();
+    expect(await orderId.inputValue()).toBe('/number');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    expect(await orderId.inputValue()).toBe('/billing/first_name');
+    await page.getByRole('button', { name: 'Use mine' }).click();
+    await page.getByRole('button', { name: 'Save the mapping' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
+    await page.getByText('The mapping now finds the order id. 2 deliveries had none.').waitFor();
+    const [stored] = await knex('sources').where({ account_id: account.id });
+    expect(stored).toMatchObject({ mapping_version: 3, mapping: { source_order_id: '/billing/first_name' } });
+
+    await orderId.fill('/x');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('Unsaved changes').waitFor({ state: 'detached' });
+    expect(await orderId.inputValue()).toBe('/billing/first_name');
   });
 
   test('an order that its shop cancelled and ordered again needs review, and a dispatched one is raised above the list', async () => {
@@ -381,6 +469,12 @@ describeWith('chromium')('in a browser', () => {
     await expectAccessible(page);
   });
 });
+
+/** Whether a button or link is the primary one. */
+async function expectEmphasis(control: ReturnType<Page['getByRole']>, isMain: boolean): Promise<void> {
+  await control.waitFor();
+  expect((await control.getAttribute('class'))?.includes('button-main')).toBe(isMain);
+}
 
 async function expectFocused(field: ReturnType<Page['getByLabel']>): Promise<void> {
   await until('the field has the focus', () =>

@@ -185,6 +185,7 @@ describe("an operator's reads", () => {
     ['/receipts/search?q=x', 'receipts'],
     ['/receipts/01a1f9bd-9a17-7354-8023-e51a3a7d2f89', 'receipt'],
     ['/sources/1/deliveries', 'receipt'],
+    ['/sources/1/deliveries/01a1f9bd-9a17-7354-8023-e51a3a7d2f89', 'receipt'],
     ['/audit', 'activity'],
   ];
 

@@ -67,11 +67,63 @@ describe('a source', () => {
       counts: { order: 1, mapping_failed: 1, rejected: 1 },
       dead: 1,
     });
-    const { deliveries } = (await client.get(`${base}/${listed.source_number}/deliveries`)).body;
+    const { deliveries, newest_failed } = (await client.get(`${base}/${listed.source_number}/deliveries`)).body;
     expect(deliveries).toMatchObject([
-      { state: 'dead', error_code: 'mapping_failed', raw: '{"total":"10.00"}' },
-      { error_code: null, raw: '{"id":7,"total":"10.00"}' },
+      { state: 'dead', error_code: 'mapping_failed', delivery_kind: 'order', raw: '{"total":"10.00"}' },
+      { error_code: null, source_order_id: 'my-shop:7', raw: '{"id":7,"total":"10.00"}' },
     ]);
+    expect(newest_failed).toBe(deliveries[0].receipt_id);
+  });
+
+  test('shows a delivery that failed however many came after it, to its own account and under its own source only', async () => {
+    const { client, base, account } = await holder();
+    const { url, secret, source_number } = (await client.post(base, { name: 'shop', preset: 'woocommerce' })).body;
+    const other = (await client.post(base, { name: 'other', preset: 'woocommerce' })).body;
+    const { receipt_id } = (await send(url, { total: '10.00' }, secret)).body;
+    for (let id = 1; id <= 10; id += 1) await send(url, { id }, secret);
+    const list = `${base}/${source_number}/deliveries`;
+    const { deliveries, newest_failed } = await until('all are counted', async () => {
+      const { body } = await client.get(list);
+      return body.deliveries.length === 10 && body;
+    });
+    expect(JSON.stringify(deliveries)).not.toContain(receipt_id);
+    expect(newest_failed).toBe(receipt_id);
+    expect(await client.get(`${list}/${receipt_id}`)).toMatchObject({
+      status: 200,
+      body: { receipt_id, state: 'dead', error_code: 'mapping_failed', raw: '{"total":"10.00"}' },
+    });
+    const theirs = await holder();
+    const theirSource = (await theirs.client.post(theirs.base, { name: 'shop', preset: 'woocommerce' })).body;
+    const notFound = { status: 404, code: 'receipt_not_found' };
+    const ofOther = `${base}/${other.source_number}/deliveries`;
+    expect((await client.get(ofOther)).body).toEqual({ deliveries: [], newest_failed: null });
+    expect(refused(await client.get(`${ofOther}/${receipt_id}`))).toMatchObject(notFound);
+    const asTheirs = `${theirs.base}/${theirSource.source_number}/deliveries/${receipt_id}`;
+    expect(refused(await theirs.client.get(asTheirs))).toMatchObject(notFound);
+    expect(refused(await client.get(`${list}/x`))).toMatchObject(notFound);
+    await knex('receipts').where({ account_id: account.id, receipt_id }).update({ erased_at: new Date() });
+    expect(refused(await client.get(`${list}/${receipt_id}`))).toMatchObject(notFound);
+    expect((await client.get(list)).body.newest_failed).toBeNull();
+  });
+
+  test('takes a mapping that was made from its last version, and rejects one from an older version', async () => {
+    const { client, base, account } = await holder();
+    const { source_number } = (await client.post(base, { name: 'shop', preset: 'woocommerce' })).body;
+    const save = (order_number: string, version?: unknown) =>
+      client.put(`${base}/${source_number}/mapping`, {
+        mapping: { source_order_id: '/id', order_number },
+        ...(version !== undefined && { version }),
+      });
+    for (const version of [undefined, 0, 'one']) expect(pointersOf(await save('/a', version))).toEqual(['/version']);
+    const replies = await Promise.all([save('/a', 1), save('/b', 1)]);
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    expect(refused(await save('/c', 1))).toMatchObject({ status: 409, code: 'conflicting_state' });
+    expect(refused(await save('/c', 3))).toMatchObject({ status: 409, code: 'conflicting_state' });
+    expect(await save('/c', 2)).toMatchObject({ status: 200, body: { mapping_version: 3 } });
+    const { mappings } = (await client.get(`${base}/${source_number}/mappings`)).body;
+    expect(mappings.map(({ version }: { version: number }) => version)).toEqual([3, 2, 1]);
+    const actions = (await listChanges(knex, account.id)).map(({ action }) => action);
+    expect(actions).toEqual(['source_mapping_changed', 'source_mapping_changed', 'source_created']);
   });
 
   test('takes the secret of the platform, which no reply contains', async () => {
@@ -106,7 +158,9 @@ describe('a source', () => {
     expect(await send(url, { id: 1 }, secret)).toMatchObject({ status: 404 });
     expect(await send(moved.url, { id: 1 }, secret)).toMatchObject({ status: 202 });
     const mapping = { source_order_id: '/number' };
-    expect((await client.put(`${base}/${source_number}/mapping`, { mapping })).body.mapping_version).toBe(2);
+    expect((await client.put(`${base}/${source_number}/mapping`, { mapping, version: 1 })).body.mapping_version).toBe(
+      2,
+    );
     const { mappings } = (await client.get(`${base}/${source_number}/mappings`)).body;
     expect(mappings).toMatchObject([
       { version: 2, mapping, created_by: person.email },
@@ -180,7 +234,7 @@ describe('a source', () => {
     const { source_number } = await createTestSource(stack, other, 'shopify');
     const mapping = { source_order_id: '/id' };
     const routes: ((client: PortalClient, base: string, number: unknown) => Promise<Reply>)[] = [
-      (one, at, number) => one.put(`${at}/${number}/mapping`, { mapping }),
+      (one, at, number) => one.put(`${at}/${number}/mapping`, { mapping, version: 1 }),
       (one, at, number) => one.get(`${at}/${number}/mappings`),
       (one, at, number) => one.post(`${at}/${number}/secret`, { overlap: 'none' }),
       (one, at, number) => one.post(`${at}/${number}/replace-url`),
@@ -188,6 +242,7 @@ describe('a source', () => {
       (one, at, number) => one.delete(`${at}/${number}`),
       (one, at, number) => one.get(`${at}/${number}/life`),
       (one, at, number) => one.get(`${at}/${number}/deliveries`),
+      (one, at, number) => one.get(`${at}/${number}/deliveries/01a1f9bd-9a17-7354-8023-e51a3a7d2f89`),
     ];
     for (const number of [source_number, 2 ** 30, 2 ** 31, 10 ** 14, 'x', '0'])
       for (const ask of routes)

@@ -169,6 +169,7 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/sources/:number/mappings'), who: ['read'] },
   { method: 'get', path: account('/sources/:number/life'), who: ['read'] },
   { method: 'get', path: account('/sources/:number/deliveries'), who: ['read'] },
+  { method: 'get', path: account('/sources/:number/deliveries/:receiptId'), who: ['read'] },
 
   { method: 'get', path: account('/events'), who: ['read'] },
   { method: 'put', path: account('/events'), who: ['develop'] },

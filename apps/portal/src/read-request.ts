@@ -36,7 +36,7 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Max of a Postgres `integer`, the type of account and key ids. */
 export const MAX_SMALL_ID = 2_147_483_647;
 
-/** The id of an account, in a body or a query. */
+/** The id of an account, or another number of its size, in a body or a query. */
 export const smallId = Joi.number().integer().min(1).max(MAX_SMALL_ID);
 
 /**

@@ -1,4 +1,9 @@
-import { findDeliveries, type StoredDelivery } from '@orders/database/sources/activity.ts';
+import {
+  findDeliveries,
+  findDelivery,
+  findNewestUnmapped,
+  type StoredDelivery,
+} from '@orders/database/sources/activity.ts';
 import { setMapping } from '@orders/database/sources/change-sources.ts';
 import { listMappings } from '@orders/database/sources/sources.ts';
 import { Problem } from '@orders/domain/problems.ts';
@@ -12,7 +17,7 @@ import { recordRead } from '../audit/record-read.ts';
 import { accountIdOf, personOf } from '../context.ts';
 import type { PortalDeps } from '../deps.ts';
 import { limitConcurrencyPerAccount, transactFairly } from '../fair-limiter.ts';
-import { bodyOf, limitPageBytes } from '../read-request.ts';
+import { bodyOf, limitPageBytes, smallId, uuidOf } from '../read-request.ts';
 import { previewMapping } from './preview-mapping.ts';
 import { recordSource, sourceJson, sourceOf } from './source-json.ts';
 
@@ -45,10 +50,14 @@ export function mappingRoutes(deps: PortalDeps): Router {
 
   router.put('/sources/:number/mapping', async (request, response) => {
     const { source_number, account_id } = await runShort(request, () => sourceOf(database, request));
-    const mapping = mappingOf(bodyOf<{ mapping: unknown }>(request, { mapping: Joi.object().required() }).mapping);
+    const body = bodyOf<{ mapping: unknown; version: number }>(request, {
+      mapping: Joi.object().required(),
+      version: smallId.required(),
+    });
+    const change = { mapping: mappingOf(body.mapping), expected: body.version, by: personOf(request).email };
     const source = await transact(request, async (transaction) => {
       const key = { accountId: account_id, sourceNumber: source_number };
-      const changed = await setMapping(transaction, { ...key, mapping, by: personOf(request).email });
+      const changed = await setMapping(transaction, { ...key, ...change });
       if (!changed) throw new Problem('source_not_found');
       await recordSource(transaction, request, 'source_mapping_changed', changed, { version: changed.mapping_version });
       return changed;
@@ -70,11 +79,24 @@ export function mappingRoutes(deps: PortalDeps): Router {
   });
 
   router.get('/sources/:number/deliveries', recordRead(deps, 'receipt'), async (request, response) => {
-    const deliveries = await runLong(request, async () => {
+    const [deliveries, newest_failed] = await runLong(request, async () => {
       const { account_id, source_number } = await sourceOf(database, request);
-      return findDeliveries(database, account_id, source_number, MAX_DELIVERIES);
+      return [
+        await findDeliveries(database, account_id, source_number, MAX_DELIVERIES),
+        await findNewestUnmapped(database, account_id, source_number),
+      ];
     });
-    response.json({ deliveries: limitPageBytes(deliveries.map(deliveryJson)) });
+    response.json({ deliveries: limitPageBytes(deliveries.map(deliveryJson)), newest_failed });
+  });
+
+  router.get('/sources/:number/deliveries/:receiptId', recordRead(deps, 'receipt'), async (request, response) => {
+    const delivery = await runLong(request, async () => {
+      const { account_id, source_number } = await sourceOf(database, request);
+      const id = uuidOf(request.params.receiptId);
+      return id && findDelivery(database, account_id, source_number, id);
+    });
+    if (!delivery) throw new Problem('receipt_not_found');
+    response.json(deliveryJson(delivery));
   });
 
   return router;

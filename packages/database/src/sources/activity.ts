@@ -1,3 +1,4 @@
+import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
 import { type Connection, execute, run } from '../run.ts';
 import type { DeliveryOutcome } from './add-activity.ts';
 
@@ -15,6 +16,9 @@ export interface StoredDelivery {
   received_at: Date;
   state: string;
   error_code: string | null;
+  /** The id of its receipt if its source found none. */
+  source_order_id: string;
+  delivery_kind: DeliveryKind;
   /** Its exact bytes. */
   raw: Buffer;
 }
@@ -35,16 +39,14 @@ export async function readSourceActivity(connection: Connection, accountId: numb
   );
 }
 
-const FIND = `
-with recent as (
-  select distinct unnest(receipt_ids) as receipt_id from source_activity
-  where account_id = $1::int and source_number = $2 and day > (now() at time zone 'utc')::date - 30
-)
-select r.receipt_id, r.received_at, r.state, case when r.state = 'dead' then r.error_code end as error_code, raw.bytes as raw
-from (select receipt_id from recent order by receipt_id desc limit $3) as newest
+/** SQL: the deliveries to source $2 of account $1 among these receipts. */
+const deliveriesAmong = (receiptIds: string) => `
+select r.receipt_id, r.received_at, r.state, case when r.state = 'dead' then r.error_code end as error_code, r.source_order_id,
+       r.delivery_kind, raw.bytes as raw
+from (${receiptIds}) as wanted
 cross join lateral (
   select * from receipts x
-  where x.receipt_id = newest.receipt_id and x.account_id = $1::int and x.erased_at is null offset 0
+  where x.receipt_id = wanted.receipt_id and x.account_id = $1::int and x.source_number = $2 and x.erased_at is null offset 0
 ) as r
 cross join lateral (
   select substring(p.bodies
@@ -54,6 +56,11 @@ cross join lateral (
 ) as raw
 order by r.receipt_id desc`;
 
+const FIND_NEWEST = deliveriesAmong(`
+  select distinct unnest(receipt_ids) as receipt_id from source_activity
+  where account_id = $1::int and source_number = $2 and day > (now() at time zone 'utc')::date - 30
+  order by receipt_id desc limit $3`);
+
 /** The newest deliveries to a source that have a receipt, newest first. Those whose customer was erased are left out. */
 export async function findDeliveries(
   connection: Connection,
@@ -61,28 +68,58 @@ export async function findDeliveries(
   sourceNumber: number,
   limit: number,
 ): Promise<StoredDelivery[]> {
-  return run<StoredDelivery>(connection, FIND, [accountId, sourceNumber, limit]);
+  return run<StoredDelivery>(connection, FIND_NEWEST, [accountId, sourceNumber, limit]);
 }
 
-/** Dead receipts that are counted; one look-up each. */
+const FIND_ONE = deliveriesAmong('select $3::uuid as receipt_id');
+
+/** A delivery to a source; null if its receipt is not of this source, no longer exists, or its customer was erased. */
+export async function findDelivery(
+  connection: Connection,
+  accountId: number,
+  sourceNumber: number,
+  receiptId: string,
+): Promise<StoredDelivery | null> {
+  const [delivery] = await run<StoredDelivery>(connection, FIND_ONE, [accountId, sourceNumber, receiptId]);
+  return delivery ?? null;
+}
+
+/** Dead receipts that are looked up, one by one. */
 const MAX_COUNTED = 10_000;
+
+/** SQL: the newest dead receipts of account $1 whose delivery could not be mapped, with the number of their source. */
+const UNMAPPED = `(
+  select receipt_id from dead_letters where account_id = $1::int and error_code = 'mapping_failed'
+  order by receipt_id desc limit ${MAX_COUNTED}
+) as d
+cross join lateral (
+  select x.source_number, x.erased_at from receipts x where x.receipt_id = d.receipt_id and x.account_id = $1::int offset 0
+) as r`;
 
 /** Numbers of dead receipts whose delivery could not be mapped, by the number of their source; of the newest 10,000. */
 export async function countUnmapped(connection: Connection, accountId: number): Promise<Map<number, number>> {
   const rows = await run<{ source_number: number; count: number }>(
     connection,
-    `select r.source_number, count(*)::int as count
-     from (
-       select receipt_id from dead_letters where account_id = $1::int and error_code = 'mapping_failed'
-       order by receipt_id desc limit ${MAX_COUNTED}
-     ) as d
-     cross join lateral (
-       select x.source_number from receipts x where x.receipt_id = d.receipt_id and x.account_id = $1::int offset 0
-     ) as r
+    `select r.source_number, count(*)::int as count from ${UNMAPPED}
      where r.source_number is not null group by r.source_number`,
     [accountId],
   );
   return new Map(rows.map(({ source_number, count }) => [source_number, count]));
+}
+
+/** The receipt of the newest delivery to a source that could not be mapped, of the newest 10,000 of the account; null without one. */
+export async function findNewestUnmapped(
+  connection: Connection,
+  accountId: number,
+  sourceNumber: number,
+): Promise<string | null> {
+  const [row] = await run<{ receipt_id: string }>(
+    connection,
+    `select d.receipt_id from ${UNMAPPED}
+     where r.source_number = $2 and r.erased_at is null order by d.receipt_id desc limit 1`,
+    [accountId, sourceNumber],
+  );
+  return row?.receipt_id ?? null;
 }
 
 /** Deletes counts from before the last `keptDays` days. @returns the number of deleted rows. */

@@ -121,20 +121,23 @@ export async function setIdPrefix(
 /**
  * Stores a new version of a source's mapping. Deliveries use it within 5 seconds.
  *
+ * @param change.expected the version that it was made from; without one, it replaces any.
  * @returns the source; null when the account has no such source.
+ * @throws {Problem} `conflicting_state` when the source has another version than the expected one.
  */
 export async function setMapping(
   connection: Connection,
-  change: { accountId: number; sourceNumber: number; mapping: OrderMapping; by: string },
+  change: { accountId: number; sourceNumber: number; mapping: OrderMapping; by: string; expected?: number },
 ): Promise<Source | null> {
-  const { accountId, sourceNumber, mapping } = change;
+  const { accountId, sourceNumber, mapping, expected = null } = change;
   return inTransaction(connection, async (transaction) => {
     const [updated] = await run<{ version: number }>(
       transaction,
-      `update sources set mapping = $3, mapping_version = mapping_version + 1 where ${LIVE}
-       returning mapping_version as version`,
-      [accountId, sourceNumber, mapping],
+      `update sources set mapping = $3, mapping_version = mapping_version + 1
+       where ${LIVE} and ($4::int is null or mapping_version = $4::int) returning mapping_version as version`,
+      [accountId, sourceNumber, mapping, expected],
     );
+    if (!updated && (await findSource(transaction, accountId, sourceNumber))) throw new Problem('conflicting_state');
     if (!updated) return null;
     const { version } = updated;
     await addVersion(transaction, { ...change, version });

@@ -60,10 +60,18 @@ export function useSources(accountId: number, everyMs = 5 * POLL_INTERVAL_MS): U
   });
 }
 
+/** The key of the versions in the cache. */
+export const mappingsKey = (accountId: number, sourceNumber: number) => [
+  'sources',
+  accountId,
+  sourceNumber,
+  'mappings',
+];
+
 /** The versions of a source's mapping, newest first; the first is in use. */
 export function useMappings(accountId: number, sourceNumber: number): UseQueryResult<Version[]> {
   return useQuery({
-    queryKey: ['sources', accountId, sourceNumber, 'mappings'],
+    queryKey: mappingsKey(accountId, sourceNumber),
     queryFn: async ({ signal }) =>
       (await call<{ mappings: Version[] }>('GET', `${at(accountId)}/${sourceNumber}/mappings`, { signal })).mappings,
   });
@@ -78,14 +86,29 @@ export function useLife(accountId: number, sourceNumber: number): UseQueryResult
   });
 }
 
-/** The newest deliveries that have a receipt; polled, less often once there is one, because they can be long. */
-export function useDeliveries(accountId: number, sourceNumber: number): UseQueryResult<Delivery[]> {
+/** The newest deliveries that have a receipt, and the receipt of the newest that could not be mapped. */
+export interface Deliveries {
+  deliveries: Delivery[];
+  newest_failed: string | null;
+}
+
+/** Polled, less often once there is one, because they can be long. */
+export function useDeliveries(accountId: number, sourceNumber: number): UseQueryResult<Deliveries> {
   return useQuery({
     queryKey: ['sources', accountId, sourceNumber, 'deliveries'],
-    queryFn: async ({ signal }) =>
-      (await call<{ deliveries: Delivery[] }>('GET', `${at(accountId)}/${sourceNumber}/deliveries`, { signal }))
-        .deliveries,
-    refetchInterval: ({ state }) => (state.data?.length ? 5 : 1) * POLL_INTERVAL_MS,
+    queryFn: ({ signal }) => call<Deliveries>('GET', `${at(accountId)}/${sourceNumber}/deliveries`, { signal }),
+    refetchInterval: ({ state }) => (state.data?.deliveries.length ? 5 : 1) * POLL_INTERVAL_MS,
+  });
+}
+
+/** One delivery, for one that is not among the newest; null asks for none. */
+export function useDelivery(accountId: number, sourceNumber: number, receiptId: string | null) {
+  return useQuery({
+    queryKey: ['sources', accountId, sourceNumber, 'deliveries', receiptId],
+    queryFn: ({ signal }) =>
+      call<Delivery>('GET', `${at(accountId)}/${sourceNumber}/deliveries/${receiptId}`, { signal }),
+    enabled: receiptId !== null,
+    refetchInterval: 5 * POLL_INTERVAL_MS,
   });
 }
 
@@ -101,6 +124,15 @@ export function usePreview(accountId: number, mapping: unknown, delivery: string
     retry: (count, error) => isProblem(error, 'rate_limited') && count < MAX_RETRIES,
     refetchOnWindowFocus: false,
   });
+}
+
+/** Saves a mapping that was made from this version. The reply has no version if it was cut off. */
+export function saveMapping(
+  accountId: number,
+  sourceNumber: number,
+  body: { mapping: unknown; version: number },
+): Promise<Partial<Json<SourceJson>>> {
+  return call('PUT', `${at(accountId)}/${sourceNumber}/mapping`, { body });
 }
 
 // Requests that return a secret go through `useAction`. The cache of a query or mutation would keep the secret.

@@ -34,12 +34,19 @@ export interface SourcesView {
   show: (typeof SOURCE_VIEWS)[number];
   /** Null for the list, and for `new` until the source is created. */
   sourceNumber: number | null;
+  /** The receipt of the delivery with which a mapping is opened. */
+  delivery: string | null;
 }
 
 /** The address of a view of the sources. */
 export function sourcesHref(accountId: number, show: SourcesView['show'] = 'list', sourceNumber?: number): string {
   const base = `/accounts/${accountId}/shops`;
   return show === 'list' ? base : `${base}?show=${show}${sourceNumber === undefined ? '' : `&source=${sourceNumber}`}`;
+}
+
+/** The address of a source's mapping with the delivery of a receipt. */
+export function mappingHref(accountId: number, sourceNumber: number, receiptId: string): string {
+  return `${sourcesHref(accountId, 'mapping', sourceNumber)}&delivery=${receiptId}`;
 }
 
 /** The address of the first step to a new source, of this platform. */
@@ -60,5 +67,6 @@ export function useSourcesView(): SourcesView {
   return {
     show: SOURCE_VIEWS.find((view) => view === params.get('show')) ?? 'list',
     sourceNumber: source === null ? null : Number(source),
+    delivery: params.get('delivery'),
   };
 }

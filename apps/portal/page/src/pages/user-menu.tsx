@@ -4,12 +4,12 @@ import { useTranslation } from 'react-i18next';
 import { Link, useLocation } from 'wouter';
 import { call } from '../api/client.ts';
 import { useOwnAccount, useSession } from '../api/session.ts';
+import { clearDrafts } from '../components/drafts.ts';
 import { useProblemText } from '../components/loaded.tsx';
 import { useNotices } from '../components/notices.tsx';
 import { HelpLink } from '../components/page-header.tsx';
 import { useAction } from '../components/use-action.ts';
 import { mayBeAlerted, NewOrderChoices } from './new-order-choices.tsx';
-import { clearDrafts } from './orders/edit/drafts.ts';
 import { DensityChoice, LanguageChoice, ThemeChoice } from './preferences.tsx';
 import './user-menu.css';
 

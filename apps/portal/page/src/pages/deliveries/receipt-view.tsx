@@ -14,7 +14,7 @@ import { HelpLink } from '../../components/page-header.tsx';
 import { StateBadge } from '../../components/state-badge.tsx';
 import { WayBack } from '../../components/tab-links.tsx';
 import { fullTime } from '../../components/time.tsx';
-import { sourcesHref } from '../addresses.ts';
+import { mappingHref } from '../addresses.ts';
 import { REDRIVE, RedriveDialog } from './redrive-dialog.tsx';
 import { Timeline } from './timeline.tsx';
 
@@ -89,6 +89,8 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
   const can = useCan();
   const [isRedriving, setRedriving] = useState(false);
   const isDead = receipt.status === 'dead';
+  const isUnmappable = error.code === 'mapping_failed';
+  const { source_number: sourceNumber, receipt_id: receiptId } = receipt;
   return (
     <section className={`card stack failure ${isDead ? 'is-bad' : 'is-warn'}`} aria-labelledby="failure-title">
       <h2 id="failure-title">
@@ -98,24 +100,22 @@ function Failure({ receipt, error }: { receipt: ReceiptDetail; error: { code: st
       {receipt.next_attempt_at && <p>{t('nextAttempt', { time: fullTime(receipt.next_attempt_at) })}</p>}
       {isDead && (
         <div className="row">
-          {can(...REDRIVE) && (
-            <Button Icon={RotateCcw} kind="main" onClick={() => setRedriving(true)}>
-              {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
-            </Button>
-          )}
-          {can('develop') && error.code === 'mapping_failed' && receipt.source_number !== null && (
-            <Link className="button" href={sourcesHref(accountId, 'mapping', receipt.source_number)}>
+          {can('develop') && isUnmappable && sourceNumber !== null && (
+            <Link className="button button-main" href={mappingHref(accountId, sourceNumber, receiptId)}>
               {t('editMapping')}
             </Link>
+          )}
+          {can(...REDRIVE) && (
+            // A mapping is corrected before its delivery is processed again.
+            <Button Icon={RotateCcw} kind={isUnmappable ? undefined : 'main'} onClick={() => setRedriving(true)}>
+              {t(error.code === 'idempotency_key_reused' ? 'redrive.ownOrder' : 'redrive.one')}
+            </Button>
           )}
           <HelpLink page="failed-receipts" anchor="errors" />
         </div>
       )}
       {isRedriving && (
-        <RedriveDialog
-          path={`/accounts/${accountId}/receipts/${receipt.receipt_id}`}
-          onClose={() => setRedriving(false)}
-        />
+        <RedriveDialog path={`/accounts/${accountId}/receipts/${receiptId}`} onClose={() => setRedriving(false)} />
       )}
     </section>
   );

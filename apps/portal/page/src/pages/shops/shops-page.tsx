@@ -20,7 +20,7 @@ import './shops.css';
 /** The platforms that send orders to the account; connections and mappings only for developers. */
 export function ShopsPage(): ReactNode {
   const { t } = useTranslation('sources');
-  const { show, sourceNumber } = useSourcesView();
+  const { show, sourceNumber, delivery } = useSourcesView();
   const accountId = useAccountId();
   const mayChange = useCan()('develop');
   if (show === 'list' || !mayChange) return <SourceList />;
@@ -33,7 +33,7 @@ export function ShopsPage(): ReactNode {
         <Opened sourceNumber={sourceNumber} everyMs={show === 'test' ? 2000 : 10_000}>
           {(source) =>
             show === 'mapping' ? (
-              <MappingEditor key={sourceNumber} source={source} />
+              <MappingEditor key={`${sourceNumber} ${delivery}`} source={source} opened={delivery} />
             ) : (
               <ConnectSource key={sourceNumber} source={source} step={show === 'new' ? 'platform' : show} />
             )

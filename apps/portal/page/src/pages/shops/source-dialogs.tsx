@@ -6,6 +6,7 @@ import type { Grace } from '../../api/integrations.ts';
 import { useAccountId, useCan } from '../../api/session.ts';
 import { replaceSecret, type Source } from '../../api/sources.ts';
 import { Button, CopyButton } from '../../components/button.tsx';
+import { MAPPING, sourceSubject, useDrafts } from '../../components/drafts.ts';
 import { Field } from '../../components/field.tsx';
 import { Confirm, FormDialog } from '../../components/form-dialog.tsx';
 import { ShownOnce } from '../../components/shown-once.tsx';
@@ -25,6 +26,7 @@ export function SourceDialog({ action, source, onClose }: DialogProps & { action
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const queryClient = useQueryClient();
+  const { keep } = useDrafts(sourceSubject(accountId, source.source_number));
   if (action === 'secret') return <SecretDialog source={source} onClose={onClose} />;
   const path = `/accounts/${accountId}/sources/${source.source_number}`;
   return (
@@ -34,6 +36,7 @@ export function SourceDialog({ action, source, onClose }: DialogProps & { action
       label={t(`${action}.submit`)}
       action={async () => {
         await (action === 'url' ? call('POST', `${path}/replace-url`) : call('DELETE', path));
+        if (action === 'remove') keep(MAPPING, null);
         await queryClient.invalidateQueries({ queryKey: ['sources', accountId] });
       }}
       onClose={onClose}

@@ -1,9 +1,9 @@
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import type { Edits, Expected } from '../../../api/review.ts';
+import type { Draft, Drafts } from '../../../components/drafts.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import type { Draft, Drafts } from './drafts.ts';
 
 /** Editing state of the open order's fields. */
 export interface Editing {

@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Edits, Expected, Order } from '../../../api/review.ts';
+import type { Drafts } from '../../../components/drafts.ts';
 import { FieldError } from '../../../components/field.tsx';
 import { Form } from '../../../components/form-dialog.tsx';
 import { itemText } from '../../../components/order-values.ts';
 import { NEW_ITEM } from '../order/fields.ts';
-import type { Drafts } from './drafts.ts';
 import { type Editing, useEditProblem, useSave } from './editing.ts';
 import { ConflictNote, EditorButtons, editorKeys } from './editor-parts.tsx';
 

@@ -1,11 +1,11 @@
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
 import { type Edits, type Expected, editOrder, type Order, type OrderDetail } from '../../../api/review.ts';
+import type { Drafts } from '../../../components/drafts.ts';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { fieldLabel, fieldText, valueAt } from '../../../components/order-values.ts';
 import { NEW_ITEM } from '../order/fields.ts';
-import type { Drafts } from './drafts.ts';
 import type { Editing } from './editing.ts';
 import { expectedItem } from './item-editor.tsx';
 

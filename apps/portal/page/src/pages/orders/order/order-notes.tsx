@@ -4,12 +4,12 @@ import { addNote, type Note, type OrderDetail } from '../../../api/review.ts';
 import { useAccountId, useCan } from '../../../api/session.ts';
 import { Actor } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
+import { type Draft, NOTE } from '../../../components/drafts.ts';
 import { FieldError } from '../../../components/field.tsx';
 import { Form } from '../../../components/form-dialog.tsx';
 import { useProblemText } from '../../../components/loaded.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import { type Draft, NOTE } from '../edit/drafts.ts';
 
 /** The API's limit. */
 const MAX_CHARACTERS = 1000;

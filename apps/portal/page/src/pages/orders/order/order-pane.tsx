@@ -2,11 +2,11 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'rea
 import { useTranslation } from 'react-i18next';
 import type { ListedOrder, OrderDetail, ReviewState } from '../../../api/review.ts';
 import { useCan } from '../../../api/session.ts';
+import { NOTE, useDrafts, useUnsavedEdits } from '../../../components/drafts.ts';
 import { Skeleton } from '../../../components/loaded.tsx';
 import { useNotices } from '../../../components/notices.tsx';
 import { useTitle } from '../../../components/page-header.tsx';
 import { fullTime } from '../../../components/time.tsx';
-import { NOTE, useDrafts, useUnsavedEdits } from '../edit/drafts.ts';
 import type { Editing } from '../edit/editing.ts';
 import { useOrderEdits } from '../edit/use-order-edits.ts';
 import { FIRST_WARNED } from '../name-of-order.ts';

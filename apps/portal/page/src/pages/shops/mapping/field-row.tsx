@@ -1,3 +1,4 @@
+import type { TFunction } from 'i18next';
 import { Plus, X } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -12,11 +13,18 @@ const EMPTY: Record<(typeof KINDS)[number], Candidate> = {
   constant: { kind: 'constant', constant: '' },
 };
 
+/** The texts of an order have one label in the whole portal. */
+export const fieldName = (t: TFunction, field: FieldName): string => t([`field.${field}`, `review:field.${field}`]);
+
+/** The id of the row of a field. */
+export const rowId = (field: FieldName): string => `row-${field}`;
+
 /** The values that a field can come from. The first one that is present is used. */
 export function FieldRow(props: {
   field: FieldName;
   candidates: Candidate[];
   error: string | null;
+  hidden: boolean;
   onChange: (candidates: Candidate[]) => void;
   /** A field that takes a pointer has the focus. */
   onFocus: (index: number, element: HTMLElement) => void;
@@ -24,8 +32,7 @@ export function FieldRow(props: {
   const { t } = useTranslation(['sources', 'review']);
   const id = useId();
   const { field, candidates, onChange } = props;
-  // The texts of an order have one label in the whole portal.
-  const label = t([`field.${field}`, `review:field.${field}`]);
+  const label = fieldName(t, field);
   const isFull = isInJsonOnly(field) || (field === 'items/omit_if_zero' && candidates.length > 0);
   const change = (index: number, next: Candidate) => onChange(candidates.with(index, next));
   const add = () => {
@@ -37,7 +44,12 @@ export function FieldRow(props: {
     setTimeout(() => document.getElementById(`${id}-add`)?.focus());
   };
   return (
-    <fieldset className="mapping-row" aria-describedby={props.error ? `${id}-error` : undefined}>
+    <fieldset
+      id={rowId(field)}
+      className="mapping-row"
+      hidden={props.hidden}
+      aria-describedby={props.error ? `${id}-error` : undefined}
+    >
       <legend>{label}</legend>
       {candidates.map((candidate, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: candidates have no other identity.

@@ -1,6 +1,5 @@
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import type { UseQueryResult } from '@tanstack/react-query';
-import { TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { isProblem } from '../../../api/client.ts';
@@ -25,7 +24,7 @@ const SHOWN = [
   ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
 ];
 
-/** The order that a mapping makes of a delivery, with its warnings. */
+/** The order that a mapping makes of a delivery. */
 export function MappedOrder(props: { preview: UseQueryResult<Preview>; idPrefix: string }): ReactNode {
   const { preview, idPrefix } = props;
   const { t } = useTranslation('sources');
@@ -47,39 +46,22 @@ export function MappedOrder(props: { preview: UseQueryResult<Preview>; idPrefix:
 }
 
 function Result({ preview, idPrefix }: { preview: Preview; idPrefix: string }): ReactNode {
-  const { order, warnings, is_mapped } = preview;
-  const { t, i18n } = useTranslation(['sources', 'review']);
+  const { order } = preview;
+  const { t } = useTranslation(['sources', 'review']);
   return (
-    <>
-      {!is_mapped && (
-        <p className="note note-bad" role="status">
-          {t('order.noId')}
-        </p>
-      )}
-      {warnings.length > 0 && (
-        <ul className="plain stack-tight mapped-warnings">
-          {warnings.map(({ pointer, code, detail }) => (
-            <li key={pointer + code}>
-              <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}
-              {i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail}
-            </li>
-          ))}
-        </ul>
-      )}
-      <dl className="facts">
-        <Fact name={t('review:field.sourceOrderId')}>
-          <span dir="auto">
-            {order.source_order_id ? [idPrefix, order.source_order_id].filter(Boolean).join(':') : '–'}
+    <dl className="facts">
+      <Fact name={t('review:field.sourceOrderId')}>
+        <span dir="auto">
+          {order.source_order_id ? [idPrefix, order.source_order_id].filter(Boolean).join(':') : '–'}
+        </span>
+      </Fact>
+      {SHOWN.map((pointer) => (
+        <Fact key={pointer} name={fieldLabel(t, pointer)}>
+          <span dir="auto" className="mapped-value">
+            {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}
           </span>
         </Fact>
-        {SHOWN.map((pointer) => (
-          <Fact key={pointer} name={fieldLabel(t, pointer)}>
-            <span dir="auto" className="mapped-value">
-              {fieldText(t, pointer, valueAt(order as unknown as Order, pointer))}
-            </span>
-          </Fact>
-        ))}
-      </dl>
-    </>
+      ))}
+    </dl>
   );
 }

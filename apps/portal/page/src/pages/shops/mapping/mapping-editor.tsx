@@ -1,26 +1,51 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAccountId } from '../../../api/session.ts';
 import { type Source, useMappings, type Version } from '../../../api/sources.ts';
 import { Actor } from '../../../components/actor.tsx';
 import { Button } from '../../../components/button.tsx';
 import { Card } from '../../../components/card.tsx';
+import { type Draft, MAPPING, sourceSubject, useDrafts } from '../../../components/drafts.ts';
 import { ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { useNotices } from '../../../components/notices.tsx';
 import { HelpLink } from '../../../components/page-header.tsx';
 import { Popover } from '../../../components/popover.tsx';
 import { Ago } from '../../../components/time.tsx';
-import { RedriveDialog } from '../../deliveries/redrive-dialog.tsx';
 import { MappingDraft } from './mapping-draft.tsx';
+import { formOf, isSameMapping, readEdited } from './mapping-form.ts';
 
-/** A source's mapping beside a delivery and the order made of it. */
-export function MappingEditor({ source }: { source: Source }): ReactNode {
-  const { t } = useTranslation('sources');
+/** A source's mapping with what is wrong with a delivery. What is edited and not saved stays a draft. */
+export function MappingEditor({ source, opened }: { source: Source; opened: string | null }): ReactNode {
+  const { t } = useTranslation(['sources', 'review']);
   const accountId = useAccountId();
+  const { show } = useNotices();
   const versions = useMappings(accountId, source.source_number);
-  const [restored, setRestored] = useState<Version | null>(null);
-  const [isRedriving, setRedriving] = useState(false);
+  const { drafts, keep: keepOf } = useDrafts(sourceSubject(accountId, source.source_number));
+  const keep = (next: Draft | null) => keepOf(MAPPING, next);
+  const { [MAPPING]: draft } = drafts;
   const [current] = versions.data ?? [];
-  const edited = restored ?? current;
+  const isOlder = draft !== undefined && current !== undefined && Number(draft.seen) < current.version;
+  const isSaved = isOlder && isSameMapping(readEdited(draft.text), current.mapping);
+
+  const { refetch } = versions;
+  const isNewer = current !== undefined && source.mapping_version > current.version;
+  useEffect(() => {
+    if (isNewer) void refetch();
+  }, [isNewer, refetch]);
+  useEffect(() => {
+    // It was saved, and the reply was lost.
+    if (isSaved) keepOf(MAPPING, null);
+  }, [isSaved, keepOf]);
+
+  const replace = (next: Draft | null, text: string) => {
+    keep(next);
+    show({ text, ...(draft && { action: { label: t('common:action.undo'), run: () => keep(draft) } }) });
+  };
+  const discard = () => replace(null, t('mapping.discarded'));
+  const restore = ({ version: id, mapping }: Version) => {
+    const text = JSON.stringify({ form: formOf(mapping) });
+    replace({ text, seen: current?.version ?? id }, t('version.restored', { id }));
+  };
   return (
     <Card
       title={t('mapping.title', { name: source.name })}
@@ -28,33 +53,38 @@ export function MappingEditor({ source }: { source: Source }): ReactNode {
       actions={
         <>
           <HelpLink page="sources" anchor="mapping" />
-          {versions.data && <Versions versions={versions.data} onRestore={setRestored} />}
+          {versions.data && <Versions versions={versions.data} onRestore={restore} />}
         </>
       }
     >
       {versions.isError && <ProblemNote error={versions.error} retry={() => void versions.refetch()} />}
       {versions.isPending && <Skeleton shape="blocks" count={3} />}
-      {source.dead > 0 && (
-        <p className="note note-warn">
-          {t('mapping.dead', { count: source.dead })}
-          <Button onClick={() => setRedriving(true)}>{t('mapping.redrive')}</Button>
-        </p>
+      {draft && current && isOlder && !isSaved && (
+        <div className="note note-warn">
+          <p>
+            <span role="alert">
+              {t('version.newer', { id: current.version })} <Actor actor={current.created_by} />
+            </span>
+            , <Ago at={current.created_at} />
+          </p>
+          <Button onClick={() => keep({ ...draft, seen: current.version })}>{t('review:draft.mine')}</Button>
+          <Button onClick={discard}>{t('review:draft.theirs')}</Button>
+        </div>
       )}
-      {restored && <p className="note">{t('version.restored', { id: restored.version })}</p>}
-      {edited && (
+      {draft && !isOlder && (
+        <div className="note">
+          <p>{t('mapping.unsaved')}</p>
+          <Button onClick={discard}>{t('review:draft.discard')}</Button>
+        </div>
+      )}
+      {current && (
         <MappingDraft
-          // Another version was restored; a version that was saved is what the editor already shows.
-          key={restored?.version ?? 'current'}
           source={source}
-          saved={edited.mapping}
-          onSaved={() => setRestored(null)}
-        />
-      )}
-      {isRedriving && (
-        <RedriveDialog
-          path={`/accounts/${accountId}/dead-letters`}
-          body={{ error_code: 'mapping_failed' }}
-          onClose={() => setRedriving(false)}
+          base={versions.data?.find(({ version }) => version === draft?.seen) ?? current}
+          draft={draft}
+          keep={keep}
+          isOutdated={isOlder}
+          opened={opened}
         />
       )}
     </Card>

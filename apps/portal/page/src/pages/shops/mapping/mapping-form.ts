@@ -41,6 +41,13 @@ export type MappingForm = Record<FieldName, Candidate[]> & {
   numberedItems: unknown[] | null;
 };
 
+/** The field to which a pointer into an order or a mapping leads; that of a whole object is its first one. */
+export function fieldOf(pointer: string): FieldName | null {
+  const path = pointer.slice(1).replace(/^items\/\d+/, 'items');
+  const isIn = (field: string) => path === field || path.startsWith(`${field}/`);
+  return FIELDS.find(isIn) ?? FIELDS.find((field) => field.startsWith(`${path}/`)) ?? null;
+}
+
 /** Fields that take pointers only. */
 export function takesPointersOnly(field: FieldName): boolean {
   return field === 'items/list' || field === 'items/omit_if_zero';
@@ -51,7 +58,47 @@ export function isInJsonOnly(field: FieldName): boolean {
   return field === 'items/only' || field === 'items/except' || field === 'details';
 }
 
-/** A mapping as edited. */
+/** Fields that the form has no use for are left out. */
+export function isShown(form: MappingForm, field: FieldName): boolean {
+  if (form.numberedItems && field.startsWith('items/')) return false;
+  return !isInJsonOnly(field) || form[field].length > 0;
+}
+
+/** A mapping as edited: in the form, or as JSON that may be broken. */
+export type Edited = { form: MappingForm; json?: undefined } | { form?: undefined; json: string };
+
+/** A draft as it was stored. */
+export function readEdited(text: string): Edited {
+  const { form, json } = JSON.parse(text) as Edited;
+  // By another version of the page, it may have other fields.
+  return form ? { form: { ...formOf({} as OrderMapping), ...form } } : { json };
+}
+
+/** A saved mapping before it is edited. */
+export function unedited(saved: MappingForm, view: 'form' | 'json'): Edited {
+  return view === 'form' ? { form: saved } : { json: JSON.stringify(mappingOf(saved), null, 2) };
+}
+
+/** The mapping as edited; null if it is not JSON of an object. */
+export function mappingIn({ form, json }: Edited): Record<string, unknown> | null {
+  if (form) return mappingOf(form);
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether what was edited is what is saved now. */
+export function isSameMapping(edited: Edited, saved: OrderMapping): boolean {
+  const mapping = mappingIn(edited) as OrderMapping | null;
+  return mapping !== null && JSON.stringify(formOf(mapping)) === JSON.stringify(formOf(saved));
+}
+
+/** A mapping in the form. */
 export function formOf(mapping: OrderMapping): MappingForm {
   const entries = FIELDS.map((field) => {
     const [name = '', member] = field.split('/');

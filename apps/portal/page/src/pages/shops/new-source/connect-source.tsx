@@ -20,8 +20,11 @@ import { HelpLink } from '../../../components/page-header.tsx';
 import { StateBadge } from '../../../components/state-badge.tsx';
 import { Ago } from '../../../components/time.tsx';
 import { useAction } from '../../../components/use-action.ts';
-import { sourcesHref } from '../../addresses.ts';
+import { mappingHref, sourcesHref } from '../../addresses.ts';
+import { parseTree } from '../mapping/delivery-tree.tsx';
 import { MappedOrder } from '../mapping/mapped-order.tsx';
+import { formOf } from '../mapping/mapping-form.ts';
+import { Problems, problemsOf } from '../mapping/mapping-problems.tsx';
 import { IdPrefix, SecretField, SourceUrl } from '../source-dialogs.tsx';
 import { LifeTable } from './life-table.tsx';
 import { type Step, Steps } from './new-source.tsx';
@@ -34,7 +37,7 @@ function TestStep({ source }: { source: Source }): ReactNode {
   const { t } = useTranslation('sources');
   const accountId = useAccountId();
   const deliveries = useDeliveries(accountId, source.source_number);
-  const [newest] = deliveries.data ?? [];
+  const [newest] = deliveries.data?.deliveries ?? [];
   const { rejected = 0, ping = 0, ignored: ofOthers = 0, finished = 0 } = source.counts;
   const ignored = ofOthers + finished;
   return (
@@ -67,12 +70,20 @@ function TestStep({ source }: { source: Source }): ReactNode {
 }
 
 function Arrived({ source, delivery }: { source: Source; delivery: Delivery }): ReactNode {
-  const { t } = useTranslation('sources');
+  const { t, i18n } = useTranslation(['sources', 'review']);
   const accountId = useAccountId();
   const receipt = useReceipt(accountId, delivery.receipt_id, POLL_INTERVAL_MS);
   const mappings = useMappings(accountId, source.source_number);
   const orderId = receipt.data?.order_id ?? receipt.data?.duplicate_of?.order_id;
-  const preview = usePreview(accountId, mappings.data?.[0]?.mapping ?? null, delivery.raw ?? '');
+  const mapping = mappings.data?.[0]?.mapping;
+  const preview = usePreview(accountId, mapping ?? null, delivery.raw ?? '');
+  const problems =
+    mapping && preview.data
+      ? problemsOf(
+          { t, i18n },
+          { preview: preview.data, form: formOf(mapping), changed: [], document: parseTree(delivery.raw ?? '') },
+        )
+      : null;
   return (
     <div className="stack">
       <p className="note">
@@ -81,8 +92,9 @@ function Arrived({ source, delivery }: { source: Source; delivery: Delivery }): 
           {t('test.arrived')} <Ago at={delivery.received_at} />
         </span>
         {orderId != null && <Link href={`/accounts/${accountId}/orders/${orderId}`}>{t('test.openOrder')}</Link>}
-        <Link href={sourcesHref(accountId, 'mapping', source.source_number)}>{t('action.mapping')}</Link>
+        <Link href={mappingHref(accountId, source.source_number, delivery.receipt_id)}>{t('action.mapping')}</Link>
       </p>
+      {problems && <Problems problems={problems} />}
       {delivery.raw !== null && <MappedOrder preview={preview} idPrefix={source.id_prefix} />}
     </div>
   );

@@ -1,57 +1,5 @@
-import { type KeyboardEvent, type ReactNode, useId } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { Delivery } from '../../../api/sources.ts';
-import { Field, SelectField } from '../../../components/field.tsx';
-import { fullTime } from '../../../components/time.tsx';
-
-/** Instead of a receipt's id: a delivery that the user pastes. */
-export const OWN_EXAMPLE = '';
-
-/** The delivery beside the mapping: a stored one, or a pasted example. */
-export function DeliveryPanel(props: {
-  deliveries: Delivery[];
-  chosen: string;
-  onChoose: (receiptId: string) => void;
-  text: string;
-  onText: (text: string) => void;
-  onPick: (pointer: string) => void;
-}): ReactNode {
-  const { t } = useTranslation(['sources', 'receipts']);
-  const id = useId();
-  const document = parseTree(props.text);
-  const isOwn = props.chosen === OWN_EXAMPLE;
-  return (
-    <section className="stack-tight" aria-labelledby={id}>
-      <h3 id={id}>{t('delivery.title')}</h3>
-      <SelectField label={t('delivery.choose')} value={props.chosen} onChange={props.onChoose}>
-        {props.deliveries.map(({ receipt_id, received_at, state }) => (
-          <option key={receipt_id} value={receipt_id}>
-            {`${fullTime(received_at)} · ${t(`receipts:state.${state}`)}`}
-          </option>
-        ))}
-        <option value={OWN_EXAMPLE}>{t('delivery.own')}</option>
-      </SelectField>
-      {isOwn && (
-        <Field
-          label={t('delivery.paste')}
-          className="mono"
-          dir="ltr"
-          rows={6}
-          spellCheck={false}
-          value={props.text}
-          onChange={props.onText}
-        />
-      )}
-      {document === undefined && !isOwn && <p className="note">{t('delivery.unreadable')}</p>}
-      {document !== undefined && (
-        <>
-          <p className="hint">{t('delivery.pick')}</p>
-          <DeliveryTree document={document} onPick={props.onPick} />
-        </>
-      )}
-    </section>
-  );
-}
 
 /** More elements of a list, and members of an object, are not shown. */
 const MAX_ELEMENTS = 5;
@@ -84,7 +32,7 @@ interface TreeProps {
 }
 
 /** A delivery whose values can be picked, by a click or with the arrow keys and Enter. */
-function DeliveryTree(props: { document: unknown; onPick: (pointer: string) => void }): ReactNode {
+export function DeliveryTree(props: { document: unknown; onPick: (pointer: string) => void }): ReactNode {
   const { document, onPick } = props;
   const { t } = useTranslation('sources');
   return (

@@ -1,24 +1,32 @@
 import { useCallback, useSyncExternalStore } from 'react';
-import type { FieldValue } from '../../../api/review.ts';
-import { useSession } from '../../../api/session.ts';
+import type { FieldValue } from '../api/review.ts';
+import { useSession } from '../api/session.ts';
 
 /** A value that is typed but not saved. */
 export interface Draft {
   text: string;
-  /** The stored value when typing began. If it is another one now, somebody else changed it. */
+  /** The stored value when typing began, or the version of a mapping. If it is another one now, somebody else changed it. */
   seen: FieldValue;
 }
 
-/** The drafts of one order by the JSON pointer of their field, or `NOTE`. */
+/** The drafts of one order by the JSON pointer of their field, or `NOTE`; of a source, `MAPPING`. */
 export type Drafts = Readonly<Record<string, Draft>>;
 
 /** The key of a new note's draft. */
 export const NOTE = 'note';
 
+/** The key of a mapping's draft. */
+export const MAPPING = 'mapping';
+
+/** An order by its id, or a source. */
+type Subject = number | string;
+
+export const sourceSubject = (accountId: number, sourceNumber: number): Subject => `${accountId}/${sourceNumber}`;
+
 interface Stored {
   /** The e-mail address of the user who typed; nobody else sees the drafts. */
   owner: string;
-  orders: Record<string, Drafts>;
+  subjects: Record<Subject, Drafts>;
 }
 
 const STORED = 'drafts';
@@ -32,16 +40,16 @@ guardUnload();
 function read(): Stored {
   try {
     const found: Stored | null = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
-    if (found?.owner) return found;
+    if (found?.owner && found.subjects) return found;
   } catch {
     // Not written by this version of the page.
   }
-  return { owner: '', orders: {} };
+  return { owner: '', subjects: {} };
 }
 
 function write(changed: Stored): void {
   stored = changed;
-  if (Object.keys(stored.orders).length > 0) sessionStorage.setItem(STORED, JSON.stringify(stored));
+  if (Object.keys(stored.subjects).length > 0) sessionStorage.setItem(STORED, JSON.stringify(stored));
   else sessionStorage.removeItem(STORED);
   guardUnload();
   for (const listener of listeners) listener();
@@ -49,7 +57,7 @@ function write(changed: Stored): void {
 
 /** Asks before the tab is closed, which loses the drafts. Without drafts there is no listener: it keeps pages out of the back/forward cache. */
 function guardUnload(): void {
-  if (Object.keys(stored.orders).length > 0) window.addEventListener('beforeunload', askToStay);
+  if (Object.keys(stored.subjects).length > 0) window.addEventListener('beforeunload', askToStay);
   else window.removeEventListener('beforeunload', askToStay);
 }
 
@@ -62,29 +70,29 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-function draftsOf(owner: string, orderId: number): Drafts {
-  return (stored.owner === owner && stored.orders[orderId]) || NONE;
+function draftsOf(owner: string, subject: Subject): Drafts {
+  return (stored.owner === owner && stored.subjects[subject]) || NONE;
 }
 
 /** Drops all drafts, for the end of a session on a shared computer. */
 export function clearDrafts(): void {
-  write({ owner: '', orders: {} });
+  write({ owner: '', subjects: {} });
 }
 
-/** The user's drafts of an order. `keep` stores one, or drops it with null. */
-export function useDrafts(orderId: number) {
+/** The user's drafts of an order, or of a source. `keep` stores one, or drops it with null. */
+export function useDrafts(subject: Subject) {
   const { email } = useSession();
-  const drafts = useSyncExternalStore(subscribe, () => draftsOf(email, orderId));
+  const drafts = useSyncExternalStore(subscribe, () => draftsOf(email, subject));
   const keep = useCallback(
     (pointer: string, draft: Draft | null) => {
-      const { [pointer]: _, ...others } = draftsOf(email, orderId);
+      const { [pointer]: _, ...others } = draftsOf(email, subject);
       const changed: Drafts = draft ? { ...others, [pointer]: draft } : others;
-      const orders = { ...(stored.owner === email && stored.orders) };
-      if (Object.keys(changed).length > 0) orders[orderId] = changed;
-      else delete orders[orderId];
-      write({ owner: email, orders });
+      const subjects = { ...(stored.owner === email && stored.subjects) };
+      if (Object.keys(changed).length > 0) subjects[subject] = changed;
+      else delete subjects[subject];
+      write({ owner: email, subjects });
     },
-    [email, orderId],
+    [email, subject],
   );
   return { drafts, keep };
 }
