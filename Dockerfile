@@ -20,6 +20,7 @@ COPY packages/doc-pages/package.json packages/doc-pages/
 COPY packages/domain/package.json packages/domain/
 COPY packages/http/package.json packages/http/
 COPY verification/openapi-tools/package.json verification/openapi-tools/
+COPY packages/order-files/package.json packages/order-files/
 COPY packages/queue/package.json packages/queue/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/test-services/package.json packages/test-services/
@@ -37,8 +38,9 @@ FROM manifests AS page
 RUN --mount=type=cache,target=/root/.local/share/pnpm --mount=type=cache,target=/root/.npm \
   npx --yes pnpm@12.21.0 install --frozen-lockfile --prod --filter @orders/portal... --filter @orders/portal-page... --reporter=append-only
 COPY tsconfig.base.json ./
-# The page shares functions with the portal.
+# The page shares functions with the portal and with packages.
 COPY apps/portal apps/portal
+COPY packages packages
 RUN node apps/portal/page/node_modules/vite/bin/vite.js build apps/portal/page --logLevel warn
 
 FROM node:24-bookworm-slim AS assets

@@ -5,12 +5,12 @@ import { parseBody } from '@orders/domain/parse-body.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
+import type { Rejection, SourceOrder } from '@orders/order-files/read-order.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { count, plural } from '../table.ts';
 import type { FailedOrders } from './failed-orders.ts';
 import type { Input } from './read-input.ts';
 import { renderFacts } from './report.ts';
-import type { Rejection, SourceOrder } from './source-order.ts';
 
 /** The expected outcome of an input, without sending it. */
 type DryRun = Awaited<ReturnType<typeof dryRun>>;

@@ -1,9 +1,9 @@
 import { appendFileSync, closeSync, existsSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Contradiction } from '@orders/order-files/read-order.ts';
 import { UsageError } from '../errors.ts';
 import type { FollowedOrder } from './follow-up.ts';
-import type { Contradiction } from './source-order.ts';
 import { openSpool, writing } from './spool.ts';
 
 /** An order that needs attention, and why; without its content. */

@@ -1,12 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
+import { FileError, OptionsError } from '@orders/order-files/errors.ts';
+import { type CsvFormat, readCsv } from '@orders/order-files/read-csv.ts';
+import { type ReadOrder, type SourceOrder, withPositions } from '@orders/order-files/read-order.ts';
+import { readTable, type TableFacts, type TableOptions } from '@orders/order-files/read-table.ts';
+import { readXlsx, type XlsxFormat } from '@orders/order-files/read-xlsx.ts';
 import { Failure, UsageError } from '../errors.ts';
-import { type CsvFormat, readCsv } from './read-csv.ts';
 import { readJson, readNdjson } from './read-json.ts';
-import { readTable, type TableFacts, type TableOptions } from './read-table.ts';
-import { readXlsx, type XlsxFormat } from './read-xlsx.ts';
-import { mapDocument, type ReadOrder, type SourceOrder } from './source-order.ts';
+import { mapDocument } from './source-order.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv', 'xlsx'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -68,7 +70,7 @@ export async function openInput(
     const orders = format === 'json' ? readJson(chunks) : readNdjson(chunks);
     return table.mapping ? mapped(orders, table.mapping) : orders;
   }
-  return { size, facts, orders: () => withPositions(read(), isStdin ? 'standard input' : name) };
+  return { size, facts, orders: () => naming(isStdin ? 'standard input' : name, withPositions(read())) };
 }
 
 async function* mapped(orders: AsyncIterable<ReadOrder>, mapping: OrderMapping): AsyncGenerator<ReadOrder> {
@@ -83,20 +85,13 @@ async function sizeOf(name: string): Promise<number> {
   return found.size;
 }
 
-/** Adds positions, and those of earlier orders with the same id; adds the input's name to errors. */
-async function* withPositions(orders: AsyncIterable<ReadOrder>, name: string): AsyncGenerator<SourceOrder> {
-  let position = 0;
-  const firstPositions = new Map<string, number>();
+/** Adds the input's name to errors. */
+async function* naming(name: string, orders: AsyncIterable<SourceOrder>): AsyncGenerator<SourceOrder> {
   try {
-    for await (const order of orders) {
-      const { sourceOrderId: id } = order;
-      position += 1;
-      const firstPosition = id === null ? null : (firstPositions.get(id) ?? null);
-      if (id !== null && firstPosition === null) firstPositions.set(id, position);
-      yield { ...order, position, firstPosition };
-    }
+    yield* orders;
   } catch (error) {
-    throw error instanceof Failure ? new Failure(`${name}: ${error.message}`) : error;
+    if (error instanceof OptionsError) throw new UsageError(error.message);
+    throw error instanceof FileError || error instanceof Failure ? new Failure(`${name}: ${error.message}`) : error;
   }
 }
 

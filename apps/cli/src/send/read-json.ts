@@ -1,5 +1,6 @@
+import { MAX_ORDER_BYTES, type ReadOrder, unsendable } from '@orders/order-files/read-order.ts';
 import { Failure } from '../errors.ts';
-import { MAX_ORDER_BYTES, type ReadOrder, sourceOrder, unsendable } from './source-order.ts';
+import { sourceOrder } from './source-order.ts';
 
 const [QUOTE, BACKSLASH, COMMA, NEWLINE, RETURN, SPACE] = [0x22, 0x5c, 0x2c, 0x0a, 0x0d, 0x20] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;

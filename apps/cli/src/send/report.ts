@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { TableFacts } from '@orders/order-files/read-table.ts';
 import type { Context } from '../context.ts';
 import { escapeControlsInLine } from '../sanitize.ts';
 import { count, plural } from '../table.ts';
 import type { FailedOrder, FailedOrders } from './failed-orders.ts';
-import type { TableFacts } from './read-table.ts';
 
 /** The outcome of an input's orders: `read` is the sum of `rejected` and all statuses. */
 export interface Report extends TableFacts {

@@ -1,4 +1,7 @@
 import { OrdersClient } from '@orders/client';
+import type { Way } from '@orders/order-files/batch-key.ts';
+import { BATCH_BYTES, cutBatches } from '@orders/order-files/cut-batches.ts';
+import type { SourceOrder } from '@orders/order-files/read-order.ts';
 import type { CliContext } from '../context.ts';
 import { Failure } from '../errors.ts';
 import { createRetryGate, endOfRun, type Session } from '../retry-gate.ts';
@@ -8,8 +11,7 @@ import { createFollowUp, type FollowedOrder } from './follow-up.ts';
 import { type Progress, showProgress } from './progress.ts';
 import type { Input } from './read-input.ts';
 import { type Report, STATUSES, type Status } from './report.ts';
-import { createSend, cutBatches, type SentOrder, sendInOrder, type Way } from './send-batches.ts';
-import type { SourceOrder } from './source-order.ts';
+import { createSend, type SentOrder, sendInOrder } from './send-batches.ts';
 import { openSpool, type Spool } from './spool.ts';
 
 /** What to send, and how. */
@@ -24,8 +26,6 @@ export interface SendPlan {
   failedPath: string | null;
 }
 
-/** Below the 1 MB body limit of many proxies. */
-const BATCH_BYTES = 1_000_000;
 /** Orders whose outcomes are asked for together. */
 const FOLLOWED = { orders: 1_000, bytes: BATCH_BYTES };
 const TIMEOUT_MS = 30_000;

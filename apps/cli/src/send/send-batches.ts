@@ -1,23 +1,14 @@
-import { createHash } from 'node:crypto';
 import { type BatchResult, ProblemError, ServerError } from '@orders/client';
+import { batchKey, type Way } from '@orders/order-files/batch-key.ts';
+import type { Rejection, SourceOrder } from '@orders/order-files/read-order.ts';
 import { limitConcurrency } from '@orders/runtime/concurrency/fair-queue.ts';
 import type { Session } from '../retry-gate.ts';
-import type { Rejection, SourceOrder } from './source-order.ts';
 
 /** An order with the service's reply: it has either a receipt or a rejection. */
 export interface SentOrder extends SourceOrder {
   receiptId?: string;
   /** Whether it had arrived before, so that the service returned the receipt of then. */
   isReplay?: boolean;
-}
-
-/** How orders are sent. Orders sent in another way have other keys. */
-export interface Way {
-  strict: boolean;
-  /** Whether each order is a signed request of its own. */
-  webhook: boolean;
-  /** How often the orders failed before: a dead order in a file of failures needs a new receipt, even if nothing else changed. */
-  round: number;
 }
 
 type Reply = Pick<SentOrder, 'receiptId' | 'isReplay' | 'rejection'>;
@@ -27,29 +18,6 @@ type Send = (orders: readonly SourceOrder[]) => Promise<SentOrder[]>;
 const BATCH_TIMEOUT_MS = 40_000;
 /** Max internal errors for an order sent alone; then it is skipped, so that the others continue. */
 const MAX_FAULTS = 5;
-
-/** Cuts orders into batches, the same ones for the same orders and limits. */
-export async function* cutBatches<Order extends { text: string }>(
-  orders: AsyncIterable<Order>,
-  limits: { orders: number; bytes: number },
-): AsyncGenerator<Order[]> {
-  let batch: Order[] = [];
-  let bytes = 0;
-  function cut(): Order[] {
-    const whole = batch;
-    batch = [];
-    bytes = 0;
-    return whole;
-  }
-  for await (const order of orders) {
-    const size = Buffer.byteLength(order.text) + 1;
-    if (batch.length > 0 && bytes + size > limits.bytes) yield cut();
-    batch.push(order);
-    bytes += size;
-    if (batch.length >= limits.orders) yield cut();
-  }
-  if (batch.length > 0) yield cut();
-}
 
 /** Sends batches, at most `concurrency` at the same time, and yields the replies in the order of the input. */
 export async function* sendInOrder(
@@ -95,8 +63,8 @@ export function createSend({ client, gate, signal }: Session, way: Way): Send {
   }
 
   async function request(orders: readonly SourceOrder[]): Promise<Reply[]> {
-    const options = { idempotencyKey: keyOf(orders, way), strict: way.strict, signal };
     const texts = orders.map(({ text }) => text);
+    const options = { idempotencyKey: batchKey(texts, orders[0]?.position ?? 1, way), strict: way.strict, signal };
     if (way.webhook) return [replyOf(await client.sendWebhook(texts[0] as string, options))];
     return (await client.submitBatch(texts, { ...options, timeoutMs: BATCH_TIMEOUT_MS })).results.map(replyOf);
   }
@@ -105,15 +73,6 @@ export function createSend({ client, gate, signal }: Session, way: Way): Send {
     const replies = (await deliver(orders.filter(({ rejection }) => !rejection))).values();
     return orders.map((order) => (order.rejection ? order : { ...order, ...replies.next().value }));
   };
-}
-
-/**
- * The idempotency key of a request follows from its content and position, so that the same file sent again replays the receipts of what
- * arrived. For the same reason the service never has the key with other content.
- */
-function keyOf(orders: readonly SourceOrder[], { strict, webhook, round }: Way): string {
-  const hash = createHash('sha256').update(`${JSON.stringify([strict, webhook, round, orders[0]?.position])}\n`);
-  return `send-${hash.update(orders.map(({ text }) => text).join('\n')).digest('base64url')}`;
 }
 
 function replyOf(reply: BatchResult): Reply {

@@ -1,5 +1,5 @@
 import { MAX_ITEMS } from '@orders/domain/normalize/limits.ts';
-import { type Contradiction, MAX_ORDER_BYTES } from './source-order.ts';
+import { type Contradiction, MAX_ORDER_BYTES } from './read-order.ts';
 
 /** The cells of a row. */
 export type Cells = readonly string[];

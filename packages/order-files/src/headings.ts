@@ -1,6 +1,5 @@
 import { suggestField } from '@orders/domain/sources/suggest-field.ts';
-import { UsageError } from '../errors.ts';
-import { escapeControls } from '../sanitize.ts';
+import { OptionsError } from './errors.ts';
 
 /** Which columns of a table may be left out. */
 export interface IgnoredColumns {
@@ -13,11 +12,11 @@ export interface IgnoredColumns {
 /** What to do with columns that are not used. */
 export const LEAVE_OUT = 'or leave out one with --ignore-column, or all with --ignore-unmapped';
 
-/** @throws {UsageError} if a heading of `--ignore-column` is not there. */
+/** @throws {OptionsError} if a heading of `--ignore-column` is not there. */
 export function requireHeadings(headings: readonly string[], ignored: readonly string[]): void {
   const missing = ignored.filter((heading) => !headings.includes(heading));
   if (missing.length > 0)
-    throw new UsageError(`--ignore-column names headings that are not there: ${quoted(missing)}.`);
+    throw new OptionsError('options', `--ignore-column names headings that are not there: ${quoted(missing)}.`);
 }
 
 /** A heading for a message, with the field that it probably means. */
@@ -28,5 +27,5 @@ export function withSuggestion(heading: string): string {
 
 /** Headings or pointers for a message. */
 export function quoted(texts: readonly string[]): string {
-  return texts.map((text) => `"${escapeControls(text)}"`).join(', ');
+  return texts.map((text) => `"${text}"`).join(', ');
 }

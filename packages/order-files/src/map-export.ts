@@ -13,7 +13,7 @@ export interface ExportTable extends Table {
 /**
  * Reads the rows of a shop's own export. Columns that its mapping does not read are left out, and those that it reads may be absent.
  *
- * @throws {UsageError} if a column to ignore is not there.
+ * @throws {OptionsError} if a column to ignore is not there.
  */
 export function mapExport(headings: readonly string[], shop: ShopExport, { ignored }: IgnoredColumns): ExportTable {
   requireHeadings(headings, ignored);

@@ -1,7 +1,7 @@
 import { type Cell, type CellValue, formatValue, HucreError, type Sheet } from 'hucre';
 import { readXlsx as readWorkbook } from 'hucre/xlsx';
-import { Failure, UsageError } from '../errors.ts';
 import { requireSmallArchive } from './check-zip.ts';
+import { FileError, OptionsError } from './errors.ts';
 import { quoted } from './headings.ts';
 import type { Row } from './order-rows.ts';
 
@@ -12,41 +12,48 @@ export interface XlsxFormat {
 }
 
 /** Excel before 2007, and the container of an encrypted workbook. */
-const EXCEL_97 = Buffer.from('d0cf11e0', 'hex');
+const EXCEL_97 = [0xd0, 0xcf, 0x11, 0xe0];
 const [MAX_BYTES, MAX_ROWS, MAX_ROW_CHARACTERS] = [20 * 2 ** 20, 200_000, 2 ** 20];
 const MAX_MERGED = 5_000_000;
 
 /** Reads the rows of a sheet that are not empty; a row's line is its number there. The whole sheet is in memory. */
-export async function* readXlsx(chunks: AsyncIterable<Buffer>, { sheet: name }: XlsxFormat): AsyncGenerator<Row> {
+export async function* readXlsx(chunks: AsyncIterable<Uint8Array>, { sheet: name }: XlsxFormat): AsyncGenerator<Row> {
   const bytes = await collect(chunks);
-  if (bytes.subarray(0, 4).equals(EXCEL_97))
-    throw new Failure('it is an older Excel file, or has a password: save it as .xlsx without one.');
+  if (EXCEL_97.every((byte, at) => bytes[at] === byte))
+    throw new FileError('old_excel', 'it is an older Excel file, or has a password: save it as .xlsx without one.');
   requireSmallArchive(bytes);
   const { rows, cells, merges = [] } = await openSheet(bytes, name);
   if (rows.length > MAX_ROWS)
-    throw new Failure(`the sheet has more than 200,000 rows: split it, or save it as "CSV UTF-8".`);
+    throw new FileError('too_many_rows', 'the sheet has more than 200,000 rows: split it, or save it as "CSV UTF-8".');
   repeatMergedCells(rows, merges);
   for (const [at, values] of rows.entries()) {
     const texts = values.map((value, column) => textOf(value, cells?.get(`${at},${column}`)));
     if (texts.every((text) => text.trim() === '')) continue;
     if (texts.reduce((sum, text) => sum + text.length, 0) > MAX_ROW_CHARACTERS)
-      throw new Failure(`line ${at + 1}: the row is longer than 1 MiB.`);
+      throw new FileError('long_row', 'the row is longer than 1 MiB.', at + 1);
     yield { cells: texts, line: at + 1, end: Math.round((bytes.length * (at + 1)) / rows.length) };
   }
 }
 
-async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
-  const pieces: Buffer[] = [];
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of chunks) {
     pieces.push(chunk);
     length += chunk.length;
-    if (length > MAX_BYTES) throw new Failure('it is larger than 20 MiB: split it, or save it as "CSV UTF-8".');
+    if (length > MAX_BYTES)
+      throw new FileError('too_large', 'it is larger than 20 MiB: split it, or save it as "CSV UTF-8".');
   }
-  return Buffer.concat(pieces);
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
-async function openSheet(bytes: Buffer, name: string | undefined): Promise<Sheet> {
+async function openSheet(bytes: Uint8Array, name: string | undefined): Promise<Sheet> {
   const names: string[] = [];
   let isFound = false;
   try {
@@ -64,9 +71,10 @@ async function openSheet(bytes: Buffer, name: string | undefined): Promise<Sheet
     if (sheet) return sheet;
   } catch (error) {
     if (!(error instanceof HucreError)) throw error;
-    throw new Failure(`it cannot be read as .xlsx: ${error.message}.`);
+    throw new FileError('not_xlsx', `it cannot be read as .xlsx: ${error.message}.`);
   }
-  throw new UsageError(
+  throw new OptionsError(
+    'no_sheet',
     name === undefined
       ? 'All sheets are hidden: name one with --sheet.'
       : `There is no sheet ${quoted([name])}; the file has ${quoted(names)}.`,
@@ -78,7 +86,8 @@ function repeatMergedCells(rows: readonly CellValue[][], merges: NonNullable<She
   let repeated = 0;
   for (const { startRow, startCol, endRow } of merges) {
     repeated += endRow - startRow;
-    if (repeated > MAX_MERGED) throw new Failure('it has too many merged cells: save it as "CSV UTF-8".');
+    if (repeated > MAX_MERGED)
+      throw new FileError('too_large', 'it has too many merged cells: save it as "CSV UTF-8".');
     const value = rows[startRow]?.[startCol] ?? null;
     for (let at = startRow + 1; value !== null && at <= Math.min(endRow, rows.length - 1); at += 1) {
       const row = rows[at];

@@ -2,14 +2,14 @@ import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-poin
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
 import type { FieldMapping, JoinedValue, MappedValue, OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { nearestName } from '@orders/domain/sources/nearest-name.ts';
-import { UsageError } from '../errors.ts';
+import { OptionsError } from './errors.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';
 
 /**
  * Maps the rows of a table. The document of a row is an object with the headings as names and the cells as texts.
  *
- * @throws {UsageError} if a pointer leads to no column, or a column that is not ignored has no pointer.
+ * @throws {OptionsError} if a pointer leads to no column, or a column that is not ignored has no pointer.
  */
 export function mapRows(headings: readonly string[], mapping: OrderMapping, options: IgnoredColumns): Table {
   const [fields, itemFields] = [orderFieldsOf(mapping), itemFieldsOf(mapping)];
@@ -19,12 +19,16 @@ export function mapRows(headings: readonly string[], mapping: OrderMapping, opti
   requireHeadings(headings, ignored);
   const unread = headings.filter((heading) => heading !== '' && !read.has(heading) && !ignored.includes(heading));
   if (unread.length > 0 && !ignoreUnmapped)
-    throw new UsageError(
+    throw new OptionsError(
+      'options',
       `No pointer of the mapping reads these columns: ${unread.map(withSuggestion).join(', ')}; add them to the file of --map, ${LEAVE_OUT}.`,
     );
   const repeated = headings.find((heading, at) => read.has(heading) && headings.indexOf(heading) !== at);
   if (repeated !== undefined)
-    throw new UsageError(`Two columns have the heading ${quoted([repeated])}, which the mapping reads: rename one.`);
+    throw new OptionsError(
+      'options',
+      `Two columns have the heading ${quoted([repeated])}, which the mapping reads: rename one.`,
+    );
   const mayLackHeading = read.has('') || ignored.includes('') || ignoreUnmapped;
   const documentOf = (row: Cells) => Object.fromEntries(headings.map((heading, at) => [heading, row[at]]));
   return {
@@ -65,23 +69,25 @@ export function orderFieldsOf({ customer, items, details = [], ...fields }: Orde
   return [...Object.values(fields), ...Object.values(customer ?? {}), ...inDetails];
 }
 
-/** @throws {UsageError} if a cell is to have a list of items. */
+/** @throws {OptionsError} if a cell is to have a list of items. */
 function itemFieldsOf({ items = [] }: OrderMapping): FieldMapping[] {
   if ('list' in items)
-    throw new UsageError(
+    throw new OptionsError(
+      'options',
       '--map: a cell of a table has no list of items: write "items" as a list with one object for each item of a row.',
     );
   return items.flatMap((item) => Object.values(item));
 }
 
-/** @throws {UsageError} if a field cannot have a value, because a pointer that it needs leads to no column. */
+/** @throws {OptionsError} if a field cannot have a value, because a pointer that it needs leads to no column. */
 function requireColumns(headings: readonly string[], fields: readonly FieldMapping[]): void {
   const has = (pointer: string) => headings.includes(headingOf(pointer));
   const missing = fields.filter((field) => !isSatisfied(field, has)).flatMap(pointersOf);
   const names = [...new Set(missing)]
     .filter((pointer) => !has(pointer))
     .map((pointer) => suggestion(pointer, headings));
-  if (names.length > 0) throw new UsageError(`--map has pointers that lead to no column: ${names.join(', ')}.`);
+  if (names.length > 0)
+    throw new OptionsError('options', `--map has pointers that lead to no column: ${names.join(', ')}.`);
 }
 
 /** `"/Mobil" (did you mean "/Mobile"?)`; also for a heading with a slash that is not escaped. */

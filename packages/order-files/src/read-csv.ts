@@ -1,7 +1,5 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
-import { Failure, UsageError } from '../errors.ts';
+import { FileError, OptionsError } from './errors.ts';
 import type { Row } from './order-rows.ts';
 
 /** How the cells of a CSV file are separated. */
@@ -20,23 +18,14 @@ interface Parsed {
 }
 
 /** Reads the rows of a CSV file, the headings included. */
-export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat): AsyncGenerator<Row> {
+export async function* readCsv(chunks: AsyncIterable<Uint8Array>, format: CsvFormat): AsyncGenerator<Row> {
   const { separator, text } = await readSeparator(decoded(chunks));
   const delimiter = format.delimiter ?? separator ?? (format.isTabs ? '\t' : ',');
-  const parser = parse({
-    delimiter,
-    info: true,
-    relax_column_count: true,
-    relax_quotes: true,
-    max_record_size: MAX_ROW_CHARACTERS,
-  });
-  const feed = pipeline(Readable.from(text), parser);
-  feed.catch(() => {});
   let line = 1;
   let isSeparatorLine = separator !== null;
   let isPastHeadings = false;
   try {
-    for await (const { record, info } of parser as AsyncIterable<Parsed>) {
+    for await (const { record, info } of parsed(text, delimiter)) {
       if (isSeparatorLine) isSeparatorLine = false;
       else {
         if (!isPastHeadings) requireSeparated(record, delimiter);
@@ -45,12 +34,39 @@ export async function* readCsv(chunks: AsyncIterable<Buffer>, format: CsvFormat)
       }
       line = info.lines + 1;
     }
-    await feed;
   } catch (error) {
     // `line` is the start of the row; the parser reports an unclosed quote only at the end of the file.
-    if (error instanceof CsvError) throw new Failure(`line ${line}: ${describeCsvError(error)}`);
+    if (error instanceof CsvError) throw csvError(error, line);
     throw error;
   }
+}
+
+/** The rows of a text. The parser is a stream of Node; it is written and read by hand, as a browser has no other streams of that kind. */
+async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGenerator<Parsed> {
+  const parser = parse({
+    delimiter,
+    info: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: MAX_ROW_CHARACTERS,
+  });
+  let failure: Error | null = null;
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  const closed = new Promise((resolve) => parser.once('close', resolve));
+  function* rows(): Generator<Parsed> {
+    for (let row: Parsed | null = parser.read(); row !== null; row = parser.read()) yield row;
+  }
+  for await (const piece of text) {
+    if (failure) break;
+    parser.write(piece);
+    yield* rows();
+  }
+  parser.end();
+  yield* rows();
+  await closed;
+  if (failure) throw failure;
 }
 
 /**
@@ -63,14 +79,14 @@ function plainCell(cell: string): string {
   return quoted === undefined ? text.replace(/^'(?=[=+\-@])/, '') : quoted.replaceAll('""', '"');
 }
 
-async function* decoded(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+async function* decoded(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   try {
     for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true });
     yield decoder.decode();
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    throw new Failure('the table is not UTF-8: save it as "CSV UTF-8", or convert it with iconv.');
+    throw new FileError('not_utf8', 'the table is not UTF-8: save it as "CSV UTF-8", or convert it with iconv.');
   }
 }
 
@@ -93,17 +109,19 @@ async function readSeparator(chunks: AsyncGenerator<string>) {
   return { separator: SEPARATOR_LINE.exec(head)?.[1] ?? null, text: text() };
 }
 
-/** @throws {UsageError} if all headings are in one cell. */
+/** @throws {OptionsError} if all headings are in one cell. */
 function requireSeparated(headings: readonly string[], delimiter: string): void {
   const other = [';', '\t', ','].find((separator) => separator !== delimiter && headings[0]?.includes(separator));
   if (headings.length === 1 && other)
-    throw new UsageError(
+    throw new OptionsError(
+      'one_column',
       `All headings are in one column: give --delimiter ${other === '\t' ? 'tab' : `'${other}'`} if that separates them.`,
     );
 }
 
-function describeCsvError({ code }: CsvError): string {
-  if (code === 'CSV_QUOTE_NOT_CLOSED') return 'a quote is opened and never closed.';
-  if (code === 'CSV_MAX_RECORD_SIZE') return 'the row is longer than 1 MiB; perhaps a quote in it is never closed.';
-  return `this is not CSV (${code}).`;
+function csvError({ code }: CsvError, line: number): FileError {
+  if (code === 'CSV_QUOTE_NOT_CLOSED') return new FileError('open_quote', 'a quote is opened and never closed.', line);
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return new FileError('long_row', 'the row is longer than 1 MiB; perhaps a quote in it is never closed.', line);
+  return new FileError('not_csv', `this is not CSV (${code}).`, line);
 }

@@ -1,12 +1,12 @@
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
 import { recognizeExport } from '@orders/domain/sources/shop-exports.ts';
-import { UsageError } from '../errors.ts';
+import { OptionsError } from './errors.ts';
 import type { IgnoredColumns } from './headings.ts';
 import { mapColumns } from './map-columns.ts';
 import { type ExportTable, mapExport } from './map-export.ts';
 import { mapRows } from './map-rows.ts';
 import { type Cells, type OrderRows, type Row, startOrder, type Table } from './order-rows.ts';
-import { type ReadOrder, unsendable } from './source-order.ts';
+import { type ReadOrder, unsendable } from './read-order.ts';
 
 export interface TableOptions extends IgnoredColumns {
   /** Null if the headings are fields, or those of a shop's export. */
@@ -47,7 +47,7 @@ export async function* readTable(
     if (order) yield* finish(order, table);
     order = startOrder(row, key, table);
   }
-  if (!table) throw new UsageError('There is no line of headings.');
+  if (!table) throw new OptionsError('no_headings', 'There is no line of headings.');
   if (order) yield* finish(order, table);
 
   function* finish(rows: OrderRows, table: Table | ExportTable): Generator<ReadOrder> {

@@ -1,5 +1,5 @@
 import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
-import { UsageError } from '../errors.ts';
+import { OptionsError } from './errors.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';
 
@@ -15,7 +15,7 @@ const FIELD =
 /**
  * Reads the rows of a table by its headings, each a field (`total`) or a path to one (`customer.phone`, `items.0.name`).
  *
- * @throws {UsageError} with the headings that match no field (unless ignored) or the same field.
+ * @throws {OptionsError} with the headings that match no field (unless ignored) or the same field.
  */
 export function mapColumns(headings: readonly string[], { ignored, ignoreUnmapped }: IgnoredColumns): Table {
   const unmapped: string[] = [];
@@ -26,13 +26,18 @@ export function mapColumns(headings: readonly string[], { ignored, ignoreUnmappe
     return pointer ? pointerSegments(pointer) : null;
   });
   if (unmapped.length > 0 && !ignoreUnmapped)
-    throw new UsageError(
+    throw new OptionsError(
+      'options',
       `These headings lead to no field of an order: ${unmapped.map(withSuggestion).join(', ')}; map them with --map, ${LEAVE_OUT}.`,
     );
   requireHeadings(headings, ignored);
   rejectConflicts(headings, columns);
   const key = columns.findIndex((column) => column?.[0] === 'source_order_id');
-  if (key < 0) throw new UsageError('No column leads to source_order_id, which each order needs; name it with --map.');
+  if (key < 0)
+    throw new OptionsError(
+      'options',
+      'No column leads to source_order_id, which each order needs; name it with --map.',
+    );
   const numbers = [...columns.keys()];
   return {
     headings,
@@ -78,7 +83,8 @@ function rejectConflicts(headings: readonly string[], columns: readonly Column[]
   for (const [first, path] of paths.entries()) {
     const second = paths.findIndex((other, at) => at !== first && path !== null && other?.startsWith(path));
     if (second >= 0)
-      throw new UsageError(
+      throw new OptionsError(
+        'options',
         `The columns ${quoted([headings[first] ?? '', headings[second] ?? ''])} lead to the same field.`,
       );
   }
