@@ -159,8 +159,8 @@ begin
   grant insert, update (closed_at, closed_by) on cancellation_requests to orders_portal;
   -- A confirmation, and taking it back.
   grant insert, select, delete on undispatched_orders to orders_portal;
-  -- Receipts are searched by their idempotency key.
-  grant select (account_id, idempotency_key, receipt_id) on idempotency_keys to orders_portal;
+  -- Receipts are searched by their idempotency key, and those of an uploaded file have keys.
+  grant select (account_id, idempotency_key, receipt_id), insert on idempotency_keys to orders_portal;
   grant insert on audit_events, accounts, api_keys to orders_portal;
   grant update (suspended_at, rate_requests, rate_seconds, rate_unlimited, hold_changed_deliveries, signed_only, review_target_minutes)
     on accounts to orders_portal;

@@ -170,6 +170,8 @@ test('with a role for each app and an owner without superuser rights the accepta
     ['put', '/review-target', { minutes: 60 }],
     ['post', '/orders/next', {}],
     ['post', '/test-orders'],
+    ['post', '/uploads/orders', { first_position: 1, orders: ['{"source_order_id":"file-1"}'] }],
+    ['post', '/uploads/outcomes', { receipt_ids: [written.body.receipt_id] }],
   ] as const;
   for (const [method, path, body] of changes)
     expect([path, statusOf(await client[method](`${at}${path}`, body as object))]).toEqual([path, 'success']);

@@ -8,18 +8,13 @@ import { setEvents } from '@orders/database/events/event-logs.ts';
 import { writeCancelled } from '@orders/database/orders/write-cancelled.ts';
 import { writeOrders } from '@orders/database/orders/write-orders.ts';
 import { findFinalReceipts, findReceipt } from '@orders/database/receipts/find-receipt.ts';
-import { type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
+import { findReceiptsByKeys, type IncomingReceipt, recordReceipts } from '@orders/database/receipts/record-receipts.ts';
 import { addSourceActivity } from '@orders/database/sources/add-activity.ts';
 import { normalizeSent } from '@orders/domain/normalize-order.ts';
 import { readStalls } from '@orders/intake/observability/read-stalls.ts';
 import { findSources } from '@orders/intake/pipeline/find-sources.ts';
 import { findOriginals, readOriginalBodies } from '@orders/intake/receipts/find-originals.ts';
-import {
-  contentKey,
-  deleteIdempotencyKey,
-  findReceiptsByKeys,
-  storeMismatches,
-} from '@orders/intake/receipts/store-mismatches.ts';
+import { contentKey, deleteIdempotencyKey, storeMismatches } from '@orders/intake/receipts/store-mismatches.ts';
 import { storeUnmapped } from '@orders/intake/receipts/store-unmapped.ts';
 import { cancelOrders } from '@orders/intake/routes/cancel-orders.ts';
 import { useSource } from '@orders/intake/routes/post-delivery.ts';

@@ -13,8 +13,11 @@ export default defineConfig({
       'react-dom/client': 'preact/compat/client',
       'react-dom': 'preact/compat',
       react: 'preact/compat',
+      // The tables of files are read by a worker, which has no streams of Node.
+      'csv-parse': 'csv-parse/browser/esm',
     },
   },
+  worker: { format: 'es' },
   build: {
     target: 'es2022',
     // The Content-Security-Policy allows only files of this service.

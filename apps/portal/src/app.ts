@@ -33,6 +33,7 @@ import { reviewRoutes } from './review/review-routes.ts';
 import { servePage } from './serve-page.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { startRequest } from './start-request.ts';
+import { limitUploads, uploadRoutes } from './uploads/upload-routes.ts';
 
 const SAFE = new Set(['GET', 'HEAD']);
 
@@ -73,6 +74,7 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   accountRouter.use(accountRoute(deps), memberRoutes(deps), secondFactorRoute(deps), reviewRoutes(deps));
   accountRouter.use(accountAuditRoutes(deps));
   accountRouter.use(integrationRoutes(deps));
+  accountRouter.use(uploadRoutes(deps));
   accountRouter.use(receiptRoutes(deps), deadLetterRoutes(deps), overviewRoutes(deps));
 
   const operatorRouter = Router();
@@ -94,6 +96,8 @@ export function createApp(deps: PortalDeps, metrics: PortalMetrics): Express {
   api.use(sameOrigin, enforcePermissions(deps));
   // It takes a whole delivery.
   api.use('/accounts/:accountId/sources/preview', rawBody('384kb'));
+  // A batch of a file, 1 MB before its quotation marks are escaped.
+  api.use('/accounts/:accountId/uploads', limitUploads(), rawBody('2200kb'));
   api.use(['/accounts/:accountId', '/operator'], rawBody('64kb'));
   // Some need no session: an e-mail address, a name and passwords at most.
   api.use(rawBody('8kb'));

@@ -146,6 +146,10 @@ export const ROUTES: readonly RouteRule[] = [
   { method: 'get', path: account('/setup'), who: ['read'] },
   { method: 'get', path: account('/rejected-deliveries'), who: ['read'] },
   { method: 'post', path: account('/test-orders'), who: ['develop'] },
+  { method: 'post', path: account('/uploads/preview'), who: ['develop'], repeatable: true },
+  // A repetition is replayed.
+  { method: 'post', path: account('/uploads/orders'), who: ['develop'], repeatable: true },
+  { method: 'post', path: account('/uploads/outcomes'), who: ['develop'], repeatable: true },
   { method: 'get', path: account('/keys'), who: ['read'] },
   { method: 'post', path: account('/keys'), who: ['develop'], recent: true },
   { method: 'patch', path: account('/keys/:keyId'), who: ['develop'], recent: true },

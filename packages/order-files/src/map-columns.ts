@@ -1,5 +1,6 @@
-import { pointerSegments, toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
+import { pointerSegments } from '@orders/domain/sources/json-pointer.ts';
 import { OptionsError } from './errors.ts';
+import { fieldOfHeading } from './field-of-heading.ts';
 import { type IgnoredColumns, LEAVE_OUT, quoted, requireHeadings, withSuggestion } from './headings.ts';
 import { type Cells, type Table, withItems } from './order-rows.ts';
 
@@ -7,10 +8,6 @@ import { type Cells, type Table, withItems } from './order-rows.ts';
  * The field of a column as path segments; null if the column is ignored, undefined if it has no heading and must be empty.
  */
 type Column = readonly string[] | null | undefined;
-
-/** The fields of an order. An address may have parts of any name; customer and items may be plain strings. */
-const FIELD =
-  /^\/(source_order_id|order_number|customer(\/(name|phone|email|id))?|address(\/.+)?|emirate|area|items(\/\d{1,3}\/(name|quantity|sku))?|total|currency|payment_state|delivery_time|delivery_instructions)$/;
 
 /**
  * Reads the rows of a table by its headings, each a field (`total`) or a path to one (`customer.phone`, `items.0.name`).
@@ -20,7 +17,7 @@ const FIELD =
 export function mapColumns(headings: readonly string[], { ignored, ignoreUnmapped }: IgnoredColumns): Table {
   const unmapped: string[] = [];
   const columns = headings.map((heading): Column => {
-    const pointer = ignored.includes(heading) ? null : pointerOf(heading);
+    const pointer = ignored.includes(heading) ? null : fieldOfHeading(heading);
     if (pointer === undefined && heading === '' && !ignoreUnmapped) return undefined;
     if (pointer === undefined && heading !== '') unmapped.push(heading);
     return pointer ? pointerSegments(pointer) : null;
@@ -70,11 +67,6 @@ function put(order: Parts, path: readonly string[], cell: string): void {
   }
   const last = path.at(-1) as string;
   parts[last] = path[0] === 'items' && last === 'quantity' && /^\d{1,9}$/.test(cell) ? Number(cell) : cell;
-}
-
-function pointerOf(heading: string): string | undefined {
-  const pointer = toJsonPointer(heading.split('.'));
-  return FIELD.test(pointer) ? pointer : undefined;
 }
 
 /** Two columns must not have the same field, nor one a part of the other's. */

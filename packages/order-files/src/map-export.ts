@@ -1,5 +1,5 @@
+import { type DeliveryKind, kindOf } from '@orders/domain/sources/delivery-kind.ts';
 import { mapOrder } from '@orders/domain/sources/map-order.ts';
-import { type DeliveryKind, kindOf } from '@orders/domain/sources/read-delivery.ts';
 import type { ShopExport } from '@orders/domain/sources/shop-exports.ts';
 import { type IgnoredColumns, requireHeadings } from './headings.ts';
 import { columnsOf, keyReader, orderFieldsOf } from './map-rows.ts';

@@ -6,7 +6,8 @@ import { Problem } from '@orders/domain/problems.ts';
 import { diagnoseBody } from '@orders/domain/rejections/diagnose-request.ts';
 import { diagnoseSignature, type WrongSignature } from '@orders/domain/rejections/diagnose-signature.ts';
 import { isCostly } from '@orders/domain/sources/count-pointers.ts';
-import { type DeliveryKind, type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
+import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
+import { type DeliveryReading, readDelivery } from '@orders/domain/sources/read-delivery.ts';
 import { readSourceOrderIds, validateOrder, validateStrictly } from '@orders/domain/validate-order.ts';
 
 interface ReadOptions {

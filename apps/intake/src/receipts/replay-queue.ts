@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { faultOf } from '@orders/database/database-errors.ts';
+import { findReceiptsByKeys } from '@orders/database/receipts/record-receipts.ts';
 import type { Producer } from '@orders/queue/open-producer.ts';
 import { chunkLength } from '@orders/runtime/concurrency/chunk-by-size.ts';
 import { createFairQueue } from '@orders/runtime/concurrency/fair-queue.ts';
@@ -11,7 +12,7 @@ import {
   type ReplayDeps,
   resolveReplay,
 } from './compare-replays.ts';
-import { findReceiptsByKeys, storeMismatches } from './store-mismatches.ts';
+import { storeMismatches } from './store-mismatches.ts';
 import { bodyLength, type WaitingReceipt, wakeUpFor } from './waiting-receipt.ts';
 
 /** Max concurrent chunks. An account has one at a time, so others wait only while this many accounts replay. */

@@ -99,23 +99,3 @@ export async function deleteIdempotencyKey(
 ): Promise<void> {
   await run(database, DELETE_KEY, [accountId, idempotencyKey, receiptId]);
 }
-
-const FIND_BY_KEYS = {
-  name: 'find-receipts-by-keys',
-  text: `
-select idempotency_key as "idempotencyKey", receipt_id as "receiptId" from idempotency_keys
-where account_id = $1::int and idempotency_key = any($2::text[])`,
-};
-
-/** The ids of the receipts of an account's idempotency keys, by key. */
-export async function findReceiptsByKeys(
-  database: Database,
-  accountId: number,
-  idempotencyKeys: readonly string[],
-): Promise<Map<string, string>> {
-  const rows = await run<{ idempotencyKey: string; receiptId: string }>(database, FIND_BY_KEYS, [
-    accountId,
-    idempotencyKeys,
-  ]);
-  return new Map(rows.map(({ idempotencyKey, receiptId }) => [idempotencyKey, receiptId]));
-}

@@ -1,6 +1,6 @@
 import type { Database } from '@orders/database/connect.ts';
 import { run } from '@orders/database/run.ts';
-import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
+import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
 
 /** A delivery in which the mapping of its source found no `source_order_id`. */
 export interface UnmappedDelivery {

@@ -1,6 +1,7 @@
 import { statesOf } from '@orders/database/orders/review-orders.ts';
 import { Problem } from '@orders/domain/problems.ts';
 import { ofTextFields } from '@orders/domain/text-fields.ts';
+import { csvCell } from '@orders/order-files/csv-cell.ts';
 import { Router } from 'express';
 import Joi from 'joi';
 import { recordBy } from '../audit/record.ts';
@@ -110,17 +111,6 @@ const CSV: ExportFormat = {
 function itemText({ name, quantity, sku }: ExportedOrder['items'][number]): string {
   const text = [quantity === null ? null : `${quantity} ×`, name, sku === null ? null : `[${sku}]`];
   return text.filter((part) => part !== null).join(' ');
-}
-
-/** Spreadsheets run such a cell as a formula, also a part of it if they divide cells at semicolons, tabs or line breaks. */
-const FORMULA = /^(?=[=+\-@\t\r])|(?=[=+\-@])(?<=[;\t\r\n] *)/g;
-/** Such as a phone number in E.164 form or a negative amount; as a formula, it is itself. */
-const PLAIN_NUMBER = /^[+-]?\d+(\.\d+)?$/;
-
-function csvCell(value: Cell): string {
-  const text = String(value ?? '');
-  const safe = PLAIN_NUMBER.test(text) ? text : text.replaceAll(FORMULA, "'");
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 const FORMATS = { csv: CSV, json: JSON_FORMAT } satisfies Record<string, ExportFormat>;

@@ -1,5 +1,5 @@
 import type { Channel } from '@orders/domain/receipt-states.ts';
-import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
+import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
 import { IS_LIMITED, LOCK_WAIT_MS, limitLockWait } from '../lock-wait.ts';
 import { type Connection, run, runToEnd } from '../run.ts';
 import { ascending } from './uuids.ts';
@@ -210,4 +210,24 @@ function byAccount<Receipt extends IncomingReceipt>(batch: readonly Receipt[]) {
     last.length += storedLength(receipt);
   }
   return { receipts, starts, payloads };
+}
+
+const FIND_BY_KEYS = {
+  name: 'find-receipts-by-keys',
+  text: `
+select idempotency_key as "idempotencyKey", receipt_id as "receiptId" from idempotency_keys
+where account_id = $1::int and idempotency_key = any($2::text[])`,
+};
+
+/** The ids of the receipts of an account's idempotency keys, by key. */
+export async function findReceiptsByKeys(
+  database: Connection,
+  accountId: number,
+  idempotencyKeys: readonly string[],
+): Promise<Map<string, string>> {
+  const rows = await run<{ idempotencyKey: string; receiptId: string }>(database, FIND_BY_KEYS, [
+    accountId,
+    idempotencyKeys,
+  ]);
+  return new Map(rows.map(({ idempotencyKey, receiptId }) => [idempotencyKey, receiptId]));
 }

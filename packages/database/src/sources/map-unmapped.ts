@@ -1,5 +1,6 @@
+import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
 import type { OrderMapping } from '@orders/domain/sources/mapping.ts';
-import { type DeliveryKind, kindOfMapped, mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
+import { kindOfMapped, mapStoredDelivery } from '@orders/domain/sources/read-delivery.ts';
 import type { SourceSettings } from '@orders/domain/sources/settings.ts';
 import type { Database } from '../connect.ts';
 import { SQLSTATE, sqlstateOf } from '../database-errors.ts';

@@ -1,6 +1,7 @@
 import { normalizeOrder } from '../normalize-order.ts';
+import type { DeliveryKind } from './delivery-kind.ts';
 import { PLATFORM_STATES } from './platform-states.ts';
-import { type DeliveryKind, readDelivery } from './read-delivery.ts';
+import { readDelivery } from './read-delivery.ts';
 import type { PresetDefinition, SourcePreset } from './settings.ts';
 
 /** What becomes of an order in some states of its platform. */

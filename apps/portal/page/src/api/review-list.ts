@@ -2,6 +2,7 @@ import type { RequestsOutcome } from '@orders/portal/review/cancellation-routes.
 import type { SnoozedOrder as Snoozed } from '@orders/portal/review/find-snoozes.ts';
 import type { OpenRequests } from '@orders/portal/review/list-requests.ts';
 import type { ExportedOrder } from '@orders/portal/review/read-exported.ts';
+import { saveFile } from '../components/save-file.ts';
 import { call, callForFile, type Json, type Query } from './client.ts';
 import type { ListedOrder, ReviewState } from './review.ts';
 
@@ -70,9 +71,5 @@ export async function downloadOrders(accountId: number, order_ids: readonly numb
   const file = await callForFile('POST', `/accounts/${accountId}/orders/export`, {
     body: { order_ids, format: 'csv' },
   });
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = `orders-${new Date().toISOString().slice(0, 10)}.csv`;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  saveFile(file, `orders-${new Date().toISOString().slice(0, 10)}.csv`);
 }

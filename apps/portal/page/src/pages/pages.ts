@@ -71,6 +71,10 @@ export const ACCOUNT_SECTIONS: readonly Section[] = [
         'integrations',
         'receipts',
       ]),
+      page('/upload', 'upload', async () => (await import('./shops/upload/upload-page.tsx')).UploadPage, [
+        'upload',
+        'review',
+      ]),
     ],
   },
   {

@@ -25,6 +25,11 @@ export function FirstSteps(): ReactNode {
             </li>
           ))}
           <li>
+            <Link className="button" href={`/accounts/${accountId}/upload`}>
+              {t('common:nav.upload')}
+            </Link>
+          </li>
+          <li>
             <Link className="button" href={tabHref(accountId, 'keys')}>
               {t('review:list.ownSystem')}
             </Link>

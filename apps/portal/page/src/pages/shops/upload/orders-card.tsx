@@ -1,0 +1,218 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Send, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { MappingPreview } from '../../../../../src/integrations/preview-mapping.ts';
+import { call, type Json } from '../../../api/client.ts';
+import type { Order } from '../../../api/review.ts';
+import { useAccountId } from '../../../api/session.ts';
+import type { OrderMapping } from '../../../api/sources.ts';
+import { Button } from '../../../components/button.tsx';
+import { Card, Dotted } from '../../../components/card.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import { ProblemNote, Skeleton } from '../../../components/loaded.tsx';
+import { fieldLabel, fieldText, itemText } from '../../../components/order-values.ts';
+import { FileProblem } from './file-problem.tsx';
+import { readOrdersOf } from './run-in-worker.ts';
+import { reasonOf, type SentOrder } from './sending.ts';
+import type { TableOrders } from './table-file.ts';
+
+const MAX_PREVIEWED = 20;
+
+type Previewed = Json<Pick<MappingPreview, 'order' | 'warnings'>> | { error: NonNullable<SentOrder['rejection']> };
+
+/** How many orders a file has, the first ones with their warnings, and the button that sends all. */
+export function OrdersCard(props: {
+  file: File;
+  number: number;
+  /** Null for the export of a shop. */
+  mapping: OrderMapping | null;
+  onSend: (orders: TableOrders['orders']) => void;
+}): ReactNode {
+  const { file, number, mapping, onSend } = props;
+  const { t } = useTranslation('upload');
+  const read = useQuery({
+    queryKey: ['upload', number, 'orders', mapping],
+    queryFn: ({ signal }) => readOrdersOf(file, mapping, signal),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    // The result is the orders of the whole file.
+    structuralSharing: false,
+  });
+  if (read.isError) return <FileProblem error={read.error} />;
+  if (!read.data) return <Skeleton shape="rows" count={6} />;
+  const { orders, left_out } = read.data;
+  const sendable = orders.filter(({ rejection }) => !rejection);
+  const left = Object.entries(left_out).filter(([, count]) => count > 0);
+  return (
+    <Card
+      title={t('orders.title', { count: sendable.length })}
+      className="stack upload-orders"
+      actions={
+        <Button
+          kind="main"
+          Icon={Send}
+          disabled={read.isPlaceholderData || sendable.length === 0}
+          onClick={() => onSend(orders)}
+        >
+          {t('orders.send', { count: sendable.length })}
+        </Button>
+      }
+    >
+      {left.length > 0 && (
+        <p className="hint">
+          <Dotted>
+            {left.map(([kind, count]) => (
+              <span key={kind}>{t(`leftOut.${kind}`, { count })}</span>
+            ))}
+          </Dotted>
+        </p>
+      )}
+      <Unsendable orders={orders} />
+      {sendable.length > 0 && (
+        <Preview texts={sendable.slice(0, MAX_PREVIEWED).map(({ text }) => text)} count={sendable.length} />
+      )}
+    </Card>
+  );
+}
+
+/** Orders of the file that will not be sent, and rows that contradict each other. */
+function Unsendable({ orders }: Pick<TableOrders, 'orders'>): ReactNode {
+  const { t, i18n } = useTranslation('upload');
+  const rejected = orders.filter(({ rejection }) => rejection);
+  const contradicting = orders.filter(({ contradictions }) => contradictions);
+  if (rejected.length + contradicting.length === 0) return null;
+  return (
+    <div className="note note-warn stack-tight">
+      {rejected.length > 0 && <p>{t('orders.unsendable', { count: rejected.length })}</p>}
+      {contradicting.length > 0 && <p>{t('orders.contradicting', { count: contradicting.length })}</p>}
+      <ul className="plain">
+        {[...rejected, ...contradicting].slice(0, 5).map(({ position, line, rejection, contradictions }) => (
+          <li key={position}>
+            {t('fault.line', { line })}{' '}
+            {rejection
+              ? i18n.exists(`upload:reason.${rejection.code}`)
+                ? t(`reason.${rejection.code}`)
+                : rejection.detail
+              : (contradictions ?? [])
+                  .slice(0, 1)
+                  .map(({ column, line: at }) =>
+                    column === null
+                      ? t('orders.repeatedRow', { line: at })
+                      : t('orders.contradictsIn', { line: at, column }),
+                  )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** What the first orders become. */
+function Preview({ texts, count }: { texts: string[]; count: number }): ReactNode {
+  const { t, i18n } = useTranslation(['upload', 'review']);
+  const accountId = useAccountId();
+  const preview = useQuery({
+    queryKey: ['upload preview', accountId, texts],
+    queryFn: async ({ signal }) =>
+      (
+        await call<{ previews: Previewed[] }>('POST', `/accounts/${accountId}/uploads/preview`, {
+          body: { orders: texts },
+          signal,
+        })
+      ).previews,
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+  if (preview.isError) return <ProblemNote error={preview.error} retry={() => void preview.refetch()} />;
+  if (!preview.data) return <Skeleton shape="rows" count={5} />;
+  const text = (pointer: string, value: unknown) => (
+    <span dir="auto" className="mapped-value">
+      {fieldText(t, pointer, value || null)}
+    </span>
+  );
+  const rows = preview.data.map((previewed, at) => ({ at, previewed }));
+  const orderOf = ({ previewed }: (typeof rows)[number]) =>
+    'error' in previewed ? null : (previewed.order as unknown as Order);
+  return (
+    <>
+      <p className="hint">{t('orders.first', { count: Math.min(count, texts.length) })}</p>
+      <DataTable
+        label={t('orders.preview')}
+        rows={rows}
+        keyOf={({ at }) => at}
+        columns={[
+          {
+            header: t('review:field.sourceOrderId'),
+            cell: (row) => <bdi>{orderOf(row)?.source_order_id ?? '–'}</bdi>,
+          },
+          {
+            header: t('orders.customer'),
+            cell: (row) => {
+              const order = orderOf(row);
+              return (
+                order && (
+                  <>
+                    {text('/customer/name', order.customer.name)}
+                    <br />
+                    <bdi dir="ltr">{fieldText(t, '/customer/phone', order.customer.phone)}</bdi>
+                  </>
+                )
+              );
+            },
+          },
+          {
+            header: t('orders.place'),
+            cell: (row) => {
+              const order = orderOf(row);
+              return (
+                order && (
+                  <>
+                    {text('/address', [order.address, order.area].filter(Boolean).join(', '))}
+                    <br />
+                    {text('/emirate', order.emirate)}
+                  </>
+                )
+              );
+            },
+          },
+          {
+            header: t('review:field.items'),
+            cell: (row) => (
+              <span dir="auto" className="mapped-value">
+                {orderOf(row)?.items.map(itemText).join('\n')}
+              </span>
+            ),
+          },
+          {
+            header: t('review:field.total'),
+            cell: (row) => {
+              const order = orderOf(row);
+              return order && fieldText(t, '/total', order.total);
+            },
+            isNumber: true,
+          },
+          {
+            header: t('orders.warnings'),
+            cell: ({ previewed }) =>
+              'error' in previewed ? (
+                <span className="field-error">{reasonOf(previewed.error)}</span>
+              ) : (
+                <ul className="plain mapped-warnings">
+                  {previewed.warnings.map(({ pointer, code, detail }) => (
+                    <li key={pointer + code}>
+                      <TriangleAlert aria-hidden="true" size={14} /> <strong>{fieldLabel(t, pointer)}</strong>{' '}
+                      {i18n.exists(`review:warning.${code}`) ? t(`review:warning.${code}`) : detail}
+                    </li>
+                  ))}
+                </ul>
+              ),
+          },
+        ]}
+      />
+    </>
+  );
+}
