@@ -72,7 +72,7 @@ function expectedOf(who: string, rule: RouteRule, state: { suspended?: boolean; 
   if (!may(PERMISSIONS[who] as string[])) return 'not_permitted';
   if (state.suspended && isMember && !may(['read'])) return 'account_suspended';
   // Nobody sends orders to a suspended account.
-  if (state.suspended && rule.path.endsWith('/test-orders')) return 'account_suspended';
+  if (state.suspended && /\/(test-orders|uploads\/orders)$/.test(rule.path)) return 'account_suspended';
   return stale;
 }
 

@@ -51,10 +51,13 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
     max_record_size: MAX_ROW_CHARACTERS,
   });
   let failure: Error | null = null;
-  parser.on('error', (error) => {
-    failure = error;
+  const ended = new Promise<void>((resolve) => {
+    parser.once('end', resolve);
+    parser.once('error', (error) => {
+      failure = error;
+      resolve();
+    });
   });
-  const closed = new Promise((resolve) => parser.once('close', resolve));
   function* rows(): Generator<Parsed> {
     for (let row: Parsed | null = parser.read(); row !== null; row = parser.read()) yield row;
   }
@@ -65,7 +68,7 @@ async function* parsed(text: AsyncIterable<string>, delimiter: string): AsyncGen
   }
   parser.end();
   yield* rows();
-  await closed;
+  await ended;
   if (failure) throw failure;
 }
 

@@ -6,7 +6,7 @@ import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '../text-fields.ts';
  */
 const NAMES: Record<string, string> = {
   '/source_order_id': `order id, order, id, order no, order number, order num, order ref, order reference, reference,
-    ref, source id, external id, external order id, source order id, رقم الطلب, معرف الطلب, الطلب`,
+    ref, bill, bill no, bill number, source id, external id, external order id, source order id, رقم الطلب, معرف الطلب, الطلب`,
   '/order_number': 'invoice, invoice no, invoice number, receipt no, receipt number, ticket no, رقم الفاتورة, الفاتورة',
   '/customer/name': `customer, customer name, name, full name, client, client name, buyer, buyer name, recipient,
     recipient name, receiver, receiver name, consignee, contact name, الاسم, اسم, اسم العميل, العميل, الزبون, اسم الزبون`,

@@ -68,5 +68,6 @@ function columnLabel(t: Parameters<typeof fieldLabel>[0], field: string): string
   if (field === '/source_order_id') return t('review:field.sourceOrderId');
   // The table has one item in a row, unless its headings number them.
   const [, member] = /^\/items\/0\/(\w+)$/.exec(field) ?? [];
-  return member ? `${t('upload:columns.item')}: ${t(`review:item.${member}`)}` : fieldLabel(t, field);
+  if (member === undefined) return fieldLabel(t, field);
+  return member === 'name' ? t('review:item.name') : `${t('review:item.name')}: ${t(`review:item.${member}`)}`;
 }

@@ -35,8 +35,10 @@ export function fieldsFor(columns: Columns): string[] {
 /** What the headings probably mean. */
 export function suggestColumns(headings: readonly string[]): Columns {
   return headings.map((heading) => {
-    const field = fieldOfHeading(heading) ?? suggestField(heading);
-    return field?.startsWith('/address/') ? '/address' : (field ?? null);
+    const named = fieldOfHeading(heading);
+    if (named?.startsWith('/address/')) return '/address';
+    // A column "customer" or "items" has one name.
+    return named === undefined || named === '/customer' || named === '/items' ? suggestField(heading) : named;
   });
 }
 

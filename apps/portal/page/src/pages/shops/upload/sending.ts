@@ -9,6 +9,8 @@ import { call, isProblem } from '../../../api/client.ts';
 /** An order with what became of it. */
 export interface SentOrder extends SourceOrder {
   receiptId?: string;
+  /** Whether it had arrived before, in the same file at the same position. */
+  isReplay?: boolean;
   outcome?: Outcome;
 }
 
@@ -117,7 +119,10 @@ async function sendAll(accountId: number, orders: readonly SentOrder[]): Promise
       for (const [index, result] of results.entries()) {
         const order = sendable[index] as SentOrder;
         if ('error' in result) order.rejection = result.error;
-        else order.receiptId = result.receipt_id;
+        else {
+          order.receiptId = result.receipt_id;
+          order.isReplay = result.duplicate === true;
+        }
       }
     }
     sent += batch.length;
@@ -185,16 +190,15 @@ function sleep(ms: number): Promise<void> {
 /** What became of an order; `open` until it is known. */
 export type Result = 'open' | 'rejected' | 'dead' | 'differs' | 'contradicts' | 'duplicate' | 'written' | 'gone';
 
-export function resultOf(
-  { rejection, receiptId, outcome, contradictions = [] }: SentOrder,
-  phase: Sending['phase'],
-): Result {
+export function resultOf(order: SentOrder, phase: Sending['phase']): Result {
+  const { rejection, receiptId, isReplay, outcome, contradictions = [] } = order;
   if (rejection) return 'rejected';
   if (!outcome) return receiptId !== undefined && phase === 'done' ? 'gone' : 'open';
   if (outcome.state === 'dead') return 'dead';
   if (outcome.differs) return 'differs';
-  if (contradictions.length > 0 && outcome.state === 'written') return 'contradicts';
-  return outcome.state === 'written' || outcome.state === 'duplicate' ? outcome.state : 'open';
+  if (outcome.state !== 'written') return outcome.state === 'duplicate' ? 'duplicate' : 'open';
+  if (isReplay) return 'duplicate';
+  return contradictions.length > 0 ? 'contradicts' : 'written';
 }
 
 /** Why an order was rejected, in one line. */
