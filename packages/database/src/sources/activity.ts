@@ -1,4 +1,4 @@
-import type { DeliveryKind } from '@orders/domain/sources/read-delivery.ts';
+import type { DeliveryKind } from '@orders/domain/sources/delivery-kind.ts';
 import { type Connection, execute, run } from '../run.ts';
 import type { DeliveryOutcome } from './add-activity.ts';
 
