@@ -56,7 +56,7 @@ describeWith('chromium')('in a browser', () => {
     await page.getByRole('button', { name: 'Send 2 orders' }).click();
     await page.getByText('All 3 orders are done.').waitFor();
     await page.getByText('2 written').waitFor();
-    await page.getByRole('row', { name: /^5 T-1 rejected/ }).waitFor();
+    await page.getByRole('row', { name: /^T-1 5 rejected/ }).waitFor();
     await expectAccessible(page);
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -23,6 +23,7 @@ export const SCENES: Scene[] = [
   { name: 'confirmed', as: 'account_holder', path: (id) => `${review(id)}?state=confirmed` },
   { name: 'cancelled', as: 'account_holder', path: (id) => `${review(id)}?state=cancelled`, prepare: openOrder },
   { name: 'shops', as: 'account_holder', path: (id) => `/accounts/${id}/shops` },
+  { name: 'upload', as: 'account_holder', path: (id) => `/accounts/${id}/upload`, prepare: chooseFile },
   { name: 'developers', as: 'account_holder', path: (id) => `/accounts/${id}/developers` },
   { name: 'settings', as: 'account_holder', path: (id) => `/accounts/${id}/settings` },
   { name: 'rejected', as: 'account_holder', path: (id) => `/accounts/${id}/rejected` },
@@ -42,6 +43,18 @@ async function openOrder(page: Page): Promise<void> {
   await page.locator('.order-row .order-number').first().click();
   await page.locator('.order-pane .fact').first().waitFor();
   await page.locator('.order-pane .skeleton').first().waitFor({ state: 'detached' });
+}
+
+const TABLE = `Order no;Customer;Mobile;Address;Emirate;Item;Qty;Total
+A-101;Aisha Khan;050 123 4567;Villa 12, Al Wasl Road;Dubai;Brass lamp;1;94.00
+A-101;;;;;Linen shade;2;
+A-102;Omar Saleh;055 765 4321;Flat 9, Corniche;Ajmn;Bulb;2;49.00
+`;
+
+async function chooseFile(page: Page): Promise<void> {
+  const file = { name: 'orders.csv', mimeType: 'text/csv', buffer: Buffer.from(TABLE) };
+  await page.locator('input[type="file"]').setInputFiles(file);
+  await page.locator('.upload-orders tbody tr').first().waitFor();
 }
 
 async function openRejectDialog(page: Page): Promise<void> {

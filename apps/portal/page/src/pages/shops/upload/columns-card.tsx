@@ -21,7 +21,11 @@ export function ColumnsCard(props: {
   // A column without a heading cannot be named, so it is left out.
   const rows = head.headings.flatMap((heading, at) => (heading === '' ? [] : { heading, at }));
   return (
-    <Card title={t('columns.title')} about={t(isRemembered ? 'columns.remembered' : 'columns.about')}>
+    <Card
+      title={t('columns.title')}
+      about={t(isRemembered ? 'columns.remembered' : 'columns.about')}
+      className="stack table-scope upload-columns"
+    >
       {!hasId && (
         <p className="note note-bad" role="alert">
           {t('columns.noId')}

@@ -49,7 +49,7 @@ export function OrdersCard(props: {
   return (
     <Card
       title={t('orders.title', { count: sendable.length })}
-      className="stack upload-orders"
+      className="stack table-scope upload-orders"
       actions={
         <Button
           kind="main"
@@ -80,7 +80,7 @@ export function OrdersCard(props: {
 
 /** Orders of the file that will not be sent, and rows that contradict each other. */
 function Unsendable({ orders }: Pick<TableOrders, 'orders'>): ReactNode {
-  const { t, i18n } = useTranslation('upload');
+  const { t } = useTranslation('upload');
   const rejected = orders.filter(({ rejection }) => rejection);
   const contradicting = orders.filter(({ contradictions }) => contradictions);
   if (rejected.length + contradicting.length === 0) return null;
@@ -93,9 +93,7 @@ function Unsendable({ orders }: Pick<TableOrders, 'orders'>): ReactNode {
           <li key={position}>
             {t('fault.line', { line })}{' '}
             {rejection
-              ? i18n.exists(`upload:reason.${rejection.code}`)
-                ? t(`reason.${rejection.code}`)
-                : rejection.detail
+              ? t([`reason.${rejection.code}`, 'reason.other'], { detail: rejection.detail })
               : (contradictions ?? [])
                   .slice(0, 1)
                   .map(({ column, line: at }) =>

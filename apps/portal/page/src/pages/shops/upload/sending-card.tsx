@@ -33,7 +33,7 @@ export function SendingCard({ sending, onForget }: { sending: Sending; onForget:
   return (
     <Card
       title={<bdi>{fileName}</bdi>}
-      className="stack upload-sending"
+      className="stack table-scope upload-sending"
       actions={
         <>
           {!isEnded && <Button onClick={stopSending}>{t('sending.stop')}</Button>}
@@ -109,8 +109,8 @@ function Attention({ sending: { accountId, orders, phase } }: { sending: Sending
         rows={rows.slice(0, MAX_SHOWN)}
         keyOf={({ position }) => position}
         columns={[
-          { header: t('columns.line'), cell: ({ line }) => line, isNumber: true },
           { header: t('review:field.sourceOrderId'), cell: ({ sourceOrderId }) => <bdi>{sourceOrderId ?? '–'}</bdi> },
+          { header: t('columns.line'), cell: ({ line }) => line, isNumber: true },
           { header: t('sending.result'), cell: (order) => t(`result.${resultOf(order, phase)}`) },
           {
             header: t('sending.why'),
@@ -135,7 +135,7 @@ function Attention({ sending: { accountId, orders, phase } }: { sending: Sending
 type Translate = ReturnType<typeof useTranslation>['t'];
 
 function whyOf({ rejection, outcome, contradictions = [] }: SentOrder, t: Translate): string {
-  if (rejection) return reasonOf(rejection);
+  if (rejection) return t([`reason.${rejection.code}`, 'reason.other'], { detail: reasonOf(rejection) });
   if (outcome?.state === 'dead') return outcome.error_code ?? '';
   if (outcome?.differs) return t('why.differs');
   const [first] = contradictions;
