@@ -224,7 +224,7 @@ describeWith('chromium')('in a browser', () => {
     const problems = page.locator('.mapping-problems');
     await problems.getByText('No order id found. Deliveries like this').waitFor();
     await problems.getByText('This delivery has no value at: /nothing').waitFor();
-    await problems.getByText('Phone: The mapping does not set it.').waitFor();
+    await problems.getByText('Phone: The mapping has no value for this field.').waitFor();
     await page.getByText('deliver').first().waitFor();
     await expectAccessible(page);
     expect(await page.getByLabel('Item: name', { exact: true }).isVisible()).toBe(false);
@@ -246,7 +246,7 @@ describeWith('chromium')('in a browser', () => {
     expect(await phone.inputValue()).toBe('/billing/phone');
     await expectFocused(phone);
     await problems.getByText(/Not a possible phone number|No country has a phone number/).waitFor();
-    await page.getByRole('button', { name: /fields in which nothing is wrong/ }).click();
+    await page.getByRole('button', { name: /other fields, without problems/ }).click();
     // A field of an item takes its pointer from the item on, and nothing outside of the list.
     await page.getByRole('button', { name: 'Add: Item: SKU' }).click();
     await page.getByRole('button', { name: '/id: 727' }).click();

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { suggestField } from '../src/sources/suggest-field.ts';
+import { suggestField, suggestFields } from '../src/sources/suggest-field.ts';
 
 test.each([
   ['Order ID', '/source_order_id'],
@@ -32,4 +32,17 @@ test.each([
   [`Phone${' '.repeat(100)}`, null],
 ])('the heading "%s" means %s', (heading, pointer) => {
   expect(suggestField(heading)).toBe(pointer);
+});
+
+test('of several headings for one field the likeliest has it, and an address has them all', () => {
+  expect(suggestFields(['Price', 'Total', 'Street', 'Address 1', 'Customer', 'Recipient', 'Item 2', 'x'])).toEqual([
+    null,
+    '/total',
+    '/address',
+    '/address',
+    null,
+    '/customer/name',
+    '/items/1/name',
+    null,
+  ]);
 });

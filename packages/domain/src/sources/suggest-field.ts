@@ -1,17 +1,17 @@
 import { TEXT_FIELD_NAMES, TEXT_FIELDS } from '../text-fields.ts';
 
 /**
- * Names that senders give to the fields of an order, by pointer. An order number is mostly the only id that a shop's table has, so it is a
- * source_order_id.
+ * Names that senders give to the fields of an order, by pointer, the likeliest first: the name is the recipient's rather than the
+ * customer's. An order number is mostly the only id that a shop's table has, so it is a source_order_id.
  */
 const NAMES: Record<string, string> = {
   '/source_order_id': `order id, order, id, order no, order number, order num, order ref, order reference, reference,
     ref, bill, bill no, bill number, source id, external id, external order id, source order id, رقم الطلب, معرف الطلب, الطلب`,
   '/order_number': 'invoice, invoice no, invoice number, receipt no, receipt number, ticket no, رقم الفاتورة, الفاتورة',
-  '/customer/name': `customer, customer name, name, full name, client, client name, buyer, buyer name, recipient,
-    recipient name, receiver, receiver name, consignee, contact name, الاسم, اسم, اسم العميل, العميل, الزبون, اسم الزبون`,
-  '/customer/phone': `phone, phone number, phone no, mobile, mobile number, mobile no, telephone, tel, cell, cell phone,
-    whatsapp, contact, contact number, contact no, customer phone, customer mobile, recipient phone, receiver phone,
+  '/customer/name': `recipient, recipient name, receiver, receiver name, consignee, customer, customer name, name, full name,
+    client, client name, buyer, buyer name, contact name, الاسم, اسم, اسم العميل, العميل, الزبون, اسم الزبون`,
+  '/customer/phone': `recipient phone, receiver phone, phone, phone number, phone no, mobile, mobile number, mobile no, telephone, tel, cell, cell phone,
+    whatsapp, contact, contact number, contact no, customer phone, customer mobile,
     الهاتف, هاتف, رقم الهاتف, الجوال, جوال, رقم الجوال, الموبايل, موبايل, رقم الموبايل, هاتف العميل`,
   '/customer/email': `e-mail, e-mail address, mail, customer e-mail, client e-mail, البريد الالكتروني, البريد الإلكتروني,
     الايميل, الإيميل`,
@@ -34,6 +34,9 @@ const NAMES: Record<string, string> = {
 const POINTERS = new Map(
   Object.entries(NAMES).flatMap(([pointer, names]) => names.split(',').map((name) => [normalized(name), pointer])),
 );
+const RANKS = new Map([...POINTERS.keys()].map((name, rank) => [name, rank]));
+/** Fields of which several columns can be parts. */
+const IN_PARTS: ReadonlySet<string> = new Set(['/address', '/details']);
 /** Longer headings are sentences, and could be costly to match. */
 const MAX_HEADING = 100;
 /** A name with the number of its item: `item2`, `qty2`, `item2sku`. */
@@ -55,6 +58,18 @@ export function suggestField(heading: string): string | null {
   const [, before, number, after] = numbered;
   const ofItem = POINTERS.get(`${before}${after}`);
   return ofItem?.startsWith('/items/0/') ? ofItem.replace('0', String(Number(number) - 1)) : null;
+}
+
+/** Suggests the field of each column of a table. Of several headings for one field, the likeliest has it, unless it can be in parts. */
+export function suggestFields(headings: readonly string[]): (string | null)[] {
+  const fields = headings.map(suggestField);
+  const rankOf = (at: number) => RANKS.get(normalized(headings[at] ?? '')) ?? RANKS.size;
+  const isLikelier = (a: number, b: number) => rankOf(a) - rankOf(b) || a - b;
+  return fields.map((field, at) => {
+    if (field === null || IN_PARTS.has(field)) return field;
+    const likelier = fields.some((other, index) => other === field && isLikelier(index, at) < 0);
+    return likelier ? null : field;
+  });
 }
 
 /** Keeps letters and digits only, without a unit in brackets, the tatweel and Arabic vowel marks. */

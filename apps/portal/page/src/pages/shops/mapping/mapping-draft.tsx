@@ -133,7 +133,7 @@ export function MappingDraft(props: {
   if (text !== '' && isSettled && (known === null || wanted.some((field) => !known.includes(field))))
     setRows({ of: choice.chosen, fields: [...(known ?? []), ...wanted] });
   const isKnown = rows !== null && text !== '';
-  const isLoading = rows === null && (choice.isLoading || (text !== '' && !preview.isError));
+  const isLoading = rows === null && (choice.isLoading || (text !== '' && mapping !== null && !preview.isError));
   const hasRow = (field: FieldName) => isShown(form, field);
   const folded = isKnown ? FIELDS.filter((field) => hasRow(field) && !rows.fields.includes(field)) : [];
 

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { Card } from '../../../components/card.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import { fieldLabel } from '../../../components/order-values.ts';
-import { type Columns, fieldsFor } from './columns.ts';
+import { type Columns, fieldsFor, sharedFields } from './columns.ts';
 import type { TableHead } from './table-file.ts';
 
 /** What each column of a table is. */
@@ -30,6 +30,14 @@ export function ColumnsCard(props: {
         <p className="note note-bad" role="alert">
           {t('columns.noId')}
         </p>
+      )}
+      {sharedFields(columns).map((field) => (
+        <p key={field} className="note note-warn">
+          {t('columns.shared', { field: columnLabel(t, field) })}
+        </p>
+      ))}
+      {head.headings.some((heading, at) => heading === '' && head.samples[at]?.length) && (
+        <p className="note note-warn">{t('columns.unnamed')}</p>
       )}
       <DataTable
         label={t('columns.title')}
@@ -69,7 +77,7 @@ export function ColumnsCard(props: {
 }
 
 function columnLabel(t: Parameters<typeof fieldLabel>[0], field: string): string {
-  if (field === '/source_order_id') return t('review:field.sourceOrderId');
+  if (field === '/source_order_id') return t('upload:columns.orderId');
   // The table has one item in a row, unless its headings number them.
   const [, member] = /^\/items\/0\/(\w+)$/.exec(field) ?? [];
   if (member === undefined) return fieldLabel(t, field);

@@ -1,5 +1,5 @@
 import { toJsonPointer } from '@orders/domain/sources/json-pointer.ts';
-import { suggestField } from '@orders/domain/sources/suggest-field.ts';
+import { suggestFields } from '@orders/domain/sources/suggest-field.ts';
 import { TEXT_FIELD_NAMES } from '@orders/domain/text-fields.ts';
 import { fieldOfHeading } from '@orders/order-files/field-of-heading.ts';
 import type { OrderMapping } from '../../../api/sources.ts';
@@ -23,7 +23,7 @@ const FIELDS = [
   ...ITEM_MEMBERS.map((member) => `/items/0/${member}`),
   '/total',
   '/currency',
-  ...TEXT_FIELD_NAMES.filter((name) => name !== 'details').map((name) => `/${name}`),
+  ...TEXT_FIELD_NAMES.map((name) => `/${name}`),
 ];
 
 /** What is offered for these columns. */
@@ -34,12 +34,24 @@ export function fieldsFor(columns: Columns): string[] {
 
 /** What the headings probably mean. */
 export function suggestColumns(headings: readonly string[]): Columns {
-  return headings.map((heading) => {
-    const named = fieldOfHeading(heading);
-    if (named?.startsWith('/address/')) return '/address';
+  const named = headings.map((heading) => {
+    const field = fieldOfHeading(heading);
+    if (field?.startsWith('/address/')) return '/address';
     // A column "customer" or "items" has one name.
-    return named === undefined || named === '/customer' || named === '/items' ? suggestField(heading) : named;
+    return field === '/customer' || field === '/items' ? undefined : field;
   });
+  const suggested = suggestFields(headings.map((heading, at) => (named[at] === undefined ? heading : '')));
+  return named.map((field, at) => field ?? (named.includes(suggested[at] ?? '') ? null : (suggested[at] ?? null)));
+}
+
+/** Columns of one field are joined, or all are kept: parts of a name or an address, and details. Of others, the first value counts. */
+const IN_PARTS: ReadonlySet<string> = new Set(['/customer/name', '/address', '/details']);
+
+/** The fields of which only one of several columns counts. */
+export function sharedFields(columns: Columns): string[] {
+  const isShared = (field: string | null, at: number) =>
+    field !== null && !IN_PARTS.has(field) && columns.indexOf(field) !== at;
+  return [...new Set(columns.filter(isShared) as string[])];
 }
 
 /** The mapping that the columns describe; null without an order id, which each order needs. */
@@ -53,10 +65,10 @@ export function mappingOfColumns(headings: readonly string[], columns: Columns):
   // By their number, which headings such as "Item 2" have.
   const items: Record<string, Record<string, unknown>> = {};
   for (const [field, entries] of byField) {
-    const value = sourceOf(
-      field,
-      entries.map(([at]) => toJsonPointer([headings[at] ?? ''])),
-    );
+    const names = entries.map(([at]) => headings[at] ?? '');
+    const pointers = names.map((name) => toJsonPointer([name]));
+    const value =
+      field === '/details' ? names.map((label, at) => ({ label, value: pointers[at] })) : sourceOf(field, pointers);
     const [name = '', index, member] = field.slice(1).split('/');
     if (index !== undefined && member !== undefined) items[index] = { ...items[index], [member]: value };
     else if (index === undefined) mapping[name] = value;
@@ -76,19 +88,21 @@ function sourceOf(field: string, pointers: readonly string[]): unknown {
 const STORED = 'upload columns';
 const MAX_STORED = 20;
 
-const keyOf = (accountId: number, headings: readonly string[]) => JSON.stringify([accountId, ...headings]);
-
-/** What was chosen for a table with these headings before; null if it is the first one. */
-export function rememberedColumns(accountId: number, headings: readonly string[]): Columns | null {
-  return readStored()[keyOf(accountId, headings)] ?? null;
+/** What was chosen for a table with these headings before; null if it is the first one. @param key of the headings; null if they have none. */
+export function rememberedColumns(accountId: number, key: string | null): Columns | null {
+  return key === null ? null : (readStored()[`${accountId} ${key}`] ?? null);
 }
 
-/** Remembers the choice in this browser; of headings only, so nothing of an order is stored. */
-export function rememberColumns(accountId: number, headings: readonly string[], columns: Columns): void {
-  const key = keyOf(accountId, headings);
-  const { [key]: _, ...others } = readStored();
-  const kept = [...Object.entries(others), [key, columns] as const].slice(-MAX_STORED);
-  localStorage.setItem(STORED, JSON.stringify(Object.fromEntries(kept)));
+/** Remembers the choice in this browser, without the headings: a table without a line of them has an order there. */
+export function rememberColumns(accountId: number, key: string | null, columns: Columns): void {
+  if (key === null) return;
+  const { [`${accountId} ${key}`]: _, ...others } = readStored();
+  const kept = [...Object.entries(others), [`${accountId} ${key}`, columns] as const].slice(-MAX_STORED);
+  try {
+    localStorage.setItem(STORED, JSON.stringify(Object.fromEntries(kept)));
+  } catch {
+    // The browser stores no more.
+  }
 }
 
 function readStored(): Record<string, Columns> {

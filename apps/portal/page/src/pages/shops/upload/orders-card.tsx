@@ -3,7 +3,7 @@ import { Send, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { MappingPreview } from '../../../../../src/integrations/preview-mapping.ts';
-import { call, type Json } from '../../../api/client.ts';
+import { call, isProblem, type Json } from '../../../api/client.ts';
 import type { Order } from '../../../api/review.ts';
 import { useAccountId } from '../../../api/session.ts';
 import type { OrderMapping } from '../../../api/sources.ts';
@@ -18,6 +18,7 @@ import { reasonOf, type SentOrder } from './sending.ts';
 import type { TableOrders } from './table-file.ts';
 
 const MAX_PREVIEWED = 20;
+const MAX_RETRIES = 5;
 
 type Previewed = Json<Pick<MappingPreview, 'order' | 'warnings'>> | { error: NonNullable<SentOrder['rejection']> };
 
@@ -123,6 +124,8 @@ function Preview({ texts, count }: { texts: string[]; count: number }): ReactNod
       ).previews,
     placeholderData: keepPreviousData,
     gcTime: 0,
+    // Others of the account may be sending.
+    retry: (count, error) => isProblem(error, 'rate_limited') && count < MAX_RETRIES,
     refetchOnWindowFocus: false,
   });
   if (preview.isError) return <ProblemNote error={preview.error} retry={() => void preview.refetch()} />;

@@ -20,7 +20,17 @@ import {
   stopSending,
 } from './sending.ts';
 
-const RESULTS = ['written', 'duplicate', 'differs', 'contradicts', 'rejected', 'dead', 'gone', 'open'] as const;
+const RESULTS = [
+  'written',
+  'duplicate',
+  'differs',
+  'contradicts',
+  'rejected',
+  'dead',
+  'gone',
+  'open',
+  'unsent',
+] as const;
 const NEEDS_ATTENTION: ReadonlySet<Result> = new Set(['differs', 'contradicts', 'rejected', 'dead', 'gone']);
 const MAX_SHOWN = 100;
 
@@ -36,9 +46,9 @@ export function SendingCard({ sending, onForget }: { sending: Sending; onForget:
       className="stack table-scope upload-sending"
       actions={
         <>
-          {!isEnded && <Button onClick={stopSending}>{t('sending.stop')}</Button>}
+          {!isEnded && <Button onClick={() => stopSending(sending)}>{t('sending.stop')}</Button>}
           {phase === 'stopped' && (
-            <Button kind="main" onClick={resumeSending}>
+            <Button kind="main" onClick={() => resumeSending(sending)}>
               {t('sending.resume')}
             </Button>
           )}
@@ -50,7 +60,7 @@ export function SendingCard({ sending, onForget }: { sending: Sending; onForget:
           {isEnded && (
             <Button
               onClick={() => {
-                forgetSending();
+                forgetSending(sending);
                 onForget();
               }}
             >

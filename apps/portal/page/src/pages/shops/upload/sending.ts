@@ -9,6 +9,8 @@ import { call, isProblem } from '../../../api/client.ts';
 /** An order with what became of it. */
 export interface SentOrder extends SourceOrder {
   receiptId?: string;
+  /** Whether a request with it was sent. */
+  isSent?: boolean;
   /** Whether it had arrived before, in the same file at the same position. */
   isReplay?: boolean;
   outcome?: Outcome;
@@ -31,26 +33,31 @@ export interface Sending {
 }
 
 const [FIRST_PAUSE_MS, MAX_PAUSE_MS] = [1000, 10_000];
+/** A request without a reply for this long is repeated. */
+const TIMEOUT_MS = 60_000;
 const FINAL: ReadonlySet<string> = new Set(['written', 'duplicate', 'dead']);
 
-let current: Sending | null = null;
-let ending = new AbortController();
+/** By their account. */
+const sendings = new Map<number, Sending>();
+const endings = new Map<number, AbortController>();
 const listeners = new Set<() => void>();
 
-function change(changed: Partial<Sending>): void {
-  if (current) set({ ...current, ...changed });
-}
-
-function set(next: Sending | null): void {
-  current = next;
-  // Closing the tab ends it.
-  if (isRunning()) window.addEventListener('beforeunload', askToStay);
+function set(accountId: number, sending: Sending | null): void {
+  if (sending) sendings.set(accountId, sending);
+  else sendings.delete(accountId);
+  // Closing the tab ends them.
+  if ([...sendings.values()].some(isRunning)) window.addEventListener('beforeunload', askToStay);
   else window.removeEventListener('beforeunload', askToStay);
   for (const listener of listeners) listener();
 }
 
-function isRunning(): boolean {
-  return current?.phase === 'sending' || current?.phase === 'waiting';
+function change(accountId: number, changed: Partial<Sending>): void {
+  const sending = sendings.get(accountId);
+  if (sending) set(accountId, { ...sending, ...changed });
+}
+
+function isRunning({ phase }: Sending): boolean {
+  return phase === 'sending' || phase === 'waiting';
 }
 
 function askToStay(event: BeforeUnloadEvent): void {
@@ -64,81 +71,108 @@ function subscribe(listener: () => void): () => void {
 
 /** The file of this account that is being sent, or was sent last; null if there is none. */
 export function useSending(accountId: number): Sending | null {
-  const sending = useSyncExternalStore(subscribe, () => current);
-  return sending?.accountId === accountId ? sending : null;
+  return useSyncExternalStore(subscribe, () => sendings.get(accountId) ?? null);
 }
 
-/** Sends the orders of a file. One file at a time: a second call while it runs does nothing. */
+/** Sends the orders of a file, unless one of the account is being sent. */
 export function startSending(accountId: number, fileName: string, orders: readonly SourceOrder[]): void {
-  if (isRunning()) return;
+  if (sendings.has(accountId)) return;
   const copies = orders.map((order): SentOrder => ({ ...order }));
-  set({ accountId, fileName, orders: copies, sent: 0, settled: 0, phase: 'sending', error: null, isRetrying: false });
-  void run();
+  const start = { sent: 0, settled: 0, phase: 'sending', error: null, isRetrying: false } as const;
+  set(accountId, { accountId, fileName, orders: copies, ...start });
+  void run(accountId, copies);
 }
 
 /** Sends the rest after it was stopped. */
-export function resumeSending(): void {
-  if (current?.phase !== 'stopped') return;
-  change({ phase: 'sending', error: null });
-  void run();
+export function resumeSending({ accountId, orders, phase }: Sending): void {
+  if (phase !== 'stopped') return;
+  change(accountId, { phase: 'sending', error: null });
+  void run(accountId, orders);
 }
 
-/** Stops before the next batch. */
-export function stopSending(): void {
-  ending.abort();
+/** Stops at once. What the last request sent may have arrived. */
+export function stopSending({ accountId }: Sending): void {
+  endings.get(accountId)?.abort();
 }
 
 /** Forgets the file, to send another one. */
-export function forgetSending(): void {
-  if (!isRunning()) set(null);
+export function forgetSending(sending: Sending): void {
+  if (!isRunning(sending)) set(sending.accountId, null);
 }
 
-async function run(): Promise<void> {
-  if (!current) return;
-  ending = new AbortController();
-  const { accountId, orders } = current;
+async function run(accountId: number, orders: readonly SentOrder[]): Promise<void> {
+  const ending = new AbortController();
+  endings.set(accountId, ending);
+  const { signal } = ending;
+  const ask = <Result>(what: string, list: string, body: object) =>
+    patiently<Result>(`/accounts/${accountId}/uploads/${what}`, list, body, signal, (isRetrying) =>
+      change(accountId, { isRetrying }),
+    );
   try {
-    await sendAll(accountId, orders);
-    change({ phase: 'waiting' });
-    await followAll(accountId, orders);
-    change({ phase: 'done' });
+    await sendAll(orders, ask, (sent) => change(accountId, { sent }));
+    change(accountId, { phase: 'waiting' });
+    await followAll(orders, ask, signal, (settled) => change(accountId, { settled }));
+    change(accountId, { phase: 'done' });
   } catch (error) {
-    change({ phase: 'stopped', error: ending.signal.aborted ? null : error, isRetrying: false });
+    change(accountId, { phase: 'stopped', error: signal.aborted ? null : error, isRetrying: false });
   }
 }
+
+type Ask = <Result>(what: string, list: string, body: object) => Promise<Result[]>;
 
 /** The same batches each time, so that one that was sent is replayed. */
-async function sendAll(accountId: number, orders: readonly SentOrder[]): Promise<void> {
+async function sendAll(orders: readonly SentOrder[], ask: Ask, onSent: (sent: number) => void): Promise<void> {
   let sent = 0;
   for await (const batch of cutBatches(each(orders), { orders: MAX_BATCH_ORDERS, bytes: BATCH_BYTES })) {
-    const sendable = batch.filter(({ receiptId, rejection }) => receiptId === undefined && !rejection);
-    const [first] = sendable;
-    if (first) {
-      const body = { first_position: first.position, orders: sendable.map(({ text }) => text) };
-      const { results } = await patiently<{ results: UploadResult[] }>(accountId, 'orders', body);
-      for (const [index, result] of results.entries()) {
-        const order = sendable[index] as SentOrder;
-        if ('error' in result) order.rejection = result.error;
-        else {
-          order.receiptId = result.receipt_id;
-          order.isReplay = result.duplicate === true;
-        }
-      }
-    }
+    await sendBatch(
+      batch.filter(({ receiptId, rejection }) => receiptId === undefined && !rejection),
+      ask,
+    );
     sent += batch.length;
-    change({ sent });
+    onSent(sent);
   }
 }
 
-async function followAll(accountId: number, orders: readonly SentOrder[]): Promise<void> {
-  let settled = orders.filter(({ receiptId }) => receiptId === undefined).length;
-  change({ settled });
+async function sendBatch(batch: readonly SentOrder[], ask: Ask): Promise<void> {
+  const [first] = batch;
+  if (!first) return;
+  const wasSent = first.isSent === true;
+  for (const order of batch) order.isSent = true;
+  try {
+    const body = { first_position: first.position, orders: batch.map(({ text }) => text) };
+    const results = await ask<UploadResult>('orders', 'results', body);
+    for (const [index, result] of results.entries()) {
+      const order = batch[index] as SentOrder;
+      if ('error' in result) order.rejection = result.error;
+      else {
+        order.receiptId = result.receipt_id;
+        // One that was sent before may have arrived, and its reply was lost.
+        order.isReplay = result.duplicate === true && !wasSent;
+      }
+    }
+  } catch (error) {
+    if (!isProblem(error) || error.status !== 413) throw error;
+    // A proxy has a smaller limit.
+    const middle = batch.length >> 1;
+    if (middle === 0) first.rejection = { status: 413, code: error.code, detail: error.message };
+    else for (const half of [batch.slice(0, middle), batch.slice(middle)]) await sendBatch(half, ask);
+  }
+}
+
+async function followAll(
+  orders: readonly SentOrder[],
+  ask: Ask,
+  signal: AbortSignal,
+  onSettled: (settled: number) => void,
+): Promise<void> {
   const accepted = orders.filter(({ receiptId }) => receiptId !== undefined);
+  let settled = orders.length - accepted.length;
+  onSettled(settled);
   for (let start = 0; start < accepted.length; start += MAX_BATCH_ORDERS) {
     let open = accepted.slice(start, start + MAX_BATCH_ORDERS);
     for (let pause = FIRST_PAUSE_MS / 2; open.length > 0; pause = Math.min(MAX_PAUSE_MS, pause * 1.5)) {
       const receipt_ids = open.map(({ receiptId }) => receiptId as string);
-      const { outcomes } = await patiently<{ outcomes: Outcome[] }>(accountId, 'outcomes', { receipt_ids });
+      const outcomes = await ask<Outcome>('outcomes', 'outcomes', { receipt_ids });
       const byId = new Map(outcomes.map((outcome) => [outcome.receipt_id, outcome]));
       for (const order of open) {
         const outcome = byId.get(order.receiptId as string);
@@ -148,8 +182,8 @@ async function followAll(accountId: number, orders: readonly SentOrder[]): Promi
       // A receipt that no longer exists is not asked for again.
       open = open.filter(({ outcome }) => outcome !== undefined && !FINAL.has(outcome.state));
       settled += before - open.length;
-      change({ settled });
-      if (open.length > 0) await sleep(pause);
+      onSettled(settled);
+      if (open.length > 0) await sleep(pause, signal);
     }
   }
 }
@@ -158,47 +192,70 @@ async function* each<Value>(values: readonly Value[]): AsyncGenerator<Value> {
   yield* values;
 }
 
-/** Repeats a request until it succeeds, the user stops it, or it could never succeed. */
-async function patiently<Result>(accountId: number, what: string, body: object): Promise<Result> {
+/** Repeats a request until it succeeds, the user stops it, or it could never succeed. @returns the list of this name in the reply. */
+async function patiently<Result>(
+  path: string,
+  list: string,
+  body: object,
+  signal: AbortSignal,
+  onRetrying: (isRetrying: boolean) => void,
+): Promise<Result[]> {
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(MAX_PAUSE_MS, pause * 2)) {
-    ending.signal.throwIfAborted();
+    signal.throwIfAborted();
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
     try {
-      const result = await call<Result>('POST', `/accounts/${accountId}/uploads/${what}`, { body });
-      change({ isRetrying: false });
-      return result;
+      const reply = await call<Record<string, Result[]>>('POST', path, {
+        body,
+        signal: AbortSignal.any([signal, timeout]),
+      });
+      // Without a list, it was cut off.
+      if (reply[list]) {
+        onRetrying(false);
+        return reply[list];
+      }
     } catch (error) {
       const isTemporary = isProblem(error) && (error.status === 0 || error.status === 429 || error.status >= 500);
-      if (!isTemporary) throw error;
-      change({ isRetrying: true });
-      await sleep(pause);
+      if (!isTemporary && !timeout.aborted) throw error;
     }
+    onRetrying(true);
+    await sleep(pause, signal);
   }
 }
 
 /** @throws once the user stops it. */
-function sleep(ms: number): Promise<void> {
-  const { signal } = ending;
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = () => reject(signal.reason);
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener('abort', stop);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', stop);
   });
 }
 
 /** What became of an order; `open` until it is known. */
-export type Result = 'open' | 'rejected' | 'dead' | 'differs' | 'contradicts' | 'duplicate' | 'written' | 'gone';
+export type Result =
+  | 'open'
+  | 'unsent'
+  | 'rejected'
+  | 'dead'
+  | 'differs'
+  | 'contradicts'
+  | 'duplicate'
+  | 'written'
+  | 'gone';
 
 export function resultOf(order: SentOrder, phase: Sending['phase']): Result {
   const { rejection, receiptId, isReplay, outcome, contradictions = [] } = order;
   if (rejection) return 'rejected';
-  if (!outcome) return receiptId !== undefined && phase === 'done' ? 'gone' : 'open';
+  if (receiptId === undefined) return 'unsent';
+  if (!outcome) return phase === 'done' ? 'gone' : 'open';
   if (outcome.state === 'dead') return 'dead';
   if (outcome.differs) return 'differs';
-  if (outcome.state !== 'written') return outcome.state === 'duplicate' ? 'duplicate' : 'open';
-  if (isReplay) return 'duplicate';
-  return contradictions.length > 0 ? 'contradicts' : 'written';
+  if (!FINAL.has(outcome.state)) return 'open';
+  if (contradictions.length > 0) return 'contradicts';
+  return isReplay || outcome.state === 'duplicate' ? 'duplicate' : 'written';
 }
 
 /** Why an order was rejected, in one line. */

@@ -14,6 +14,8 @@ export interface TableHead {
   samples: string[][];
   /** The name of the shop's export, which needs no choice of columns; null if it is none. */
   recognized: string | null;
+  /** The same for the same headings, without them; null if the browser computes none, as on a page without HTTPS. */
+  key: string | null;
 }
 
 /** The orders of a table. */
@@ -48,7 +50,7 @@ export async function readHead(file: File): Promise<TableHead> {
     if (rows === SAMPLE_ROWS) break;
   }
   if (!headings) throw new FileError('no_headings', 'There is no line of headings.');
-  return { headings, samples, recognized: recognizeExport(headings)?.name ?? null };
+  return { headings, samples, recognized: recognizeExport(headings)?.name ?? null, key: await keyOf(headings) };
 }
 
 /**
@@ -64,6 +66,13 @@ export async function readOrders(file: File, mapping: OrderMapping | null): Prom
   for await (const order of withPositions(readTable(rows, { mapping, ignored: [], ignoreUnmapped: true }, facts)))
     orders.push(order);
   return { ...facts, orders };
+}
+
+async function keyOf(headings: readonly string[]): Promise<string | null> {
+  // Undefined without HTTPS, unlike its type says.
+  const subtle = crypto.subtle as SubtleCrypto | undefined;
+  const digest = await subtle?.digest('SHA-256', new TextEncoder().encode(JSON.stringify(headings)));
+  return digest ? Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('') : null;
 }
 
 /** The kind of a file follows from its content: names are often wrong. */

@@ -106,8 +106,8 @@ function ChosenFile({ file, number }: { file: File; number: number }): ReactNode
 function ReadFile({ file, number, head }: { file: File; number: number; head: TableHead }): ReactNode {
   const { t } = useTranslation('upload');
   const accountId = useAccountId();
-  const { headings, recognized } = head;
-  const [remembered] = useState(() => rememberedColumns(accountId, headings));
+  const { headings, recognized, key } = head;
+  const [remembered] = useState(() => rememberedColumns(accountId, key));
   const [columns, setColumns] = useState<Columns>(() => remembered ?? suggestColumns(headings));
   const mapping = recognized === null ? mappingOfColumns(headings, columns) : null;
   return (
@@ -123,8 +123,8 @@ function ReadFile({ file, number, head }: { file: File; number: number; head: Ta
           number={number}
           mapping={mapping}
           onSend={(orders) => {
-            if (recognized === null) rememberColumns(accountId, headings, columns);
             startSending(accountId, file.name, orders);
+            if (recognized === null) rememberColumns(accountId, key, columns);
           }}
         />
       )}
