@@ -46,7 +46,7 @@ interface DocumentPicture {
 }
 
 /** In both languages, in the help. */
-const HELP_SCENES = ['order', 'blocked', 'selection', 'rejected'];
+const HELP_SCENES = ['order', 'blocked', 'selection', 'rejected', 'upload'];
 
 const DOCUMENT_PICTURES: DocumentPicture[] = [
   { file: 'pictures/order-light.webp', scene: 'order', view: { width: 1600, theme: 'light', language: 'en' } },
